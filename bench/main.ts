@@ -1,0 +1,21 @@
+import { parseArgs } from "node:util";
+import { listAgents } from "./list-agents.ts";
+
+/** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
+const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
+  "list-agents": listAgents,
+};
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const [name = ""] = positionals;
+const benchmark = benchmarks[name];
+if (!benchmark) {
+  console.error(`Usage: pnpm bench <name> [--json]\n\n  ${Object.keys(benchmarks).join("\n  ")}`);
+  process.exit(2);
+}
+const result = await benchmark();
+if (values.json) console.log(JSON.stringify(result));
+else console.table(result);

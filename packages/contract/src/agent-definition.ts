@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
+
+export const ModelRef = z
+  .string()
+  .max(200)
+  .regex(/^[a-z0-9][a-z0-9-]*\/\S+$/, "Expected provider/model, for example perch/echo")
+  .describe("`provider/model`. `perch/echo` needs no provider key.")
+  .meta({ id: "ModelRef", example: "perch/echo" });
+
+const HttpUrl = z
+  .url({ protocol: /^https?$/, hostname: z.regexes.hostname, error: "Expected an http or https address" })
+  .max(2048);
+const ToolName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "Use 1 to 64 letters, digits, underscores and hyphens");
+
+export const McpTool = z
+  .strictObject({
+    type: z.literal("mcp"),
+    name: ToolName,
+    url: HttpUrl.describe("Streamable HTTP address of the MCP server."),
+  })
+  .meta({ id: "McpTool" });
+
+export const HttpTool = z
+  .strictObject({
+    type: z.literal("http"),
+    name: ToolName,
+    description: z.string().max(4096),
+    method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+    url: HttpUrl,
+    parameters: z.looseObject({ type: z.literal("object") }).describe("JSON Schema of the arguments."),
+  })
+  .meta({ id: "HttpTool" });
+
+const Tools = z
+  .array(z.discriminatedUnion("type", [McpTool, HttpTool]))
+  .max(64)
+  .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, "Two tools have the same name");
+
+const Runtime = z
+  .discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("model") }),
+    z.strictObject({ type: z.literal("http"), url: HttpUrl }),
+  ])
+  .meta({ id: "Runtime", description: "Who answers: the model, or your own service that Perch posts the message to." });
+
+const MemorySettings = z
+  .strictObject({
+    recall: z.boolean().describe("Give the model what it remembered before."),
+    recall_limit: z.int().min(1).max(50).describe("How many memories at most."),
+    remember: z.boolean().describe("Keep new memories from runs."),
+  })
+  .meta({ id: "MemorySettings" });
+
+const Limits = z
+  .strictObject({
+    max_steps: z.int().min(1).max(1000).describe("Model calls in one run."),
+    max_tokens: z.int().min(1).max(10_000_000).describe("Tokens in one run, all steps together."),
+    timeout_seconds: z.int().min(1).max(900).describe("Time for one run."),
+  })
+  .meta({ id: "Limits" });
+
+/** What an agent is. All of it but `security` becomes part of a version. */
+export const AgentDefinition = z.object({
+  model: ModelRef,
+  temperature: z.number().min(0).max(2).nullable().describe("null leaves it to the model."),
+  instructions: z.string().max(65_536),
+  tools: Tools,
+  memory: MemorySettings,
+  limits: Limits,
+  fallback_models: z.array(ModelRef).max(5).describe("Tried in order when the model fails."),
+  runtime: Runtime,
+  security: SecuritySettings,
+});
+export type AgentDefinition = z.infer<typeof AgentDefinition>;
+
+/** What an agent is before anybody says otherwise. `model` has no default; a remote agent's is `perch/remote`. */
+export const agentDefaults = {
+  temperature: null,
+  instructions: "",
+  tools: [],
+  memory: { recall: false, recall_limit: 5, remember: false },
+  limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120 },
+  fallback_models: [],
+  runtime: { type: "model" },
+  security: {},
+} satisfies Omit<AgentDefinition, "model">;
+export const remoteModel = "perch/remote";
+
+const { model, temperature, instructions, tools, fallback_models, runtime } = AgentDefinition.shape;
+
+/** A change to a definition: `memory`, `limits` and `security` merge field by field, the rest is replaced; null restores the default. */
+export const AgentDefinitionPatch = z.strictObject({
+  model: model.optional(),
+  temperature: temperature.optional(),
+  instructions: instructions.nullable().optional(),
+  tools: tools.nullable().optional(),
+  memory: MemorySettings.partial().meta({ id: "MemorySettingsPatch" }).nullable().optional(),
+  limits: Limits.partial().meta({ id: "LimitsPatch" }).nullable().optional(),
+  fallback_models: fallback_models.nullable().optional(),
+  runtime: runtime.nullable().optional(),
+  security: SecuritySettingsPatch.nullable().optional(),
+});
+export type AgentDefinitionPatch = z.infer<typeof AgentDefinitionPatch>;

@@ -1,0 +1,53 @@
+import { z } from "zod";
+
+export const Timestamp = z.iso.datetime().meta({ id: "Timestamp", example: "2026-01-31T12:00:00.000Z" });
+
+export const Pagination = z
+  .object({
+    limit: z.int(),
+    offset: z.int(),
+    total: z.int().describe("How many items there are on all pages."),
+    has_more: z.boolean(),
+  })
+  .meta({ id: "Pagination" });
+export type Pagination = z.infer<typeof Pagination>;
+
+/** `{success: true, data}`: one object, or the outcome of an action. */
+export const single = <T extends z.ZodType>(data: T) => z.object({ success: z.literal(true), data });
+
+/** `{data: [...], pagination}`. */
+export const list = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), pagination: Pagination });
+
+interface WholeNumber {
+  readonly min: number;
+  readonly max: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+/** A query parameter is text. Only plain digits count: `Number` alone would read "", "0x10" and "1e2". */
+const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
+  const number = z
+    .int(`Expected a whole number from ${min} to ${max}`)
+    .min(min)
+    .max(max)
+    .default(fallback)
+    .describe(description);
+  const digits = (value: unknown) => (typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value);
+  return z.preprocess(digits, number) as unknown as typeof number;
+};
+
+export const pageQuery = {
+  limit: wholeNumber({ min: 1, max: 100, default: 10, description: "Items on a page." }),
+  offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0, description: "Items to skip." }),
+};
+
+/** `sort=name` ascends, `sort=-name` descends. Only fields with an index behind them are offered. */
+export const sortQuery = <const Fields extends readonly string[]>(fields: Fields) => {
+  type Sort = Fields[number] | `-${Fields[number]}`;
+  const sort = z
+    .enum(fields.flatMap((field) => [field, `-${field}`]))
+    .default("-created_at")
+    .describe("Field to sort by; a leading `-` means descending.");
+  return sort as unknown as z.ZodDefault<z.ZodType<Sort, Sort>>;
+};

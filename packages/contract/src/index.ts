@@ -1,0 +1,18 @@
+export * from "./agent-definition.ts";
+export * from "./agent-security.ts";
+export * from "./agents.ts";
+export { list, Pagination, single, Timestamp } from "./envelopes.ts";
+export * from "./errors.ts";
+export * from "./ids.ts";
+export * from "./keys.ts";
+export { openApiDocument } from "./openapi.ts";
+export {
+  type InputOf,
+  type Operation,
+  type OperationTable,
+  type RequestOf,
+  type ResponseOf,
+  refusalCodes,
+} from "./operation.ts";
+export * from "./operations.ts";
+export * from "./permissions.ts";

@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { ErrorBody, errorStatus } from "./errors.ts";
+import { type Operation, refusalCodes } from "./operation.ts";
+import { operationKeys, operations, routeOf } from "./operations.ts";
+
+type Json = Record<string, unknown>;
+
+const introduction = `
+Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. Bodies are JSON, times are ISO 8601 in UTC.
+
+An object or the outcome of an action comes as \`{"success": true, "data": …}\`, a list as \`{"data": […], "pagination": …}\`,
+a refusal as \`{"success": false, "error": {"code", "message", "details"}}\`. Unknown fields and parameters are refused and named in \`details\`.
+
+Every answer has the header \`X-Request-Id\`: your own, if you sent one, or ours. Quote it when something went wrong.
+`.trim();
+
+const tagDescriptions = {
+  Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
+  "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
+};
+
+/** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */
+class Components {
+  readonly schemas: Record<string, unknown> = {};
+
+  add(schema: z.ZodType, io: "input" | "output"): Json {
+    const {
+      $schema: _,
+      $defs,
+      ...json
+    } = z.toJSONSchema(schema, {
+      io,
+      // A response may gain fields within v1; only what is declared strict stays closed.
+      override: ({ zodSchema, jsonSchema }) => {
+        const def = zodSchema._zod.def;
+        if (def.type === "object" && !("catchall" in def && def.catchall)) delete jsonSchema.additionalProperties;
+      },
+    }) as Json & { $defs?: Record<string, unknown> };
+    for (const [name, definition] of Object.entries($defs ?? {})) this.#define(name, this.#relink(definition));
+    const id = typeof json.id === "string" ? json.id : undefined;
+    if (id === undefined) return this.#relink(json) as Json;
+    this.#define(id, this.#relink(json));
+    return { $ref: `#/components/schemas/${id}` };
+  }
+
+  #define(name: string, definition: unknown): void {
+    const { id: _, ...rest } = definition as Json;
+    const known = this.schemas[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(rest)) throw new Error(`Two schemas are called ${name}`);
+    this.schemas[name] = rest;
+  }
+
+  #relink(value: unknown): unknown {
+    return JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  }
+}
+
+const content = (schema: unknown) => ({ "application/json": { schema } });
+
+function parametersOf(operation: Operation, components: Components): Json[] {
+  return (["params", "query"] as const).flatMap((part) =>
+    Object.entries(operation[part]?.shape ?? {}).map(([name, field]) => {
+      const schema = field as z.ZodType;
+      const optional = part === "query" && schema.safeParse(undefined).success;
+      return {
+        name,
+        in: part === "params" ? "path" : "query",
+        required: !optional,
+        schema: components.add(schema, "input"),
+      };
+    }),
+  );
+}
+
+function responsesOf(operation: Operation, components: Components): Json {
+  const success = { description: "Success", content: content(components.add(operation.response, "output")) };
+  return {
+    [operation.status]: success,
+    ...Object.fromEntries(
+      refusalCodes(operation).map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
+    ),
+  };
+}
+
+/** The OpenAPI 3.1 document of the operation table. */
+export function openApiDocument(version: string): Json {
+  const components = new Components();
+  const errorSchema = components.add(ErrorBody, "output");
+  const paths: Record<string, Json> = {};
+  for (const key of operationKeys) {
+    const operation: Operation = operations[key];
+    const { method, path } = routeOf(key);
+    const parameters = parametersOf(operation, components);
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = {
+      operationId: operation.id,
+      tags: [operation.tag],
+      summary: operation.summary,
+      description: [
+        operation.description,
+        operation.permission ? `Needs the permission \`${operation.permission}\`.` : "Any valid key will do.",
+      ]
+        .filter(Boolean)
+        .join("\n\n"),
+      ...(parameters.length > 0 && { parameters }),
+      ...(operation.body && {
+        requestBody: { required: true, content: content(components.add(operation.body, "input")) },
+      }),
+      responses: responsesOf(operation, components),
+      "x-permission": operation.permission,
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Perch",
+      version,
+      summary: "Named agents behind one REST API.",
+      description: introduction,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer perch_…`" },
+      },
+      schemas: components.schemas,
+      responses: Object.fromEntries(
+        Object.entries(errorStatus).map(([code, status]) => [
+          code,
+          { description: `${status} ${code}`, content: content(errorSchema) },
+        ]),
+      ),
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import type { ErrorCode } from "./errors.ts";
+import type { Permission } from "./permissions.ts";
+
+/** Everything the outside world may know about one endpoint, as data. */
+export interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the key must hold; null where any valid key will do. */
+  readonly permission: Permission | null;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodObject;
+  readonly status: 200 | 201 | 202;
+  readonly response: z.ZodType;
+  /** Refusals beyond those every operation shares (400, 401, 403, 429, 500, 503). */
+  readonly errors?: readonly ErrorCode[];
+}
+
+const sharedErrors = [
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "rate_limited",
+  "server_error",
+  "unavailable",
+] as const;
+
+/** Every error code this operation may answer with. */
+export const refusalCodes = ({ body, errors = [] }: Operation): ErrorCode[] => [
+  ...sharedErrors,
+  ...errors,
+  ...(body ? (["payload_too_large"] as const) : []),
+];
+
+export type OperationTable = Record<`${"GET" | "POST" | "PATCH" | "DELETE"} /v1/${string}`, Operation>;
+
+type Part<Schema, Mode extends "input" | "output"> = Schema extends z.ZodType
+  ? Mode extends "input"
+    ? z.input<Schema>
+    : z.output<Schema>
+  : never;
+
+type Parts<O extends Operation, Mode extends "input" | "output"> = {
+  [K in "params" | "query" | "body" as O[K] extends z.ZodType ? K : never]: Part<O[K], Mode>;
+};
+
+/** What a client sends: defaults not yet applied. */
+export type RequestOf<O extends Operation> = Parts<O, "input">;
+/** What a handler receives: validated, defaults applied. */
+export type InputOf<O extends Operation> = Parts<O, "output">;
+export type ResponseOf<O extends Operation> = z.output<O["response"]>;

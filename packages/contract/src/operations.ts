@@ -1,0 +1,17 @@
+import { agentOperations } from "./agents.ts";
+import { keyOperations } from "./keys.ts";
+
+/** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
+export const operations = { ...agentOperations, ...keyOperations };
+export type Operations = typeof operations;
+export type OperationKey = keyof Operations;
+export type AgentOperationKey = keyof typeof agentOperations;
+export type KeyOperationKey = keyof typeof keyOperations;
+
+export const operationKeys = Object.keys(operations) as OperationKey[];
+
+/** `"GET /v1/agents/{agent_id}"` as its two halves. */
+export const routeOf = (key: OperationKey): { readonly method: string; readonly path: string } => {
+  const [method, path] = key.split(" ") as [string, string];
+  return { method, path };
+};

@@ -1,0 +1,32 @@
+import { type Agent, type AgentStatus, type AgentSummary, agentDefaults } from "@perch/contract";
+import { toPublicId } from "../platform/ids.ts";
+import type { AgentRow } from "./agent-queries.ts";
+import type { StoredDefinition } from "./agent-rules.ts";
+
+export const storedDefinition = (row: AgentRow): StoredDefinition =>
+  ({ definition: row.definition, security: row.security }) as unknown as StoredDefinition;
+
+export const toAgentSummary = (row: Pick<AgentRow, "id" | "name" | "status" | "created_at">): AgentSummary => ({
+  id: toPublicId("agent", row.id),
+  name: row.name,
+  status: row.status as AgentStatus,
+  created_at: row.created_at.toISOString(),
+});
+
+/** Field by field: a definition stored before a field existed gets that field's default. */
+export function toAgent(row: AgentRow): Agent {
+  const { definition, security } = storedDefinition(row);
+  const { id, name, status, created_at } = toAgentSummary(row);
+  const { model, ...given } = definition;
+  return {
+    id,
+    name,
+    status,
+    model,
+    ...agentDefaults,
+    ...given,
+    security,
+    created_at,
+    updated_at: row.updated_at.toISOString(),
+  };
+}

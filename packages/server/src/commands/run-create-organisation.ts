@@ -1,0 +1,27 @@
+import { parseArgs } from "node:util";
+import { Tier, tiers } from "@perch/contract";
+import { composeCore } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { createOrganisation } from "../organisations/create-organisation.ts";
+import type { Logger } from "../platform/logger.ts";
+import { UsageError } from "./usage.ts";
+
+/** The key alone goes to standard output, so that a script can catch it; the rest is for the person. */
+export async function runCreateOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { name: { type: "string" }, tier: { type: "string", default: "free" } },
+  });
+  const tier = Tier.safeParse(values.tier);
+  if (!values.name || values.name.length > 100)
+    throw new UsageError("--name is missing or longer than 100 characters.");
+  if (!tier.success) throw new UsageError(`--tier is one of ${tiers.join(", ")}.`);
+  const core = composeCore(config, logger);
+  try {
+    const { id, key } = await createOrganisation(core, { name: values.name, tier: tier.data });
+    console.error(`Created ${id} (${values.name}, ${tier.data}). Its admin key, shown only now:`);
+    console.log(key);
+  } finally {
+    await core.db.close();
+  }
+}

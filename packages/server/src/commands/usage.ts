@@ -1,0 +1,10 @@
+export class UsageError extends Error {}
+
+export const usage = `Usage: perch-server <command>
+
+  serve                  Serve the API until SIGTERM.
+  migrate                Bring the database up to this release.
+  create-organisation    Make an organisation and print its first admin key.
+                           --name NAME  --tier free|pro|enterprise (default free)
+
+Settings come from the environment: see docs/operations/configuration.md.`;

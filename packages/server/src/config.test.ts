@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig, settings } from "./config.ts";
+
+const masterKey = randomBytes(32);
+const complete = {
+  PERCH_DATABASE_URL: "postgres://perch_server:pg-password@db.example/perch",
+  PERCH_MASTER_KEY: masterKey.toString("base64"),
+};
+
+function complaint(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("not refused");
+}
+
+/** The variables a message is about. */
+const namedIn = (message: string) => message.match(/PERCH_\w+/g)?.sort();
+
+describe("readConfig", () => {
+  test("needs a database and a master key; the rest has a default", () => {
+    expect(readConfig(complete)).toEqual({
+      databaseUrl: complete.PERCH_DATABASE_URL,
+      migrationDatabaseUrl: undefined,
+      databaseConnections: 10,
+      masterKey,
+      host: "127.0.0.1",
+      port: 7400,
+      logLevel: "info",
+      trustedProxies: [],
+      corsOrigins: [],
+    });
+  });
+
+  test("reads every setting", () => {
+    const config = readConfig({
+      ...complete,
+      PERCH_MIGRATION_DATABASE_URL: "postgresql://owner@db.example/perch",
+      PERCH_HOST: "0.0.0.0",
+      PERCH_PORT: "8080",
+      PERCH_LOG_LEVEL: "warn",
+      PERCH_DATABASE_CONNECTIONS: "50",
+      PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
+      PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
+    });
+    expect(config).toMatchObject({
+      migrationDatabaseUrl: "postgresql://owner@db.example/perch",
+      host: "0.0.0.0",
+      port: 8080,
+      logLevel: "warn",
+      databaseConnections: 50,
+      trustedProxies: ["192.0.2.1", "10.0.0.0/8", "2001:db8::/32"],
+      corsOrigins: ["https://a.example", "https://b.example"],
+    });
+  });
+
+  test("an empty variable counts as one that is not set", () => {
+    const empty = { PERCH_PORT: "", PERCH_HOST: "", PERCH_LOG_LEVEL: "", PERCH_MIGRATION_DATABASE_URL: "" };
+    expect(readConfig({ ...complete, ...empty })).toEqual(readConfig(complete));
+    expect(namedIn(complaint({ ...complete, PERCH_MASTER_KEY: "" }))).toEqual(["PERCH_MASTER_KEY"]);
+  });
+
+  test("the environment's other variables are nobody's business", () => {
+    expect(readConfig({ ...complete, HOME: "/root", PERCHANCE: "x" })).toEqual(readConfig(complete));
+  });
+
+  test("names everything that is missing in one message, and where to read on", () => {
+    const message = complaint({});
+    expect(namedIn(message)).toEqual(["PERCH_DATABASE_URL", "PERCH_MASTER_KEY"]);
+    expect(message).toContain("docs/operations/configuration.md");
+  });
+
+  test("names everything that is wrong in one message, and prints no value of a secret", () => {
+    const wrong = {
+      PERCH_DATABASE_URL: "mysql://root:my-password@db.example/perch",
+      PERCH_MIGRATION_DATABASE_URL: "owner:my-password",
+      PERCH_MASTER_KEY: randomBytes(31).toString("base64"),
+      PERCH_PORT: "65536",
+      PERCH_LOG_LEVEL: "loud",
+      PERCH_DATABASE_CONNECTIONS: "0",
+      PERCH_TRUSTED_PROXIES: "10.0.0.0/8, the-balancer",
+    };
+    const message = complaint(wrong);
+    expect(namedIn(message)).toEqual(Object.keys(wrong).sort());
+    expect(message).not.toContain("my-password");
+    expect(message).not.toContain(wrong.PERCH_MASTER_KEY);
+    expect(message).not.toContain(wrong.PERCH_MASTER_KEY.slice(0, 12));
+  });
+
+  test.each([
+    ["PERCH_MASTER_KEY", Buffer.alloc(16, 1).toString("base64")],
+    ["PERCH_MASTER_KEY", Buffer.alloc(33, 1).toString("base64")],
+    ["PERCH_MASTER_KEY", Buffer.alloc(32, 1).toString("hex")],
+    ["PERCH_PORT", "http"],
+    ["PERCH_PORT", "80.5"],
+    ["PERCH_PORT", "-1"],
+    ["PERCH_DATABASE_CONNECTIONS", "501"],
+    ["PERCH_TRUSTED_PROXIES", "10.0.0.0/33"],
+    ["PERCH_TRUSTED_PROXIES", "*"],
+  ])("refuses %s=%s, and nothing else with it", (name, value) => {
+    const message = complaint({ ...complete, [name]: value });
+    expect(namedIn(message)).toEqual([name]);
+    if (name === "PERCH_MASTER_KEY") {
+      expect(message).toContain("openssl rand -base64 32");
+      expect(message).not.toContain(value);
+    }
+  });
+
+  test("every setting has a sentence for the reference page", () => {
+    const sentences = Object.entries(settings).map(([name, { description }]) => [name, description]);
+    expect(sentences.length).toBeGreaterThan(5);
+    for (const [name, sentence] of sentences) expect(sentence, name).toMatch(/^[A-Z0-9].{10,}\.$/);
+  });
+});

@@ -1,0 +1,51 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import pg from "pg";
+import type { Logger } from "../platform/logger.ts";
+import type { DB } from "./generated-rows.ts";
+
+declare const scoped: unique symbol;
+
+/** A transaction that row-level security has narrowed to one organisation. Only `inOrganisation` makes one. */
+export type OrganisationTransaction = Transaction<DB> & { readonly [scoped]: true };
+
+export interface Database {
+  /** Runs `work` in a transaction that sees the rows of one organisation and no others. */
+  readonly inOrganisation: <T>(
+    organisationId: string,
+    work: (trx: OrganisationTransaction) => Promise<T>,
+  ) => Promise<T>;
+  /** No organisation: tables with one look empty here. For the functions that look across, and for health. */
+  readonly unscoped: Kysely<DB>;
+  readonly close: () => Promise<void>;
+}
+
+interface DatabaseOptions {
+  readonly url: string;
+  readonly connections: number;
+  readonly logger: Logger;
+}
+
+export function openDatabase({ url, connections, logger }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: 5000,
+    application_name: "perch",
+    options: "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s",
+  });
+  // A connection that breaks in use fails its query; without a listener it would end the process as well.
+  pool.on("connect", (client) =>
+    client.on("error", (error) => logger.warn({ err: error }, "a database connection broke")),
+  );
+  pool.on("error", (error) => logger.warn({ err: error }, "an idle database connection broke"));
+  const unscoped = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    unscoped,
+    inOrganisation: (organisationId, work) =>
+      unscoped.transaction().execute(async (trx) => {
+        await sql`select set_config('perch.organisation_id', ${organisationId}, true)`.execute(trx);
+        return work(trx as OrganisationTransaction);
+      }),
+    close: () => unscoped.destroy(),
+  };
+}

@@ -1,0 +1,18 @@
+import { type Kysely, sql } from "kysely";
+import type { DB } from "./generated-rows.ts";
+
+/** Row-level security does nothing for a superuser, for BYPASSRLS or for a member of the owner: do not serve as one. */
+export async function refusePowerfulRole(db: Kysely<DB>): Promise<void> {
+  const { rows } = await sql<{ role: string; powerful: boolean }>`
+    select current_user as role,
+           r.rolsuper or r.rolbypassrls or pg_has_role(current_user, c.relowner, 'member')
+             or pg_has_role(current_user, 'perch_platform', 'member') as powerful
+      from pg_roles r, pg_class c
+      where r.rolname = current_user and c.oid = 'public.agents'::regclass`.execute(db);
+  const [row] = rows;
+  if (!row || row.powerful) {
+    throw new Error(
+      `The role ${row?.role} could step around row-level security. Point PERCH_DATABASE_URL at a role that is only a member of perch_app.`,
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import cors from "@fastify/cors";
+import fastify, { type FastifyInstance, LogController } from "fastify";
+import type { Config } from "../config.ts";
+import type { Handlers } from "../handlers.ts";
+import { ApiError } from "../platform/api-error.ts";
+import { toPublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
+import type { Authenticate } from "./authenticate.ts";
+import { bindOperations } from "./bind-operations.ts";
+import { documentationRoutes } from "./documentation.ts";
+import { errorBody, replyWithError } from "./error-reply.ts";
+import { type Check, healthRoutes } from "./health.ts";
+import { requestId } from "./request-id.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+const bodyLimitBytes = 1024 * 1024;
+
+interface AppOptions {
+  readonly config: Pick<Config, "trustedProxies" | "corsOrigins">;
+  readonly logger: Logger;
+  readonly handlers: Handlers;
+  readonly authenticate: Authenticate;
+  readonly readiness: Readonly<Record<string, Check>>;
+}
+
+const malformed = JSON.stringify(errorBody(new ApiError("invalid_request", "This is not a request that HTTP allows.")));
+
+function createFastify({ config, logger }: Pick<AppOptions, "config" | "logger">) {
+  return fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    bodyLimit: bodyLimitBytes,
+    keepAliveTimeout: 72_000,
+    requestTimeout: 30_000,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 256 },
+    frameworkErrors: (error, request, reply) => void replyWithError(error, request, reply),
+    clientErrorHandler: (_, socket) => {
+      if (!socket.writable) return;
+      const length = Buffer.byteLength(malformed);
+      socket.end(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${malformed}`,
+      );
+    },
+  });
+}
+
+/** JSON only; an empty body is no body, since many clients send the header without one. */
+function acceptJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") done(null, undefined);
+    else void parseJson(request, body as string, done);
+  });
+}
+
+/** While stopping, what still arrives is answered and its connection closed, so that no client waits on a dead one. */
+function drainConnections(app: FastifyInstance): void {
+  let stopping = false;
+  app.addHook("preClose", async () => {
+    stopping = true;
+  });
+  app.addHook("onSend", async (_, reply) => {
+    if (stopping) reply.header("connection", "close");
+  });
+}
+
+function refuseUnknownRoutes(app: FastifyInstance): void {
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ""] = request.url.split("?");
+    const hint = /^\/v1(\/|$)/.test(path)
+      ? "See /docs for what there is."
+      : "Every path of the API starts with /v1. See /docs.";
+    return replyWithError(new ApiError("not_found", `There is no ${request.method} ${path}. ${hint}`), request, reply);
+  });
+}
+
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, logger, handlers, authenticate, readiness } = options;
+  const app = createFastify({ config, logger }) as unknown as FastifyInstance;
+  acceptJson(app);
+  drainConnections(app);
+  app.setErrorHandler(replyWithError);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers({ ...securityHeaders, "x-request-id": request.id });
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    logger.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? "unknown",
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        keyId: request.caller ? toPublicId("key", request.caller.keyId) : undefined,
+        ip: request.ip,
+      },
+      "request",
+    );
+  });
+  if (config.corsOrigins.length > 0) {
+    await app.register(cors, {
+      methods: ["GET", "POST", "PATCH", "DELETE"],
+      allowedHeaders: ["authorization", "content-type", "x-request-id"],
+      origin: [...config.corsOrigins],
+      exposedHeaders: ["x-request-id", "retry-after"],
+      maxAge: 600,
+    });
+  }
+  bindOperations(app, { handlers, authenticate });
+  healthRoutes(app, readiness, logger);
+  await documentationRoutes(app);
+  refuseUnknownRoutes(app);
+  return app;
+}

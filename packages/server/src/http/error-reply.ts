@@ -1,0 +1,70 @@
+import { type ErrorBody, errorStatus } from "@perch/contract";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { isConnectionFailure } from "../db/connection-failure.ts";
+import { ApiError } from "../platform/api-error.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+/** The one place that builds an error body. */
+export function errorBody({ code, message, retryAfterSeconds, details }: ApiError): ErrorBody {
+  return {
+    success: false,
+    error: {
+      code,
+      message,
+      ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
+      ...(details && { details: [...details] }),
+    },
+  };
+}
+
+/** Refusals by Fastify itself, before a handler ran: their status says whose fault it was. */
+function fromFramework(error: FastifyError): ApiError | undefined {
+  if (error.statusCode === 413)
+    return new ApiError("payload_too_large", "The body is larger than 1 MiB.", { cause: error });
+  if (error.statusCode === 415) {
+    return new ApiError("invalid_request", "Send the body as JSON, with the header `Content-Type: application/json`.", {
+      cause: error,
+    });
+  }
+  if (error.statusCode === 414)
+    return new ApiError("not_found", "There is nothing at so long a path.", { cause: error });
+  if (error.statusCode === 400)
+    return new ApiError("invalid_request", `The request could not be read: ${error.message}`, { cause: error });
+  return undefined;
+}
+
+function toApiError(error: FastifyError | Error, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  const refusal = "statusCode" in error ? fromFramework(error) : undefined;
+  if (refusal) return refusal;
+  if (isConnectionFailure(error)) {
+    return new ApiError(
+      "unavailable",
+      "The service cannot reach its database. Try again shortly; after a change, look first whether it was made.",
+      {
+        retryAfterSeconds: 5,
+        cause: error,
+      },
+    );
+  }
+  return new ApiError(
+    "server_error",
+    `Something failed on our side. Try again; if it persists, report request ${requestId}.`,
+    { cause: error },
+  );
+}
+
+export function replyWithError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const apiError = toApiError(error, request.id);
+  const status = errorStatus[apiError.code];
+  if (status >= 500) request.log.error({ requestId: request.id, err: apiError.cause ?? apiError }, apiError.code);
+  // Some refusals come before any hook has run.
+  reply.headers({ ...securityHeaders, "x-request-id": request.id });
+  if (apiError.retryAfterSeconds !== undefined) reply.header("retry-after", apiError.retryAfterSeconds);
+  if (apiError.code === "unauthorized") reply.header("www-authenticate", "Bearer");
+  return reply.code(status).send(errorBody(apiError));
+}

@@ -1,0 +1,72 @@
+import type { ErrorDetail, Operation } from "@perch/contract";
+import type { z } from "zod";
+import { ApiError } from "../platform/api-error.ts";
+
+export interface RawInput {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+const valueAt = (root: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined | null)?.[key], root);
+
+function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDetail[] {
+  const field = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      field: field ? `${field}.${key}` : key,
+      error: `Unknown ${part === "query" ? "parameter" : "field"}`,
+    }));
+  }
+  if (issue.path.length > 0 && valueAt(raw, issue.path) === undefined) return [{ field, error: "Required" }];
+  return [{ field: field || part, error: issue.message }];
+}
+
+const deepest = 64;
+
+/** PostgreSQL holds no NUL and no half of a surrogate pair, as text or in JSON; nesting without end would break the stack. */
+function unstorable(value: unknown, path: string, depth: number): ErrorDetail[] {
+  if (typeof value === "string") {
+    const broken = value.includes("\0") || !value.isWellFormed();
+    return broken ? [{ field: path, error: "Holds a NUL or a broken Unicode character" }] : [];
+  }
+  if (value === null || typeof value !== "object") return [];
+  if (depth === deepest) return [{ field: path.split(".", 4).join("."), error: `Nested more than ${deepest} deep` }];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const field = path ? `${path}.${name}` : name;
+    return [...unstorable(name, field, depth), ...unstorable(inner, field, depth + 1)];
+  });
+}
+
+/** Parses what the contract names and refuses everything else, naming each problem. */
+export function parseInput(operation: Operation, raw: RawInput): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const details: ErrorDetail[] = [];
+  for (const part of ["params", "query", "body"] as const) {
+    const schema = operation[part];
+    const value = raw[part] ?? {};
+    if (!schema) {
+      const extra = typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : [part];
+      details.push(
+        ...extra.map((field) => ({
+          field,
+          error: part === "body" ? "This operation takes no body" : "Unknown parameter",
+        })),
+      );
+      continue;
+    }
+    const result = schema.safeParse(value);
+    if (result.success) {
+      input[part] = result.data;
+      if (part === "body") details.push(...unstorable(result.data, "", 0));
+    } else details.push(...result.error.issues.flatMap((issue) => toDetails(issue, value, part)));
+  }
+  if (details.length === 0) return input;
+  const [first] = details;
+  const message =
+    details.length === 1 && first?.error === "Required"
+      ? `Missing required parameter: ${first.field}`
+      : "Validation failed";
+  throw new ApiError("invalid_request", message, { details });
+}

@@ -1,0 +1,96 @@
+import type { KeyOperationKey } from "@perch/contract";
+import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
+import type { Database, OrganisationTransaction } from "../db/database.ts";
+import type { Handlers, Scope } from "../handlers.ts";
+import { forbidden, notFound } from "../platform/api-error.ts";
+import { page, single } from "../platform/envelopes.ts";
+import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import type { Digest } from "../platform/secrets.ts";
+import * as queries from "./key-queries.ts";
+import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
+import { newToken, tokenPrefix } from "./key-token.ts";
+import { toKey } from "./to-key.ts";
+
+interface KeyDeps {
+  readonly db: Database;
+  readonly keyDigest: Digest;
+  readonly now: () => Date;
+}
+
+/** The agent a new key is for. Whoever is bound to one agent can only bind others to it. */
+async function grantedAgent(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  ref: string | undefined,
+): Promise<string | null> {
+  if (ref === undefined) {
+    if (scope.agentId !== null) {
+      throw forbidden(
+        `This key belongs to one agent: give \`agent_id\`: ${JSON.stringify(toPublicId("agent", scope.agentId))}.`,
+      );
+    }
+    return null;
+  }
+  // Holding the agent: a key made while it is being deleted would be missed by the revocation.
+  const agent = await findAgentForUpdate(trx, scope, ref);
+  if (!agent) throw notFound("agent", ref);
+  return agent.id;
+}
+
+export const keyHandlers = ({ db, keyDigest, now }: KeyDeps) =>
+  ({
+    "POST /v1/keys": async ({ body }, { caller, scope }) => {
+      const granted = grantedPermissions(body);
+      const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
+      refuseEscalation(caller, granted, expiresAt, now());
+      const token = newToken();
+      const key = await db.inOrganisation(scope.organisationId, async (trx) =>
+        queries.insertKey(trx, scope, {
+          id: newUuid(),
+          agentId: await grantedAgent(trx, scope, body.agent_id),
+          name: body.name,
+          digest: keyDigest(token),
+          prefix: tokenPrefix(token),
+          role: body.role ?? null,
+          permissions: granted,
+          createdBy: caller.keyId,
+          expiresAt,
+        }),
+      );
+      return single({ ...toKey(key, now()), key: token });
+    },
+
+    "GET /v1/keys": ({ query }, { scope }) =>
+      db.inOrganisation(scope.organisationId, async (trx) => {
+        const agent = query.agent_id === undefined ? undefined : await findAgent(trx, scope, query.agent_id);
+        if (query.agent_id !== undefined && !agent) throw notFound("agent", query.agent_id);
+        const filter = { agentId: agent?.id, status: query.status };
+        const keys = await queries.listKeys(trx, scope, filter, query);
+        return page(
+          keys.map((key) => toKey(key, now())),
+          query,
+          await queries.countKeys(trx, scope, filter),
+        );
+      }),
+
+    "DELETE /v1/keys/{key_id}": async ({ params }, { scope }) => {
+      const id = parsePublicId("key", params.key_id);
+      const revokedAt =
+        id && (await db.inOrganisation(scope.organisationId, (trx) => queries.revokeKey(trx, scope, id)));
+      if (!revokedAt) throw notFound("key", params.key_id);
+      return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
+    },
+
+    "GET /v1/me": async (_, { caller }) =>
+      single({
+        organisation: { ...caller.organisation, id: toPublicId("organisation", caller.organisation.id) },
+        key: {
+          id: toPublicId("key", caller.keyId),
+          name: caller.keyName,
+          agent_id: caller.agentId && toPublicId("agent", caller.agentId),
+          role: caller.role,
+          permissions: [...caller.permissions],
+          expires_at: caller.expiresAt?.toISOString() ?? null,
+        },
+      }),
+  }) satisfies Handlers<KeyOperationKey>;

@@ -1,0 +1,36 @@
+import { randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { keyPattern } from "@perch/contract";
+
+/**
+ * `perch_` + home cell (2) + random (38) + checksum (6), all base62: 46 characters after the prefix.
+ * The cell lets an edge route without a look-up; the checksum lets scanners and us refuse a typo without a database.
+ */
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const cell = "00";
+const randomLength = 38;
+const checksumLength = 6;
+const prefixLength = "perch_".length + cell.length + 6;
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+export function newToken(): string {
+  const random = Array.from({ length: randomLength }, () => alphabet.charAt(randomInt(62))).join("");
+  const body = `perch_${cell}${random}`;
+  return body + checksum(body);
+}
+
+/** Whether this could be a key at all. Says nothing about whether anybody issued it. */
+export const isWellFormedToken = (text: string): boolean =>
+  keyPattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+
+/** Enough to recognise a key by, far too little to guess it. */
+export const tokenPrefix = (token: string): string => token.slice(0, prefixLength);

@@ -1,0 +1,35 @@
+import type { ErrorCode, ErrorDetail } from "@perch/contract";
+
+interface ApiErrorOptions {
+  readonly details?: readonly ErrorDetail[];
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** The one error a caller may see. `message` is public; `cause` is for the log. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, { details, retryAfterSeconds, cause }: ApiErrorOptions = {}) {
+    super(message, { cause });
+    this.name = "ApiError";
+    this.code = code;
+    this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export const notFound = (what: string, ref: string): ApiError =>
+  new ApiError("not_found", `There is no ${what} ${JSON.stringify(ref)} that this key can reach.`);
+
+export const conflict = (message: string): ApiError => new ApiError("conflict", message);
+
+export const forbidden = (message: string): ApiError => new ApiError("forbidden", message);
+
+export const invalid = (field: string, error: string): ApiError =>
+  new ApiError("invalid_request", "Validation failed", { details: [{ field, error }] });
+
+export const missing = (field: string): ApiError =>
+  new ApiError("invalid_request", `Missing required parameter: ${field}`, { details: [{ field, error: "Required" }] });

@@ -1,0 +1,53 @@
+import {
+  type Operation,
+  type OperationKey,
+  operationKeys,
+  operations,
+  type Permission,
+  permissions,
+} from "@perch/contract";
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../spec/verifies.ts";
+import { requestFor } from "./contract-client.ts";
+import { usePerch } from "./harness.ts";
+
+const perch = usePerch();
+
+/** Operations that any valid key may call. A new one must be added here on purpose. */
+const openToAnyKey: readonly OperationKey[] = ["GET /v1/me"];
+
+async function answer(key: OperationKey, apiKey: string | undefined) {
+  const { path, init } = requestFor(key, {});
+  const response = await fetch(perch().url + path, {
+    ...init,
+    ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
+  });
+  const body = (await response.json()) as { error?: { code: string } };
+  return { status: response.status, code: body.error?.code };
+}
+
+describe.each(operationKeys)("%s", (key) => {
+  const { permission }: Operation = operations[key];
+
+  test("401 without a key", async () => {
+    verifies("auth.missing-key-401");
+    expect(await answer(key, undefined)).toEqual({ status: 401, code: "unauthorized" });
+  });
+
+  test("403 with every permission but its own, and not with its own alone", async () => {
+    verifies("auth.permission-403", "permissions.agents", "permissions.keys");
+    const { newKey } = await perch().newOrganisation();
+    if (permission === null) {
+      expect(openToAnyKey).toContain(key);
+      return;
+    }
+    const others = permissions.filter((other: Permission) => other !== permission);
+    expect(await answer(key, await newKey({ permissions: others }))).toEqual({ status: 403, code: "forbidden" });
+    const { status } = await answer(key, await newKey({ permissions: [permission] }));
+    expect([401, 403]).not.toContain(status);
+  });
+});
+
+test("the walk saw the whole table", () => {
+  expect(operationKeys.length).toBeGreaterThanOrEqual(11);
+});

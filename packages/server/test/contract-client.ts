@@ -1,0 +1,88 @@
+import {
+  ErrorBody,
+  errorStatus,
+  type Operation,
+  type OperationKey,
+  type Operations,
+  operations,
+  type RequestOf,
+  type ResponseOf,
+  refusalCodes,
+  routeOf,
+} from "@perch/contract";
+import { expect } from "vitest";
+
+interface Failure {
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503;
+  readonly headers: Headers;
+  readonly body: ErrorBody;
+}
+
+interface Success<K extends OperationKey> {
+  readonly status: Operations[K]["status"];
+  readonly headers: Headers;
+  readonly body: ResponseOf<Operations[K]>;
+}
+
+export type Answer<K extends OperationKey> = Success<K> | Failure;
+
+interface Parts {
+  readonly params?: Record<string, string>;
+  readonly query?: Record<string, unknown>;
+  readonly body?: unknown;
+}
+
+export function requestFor(
+  key: OperationKey,
+  { params = {}, query = {}, body }: Parts,
+): { path: string; init: RequestInit } {
+  const { method, path } = routeOf(key);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? `no-${name}`));
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return {
+    path: search.size > 0 ? `${filled}?${search}` : filled,
+    init: {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    },
+  };
+}
+
+/** Every answer any test sees is held against the contract: declared fields only, and the status its code belongs to. */
+export async function send<K extends OperationKey>(
+  url: string,
+  apiKey: string | undefined,
+  key: K,
+  request: RequestOf<Operations[K]>,
+): Promise<Answer<K>> {
+  const { path, init } = requestFor(key, request as Parts);
+  const headers = { ...(init.headers as Record<string, string>), ...(apiKey && { authorization: `Bearer ${apiKey}` }) };
+  const response = await fetch(url + path, { ...init, headers });
+  const body: unknown = await response.json();
+  if (response.ok) {
+    const operation: Operation = operations[key];
+    expect(response.status).toBe(operation.status);
+    expect(operation.response.parse(body)).toEqual(body);
+  } else {
+    const { error } = ErrorBody.parse(body);
+    expect(ErrorBody.parse(body)).toEqual(body);
+    expect(response.status).toBe(errorStatus[error.code]);
+    expect(refusalCodes(operations[key]), `${key} does not declare this error`).toContain(error.code);
+  }
+  return { status: response.status, headers: response.headers, body } as Answer<K>;
+}
+
+/** The body of an answer that must have succeeded. */
+export function ok<K extends OperationKey>(answer: Answer<K>): ResponseOf<Operations[K]> {
+  if ("success" in answer.body && answer.body.success === false)
+    throw new Error(`refused: ${JSON.stringify(answer.body.error)}`);
+  return answer.body as ResponseOf<Operations[K]>;
+}
+
+/** The error of an answer that must have been refused. */
+export function refusal(answer: Answer<OperationKey>): ErrorBody["error"] & { readonly status: number } {
+  if (!("error" in answer.body)) throw new Error(`not refused: ${JSON.stringify(answer.body)}`);
+  return { ...answer.body.error, status: answer.status };
+}

@@ -1,0 +1,124 @@
+import { sql } from "kysely";
+import pg from "pg";
+import { beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../spec/verifies.ts";
+import { parsePublicId } from "../src/platform/ids.ts";
+import { ok } from "./contract-client.ts";
+import { type Organisation, usePerch } from "./harness.ts";
+
+const perch = usePerch();
+let mine: Organisation;
+let theirs: Organisation;
+let theirAgentId: string;
+let theirKeyId: string;
+
+beforeAll(async () => {
+  mine = await perch().newOrganisation();
+  theirs = await perch().newOrganisation();
+  for (const { call } of [mine, theirs])
+    ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
+  ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
+  theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
+  theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
+});
+
+/** The same attempts for an organisation's key and for a key that belongs to one agent. */
+describe.each(["organisation key", "agent-scoped key"])("two organisations with agents of one name, %s", (kind) => {
+  let key: string;
+  beforeAll(async () => {
+    key = kind === "organisation key" ? mine.adminKey : await mine.newKey({ role: "admin", agent_id: "shared-name" });
+  });
+
+  test("404 hides agents of other organisations, by id and by name, for reads and changes alike", async () => {
+    verifies("auth.other-organisation-404");
+    for (const agent_id of [theirAgentId, "only-theirs"]) {
+      const params = { agent_id };
+      const answers = await Promise.all([
+        mine.call("GET /v1/agents/{agent_id}", { params }, key),
+        mine.call("PATCH /v1/agents/{agent_id}", { params, body: { temperature: 2 } }, key),
+        mine.call("DELETE /v1/agents/{agent_id}", { params }, key),
+        mine.call("POST /v1/agents/{agent_id}/pause", { params }, key),
+        mine.call("POST /v1/agents/{agent_id}/resume", { params }, key),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    }
+  });
+
+  test("a foreign agent and one that never was get the same answer", async () => {
+    const absent = "agent_01h455vb4pex5vsknk084sn02q";
+    const [foreign, never] = await Promise.all(
+      [theirAgentId, absent].map(async (agent_id) => {
+        const { status, body } = await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, key);
+        return { status, body: JSON.stringify(body).replaceAll(agent_id, "…") };
+      }),
+    );
+    expect(foreign).toEqual(never);
+  });
+
+  test("lists, names and keys stay on their own side", async () => {
+    const own = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } }, key)).data.id;
+    expect(own).not.toBe(theirAgentId);
+    const { data, pagination } = ok(await mine.call("GET /v1/agents", { query: { limit: 100 } }, key));
+    expect(data.map(({ id }) => id)).toEqual([own]);
+    expect(pagination.total).toBe(1);
+    expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
+    expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
+    const body = { name: "x", role: "viewer" as const, agent_id: theirAgentId };
+    expect((await mine.call("POST /v1/keys", { body }, key)).status).toBe(404);
+    const keys = ok(await mine.call("GET /v1/keys", { query: { limit: 100 } }, key)).data;
+    expect(keys.map(({ id }) => id)).not.toContain(theirKeyId);
+  });
+});
+
+test("a key that belongs to one agent cannot reach another of its own organisation", async () => {
+  verifies("auth.other-agent-404");
+  const bound = await theirs.newKey({ role: "admin", agent_id: "shared-name" });
+  for (const agent_id of [
+    "only-theirs",
+    ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "only-theirs" } })).data.id,
+  ]) {
+    expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
+    expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
+  }
+});
+
+describe("row-level security", () => {
+  test("a query that forgets the organisation sees nothing without a scope, and its own side alone within one", async () => {
+    const { db } = perch().server.core;
+    const forgetful = sql<{ name: string }>`select name from agents`;
+    expect((await forgetful.execute(db.unscoped)).rows).toEqual([]);
+    const mineId = parsePublicId("organisation", mine.id) ?? "";
+    const seen = await db.inOrganisation(mineId, (trx) => forgetful.execute(trx));
+    expect(seen.rows).toEqual([{ name: "shared-name" }]);
+  });
+
+  test("a write that names another organisation is refused", async () => {
+    const { db } = perch().server.core;
+    const [from, to] = [mine, theirs].map(({ id }) => parsePublicId("organisation", id) ?? "");
+    const move = db.inOrganisation(from ?? "", (trx) => sql`update agents set organisation_id = ${to}`.execute(trx));
+    await expect(move).rejects.toThrow(/row-level security/);
+    const touched = await db.inOrganisation(from ?? "", (trx) =>
+      sql`update agents set status = 'paused' where organisation_id = ${to}`.execute(trx),
+    );
+    expect(touched.numAffectedRows).toBe(0n);
+  });
+
+  test("every table with an organisation is forced under a policy, and the server's role owns none of them", async () => {
+    const admin = new pg.Client({ connectionString: perch().database.adminUrl });
+    await admin.connect();
+    const { rows } = await admin.query<{ table: string; forced: boolean; policies: number; role: string }>(`
+      select c.relname as table, c.relrowsecurity and c.relforcerowsecurity as forced,
+             (select count(*)::int from pg_policy p where p.polrelid = c.oid and pg_get_expr(p.polqual, p.polrelid) ~ 'current_organisation_id') as policies,
+             pg_get_userbyid(c.relowner) as role
+        from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+          and (c.relname = 'organisations' or exists (
+            select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organisation_id' and not a.attisdropped))`);
+    await admin.end();
+    expect(rows.length).toBeGreaterThanOrEqual(4);
+    for (const { table, forced, policies, role } of rows) {
+      expect({ table, forced, policies }).toEqual({ table, forced: true, policies: 1 });
+      expect(role).not.toBe(new URL(perch().database.appUrl).username);
+    }
+  });
+});

@@ -1,0 +1,2 @@
+/** Something the reader can act on: printed without a stack. */
+export class Problem extends Error {}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+
+const envFile = join(import.meta.dirname, "../../.services/env");
+
+export interface ScratchDatabase {
+  readonly appUrl: string;
+  readonly ownerUrl: string;
+  readonly adminUrl: string;
+  readonly drop: () => Promise<void>;
+}
+
+function onDatabase(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}
+
+/** Where the services of this checkout listen: the environment, or what `pnpm services up` wrote. */
+export function serviceUrl(name: string): string {
+  if (!process.env[name] && existsSync(envFile)) process.loadEnvFile(envFile);
+  const url = process.env[name];
+  if (!url) throw new Error(`${name} is not set. Start the services first: pnpm services up`);
+  return url;
+}
+
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database beside the development one, so that no test or measurement touches anybody's data. */
+export async function createScratchDatabase(template?: string): Promise<ScratchDatabase> {
+  const name = `perch_scratch_${randomBytes(6).toString("hex")}`;
+  const admin = serviceUrl("PERCH_DATABASE_ADMIN_URL");
+  const owner = serviceUrl("PERCH_MIGRATION_DATABASE_URL");
+  const copy = template ? ` template ${new URL(template).pathname.slice(1)}` : "";
+  await withClient(admin, (client) => client.query(`create database ${name} owner ${new URL(owner).username}${copy}`));
+  return {
+    appUrl: onDatabase(serviceUrl("PERCH_DATABASE_URL"), name),
+    ownerUrl: onDatabase(owner, name),
+    adminUrl: onDatabase(admin, name),
+    drop: async () => {
+      await withClient(admin, (client) => client.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { ScratchDatabase } from "./scratch-database.ts";
+
+const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
+
+export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS.ProcessEnv => ({
+  PERCH_DATABASE_URL: database.appUrl,
+  PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
+  PERCH_LOG_LEVEL: "error",
+  PERCH_PORT: String(port),
+});
+
+/** Runs one command of the server and returns what it printed. */
+export async function runCommand(database: ScratchDatabase, args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
+    env: { ...process.env, ...scratchSettings(database, 0) },
+  });
+  return stdout.trim();
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+export async function waitUntilReady(url: string, child: ChildProcess, seconds: number): Promise<void> {
+  for (let attempt = 0; attempt < seconds * 10; attempt++) {
+    if (child.exitCode !== null) throw new Error(`The server stopped with code ${child.exitCode}`);
+    const ready = await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) return;
+    await sleep(100);
+  }
+  throw new Error(`The server at ${url} was not ready after ${seconds} s`);
+}
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Ends it as an operator would, and returns its exit code. */
+  readonly stop: () => Promise<number | null>;
+}
+
+/** The real server as a process of its own, as a user would run it. */
+export async function startServer(database: ScratchDatabase, extra: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
+  const port = await freePort();
+  const env = { ...process.env, ...scratchSettings(database, port), ...extra };
+  const child = spawn(process.execPath, [main, "serve"], { env, stdio: ["ignore", "ignore", "pipe"] });
+  child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(url, child, 20);
+  return {
+    url,
+    child,
+    stop: async () => {
+      if (child.exitCode !== null) return child.exitCode;
+      child.kill("SIGTERM");
+      const [code] = (await once(child, "exit")) as [number | null];
+      return code;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { parseEnv } from "node:util";
+import { checkoutDir, envFile } from "./services/layout.ts";
+
+/** All checks, the same here and in CI. The last line says it all; static checks count as one each, tests by their number. */
+
+interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { status: string }[];
+  }[];
+}
+
+const binDir = join(checkoutDir, "node_modules/.bin");
+// In CI the tools colour their output by themselves, Biome every single character and whatever NO_COLOR says.
+const isPlain = !process.stdout.isTTY;
+const environment = {
+  ...process.env,
+  ...(isPlain ? { NO_COLOR: "1" } : {}),
+  PATH: `${binDir}${delimiter}${process.env.PATH}`,
+};
+
+/** True if the command ended well. */
+async function succeeds(
+  title: string,
+  command: string,
+  args: string[],
+  extraEnv: NodeJS.Dict<string> = {},
+): Promise<boolean> {
+  console.log(`\n== ${title}`);
+  const startedAt = performance.now();
+  const succeeded = await new Promise<boolean>((resolve) => {
+    const env = { ...environment, ...extraEnv };
+    const child = spawn(command, args, { cwd: checkoutDir, env, stdio: ["ignore", "inherit", "inherit"] });
+    child.on("error", (error) => {
+      console.log(error.message);
+      resolve(false);
+    });
+    child.on("close", (code) => resolve(code === 0));
+  });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`== ${title}: ${succeeded ? "ok" : "FAILED"} in ${seconds} s`);
+  return succeeded;
+}
+
+async function staticCheck(tool: string, args: string[]): Promise<Tally> {
+  const passed = await succeeds([tool, ...args].join(" "), join(binDir, tool), args);
+  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function tests(project: string, extraEnv: NodeJS.Dict<string> = {}): Promise<Tally> {
+  const reportDir = mkdtempSync(join(tmpdir(), "perch-verify-"));
+  const reportFile = join(reportDir, "report.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
+  const args = ["run", "--project", project, ...reporters];
+  const succeeded = await succeeds(`vitest run --project ${project}`, join(binDir, "vitest"), args, extraEnv);
+  const report = existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport) : undefined;
+  rmSync(reportDir, { recursive: true });
+  const tally = report ? count(report) : { passed: 0, failed: 0 };
+  if (tally.passed + tally.failed === 0) console.log(`== ${project}: no test ran, which counts as a failure`);
+  // Errors outside of any test, and runs without a test, must not pass for success.
+  const isSilentFailure = tally.failed === 0 && (!succeeded || tally.passed === 0);
+  return isSilentFailure ? { ...tally, failed: 1 } : tally;
+}
+
+/** A file that failed without a failed test (it did not load, a hook threw) counts as one failure. */
+function count(report: VitestReport): Tally {
+  const broken = report.testResults.filter(
+    (file) => file.status === "failed" && !file.assertionResults.some(({ status }) => status === "failed"),
+  );
+  return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
+}
+
+async function* verify(): AsyncGenerator<Tally> {
+  const staticChecks = [
+    ["biome", "ci", ".", ...(isPlain ? ["--colors=off"] : [])],
+    ["oxlint", "--type-aware", "--deny-warnings"],
+    ["tsc", "--noEmit"],
+  ];
+  for (const [tool = "", ...args] of staticChecks) {
+    const tally = await staticCheck(tool, args);
+    yield tally;
+    if (tally.failed > 0) return;
+  }
+  yield await tests("fast");
+  if (!(await succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]))) {
+    yield { passed: 0, failed: 1 };
+    return;
+  }
+  const services = parseEnv(readFileSync(envFile, "utf8"));
+  yield await tests("services", services);
+  yield await tests("acceptance", services);
+}
+
+let passed = 0;
+let failed = 0;
+try {
+  for await (const tally of verify()) {
+    passed += tally.passed;
+    failed += tally.failed;
+  }
+} catch (error) {
+  console.log(error);
+  failed += 1;
+}
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
+
+const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
+let database: ScratchDatabase;
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+});
+afterAll(() => database.drop());
+
+const run = (args: string[], env: NodeJS.ProcessEnv) =>
+  promisify(execFile)(process.execPath, [main, ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+  );
+
+describe("perch-server", () => {
+  test("says which settings are missing, and exits with 2", async () => {
+    const { code, stderr } = await run(["serve"], { PATH: process.env.PATH });
+    expect(code).toBe(2);
+    expect(stderr).toContain("PERCH_DATABASE_URL");
+    expect(stderr).toContain("PERCH_MASTER_KEY");
+  });
+
+  test("explains itself: help, an unknown command, a wrong option", async () => {
+    const env = { ...process.env, ...scratchSettings(database, 0) };
+    expect(await run(["help"], env)).toMatchObject({ code: 0, stdout: expect.stringContaining("create-organisation") });
+    expect(await run(["dance"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("There is no command dance"),
+    });
+    expect(await run(["create-organisation", "--tier", "gold", "--name", "x"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("free, pro, enterprise"),
+    });
+    expect(await run(["create-organisation", "--colour", "red"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--colour"),
+    });
+  });
+
+  test("refuses to serve a database without its tables, and names the command to run", async () => {
+    const { code, stderr } = await run(["serve"], { ...process.env, ...scratchSettings(database, 0) });
+    expect(code).toBe(1);
+    expect(stderr).toContain("perch-server migrate");
+  });
+
+  test("refuses to serve as the owner of the tables, who could see every organisation", async () => {
+    await runCommand(database, ["migrate"]);
+    const env = { ...process.env, ...scratchSettings(database, 0), PERCH_DATABASE_URL: database.ownerUrl };
+    const { code, stderr } = await run(["serve"], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain("row-level security");
+  });
+
+  test("on SIGTERM answers the request it has, refuses new ones, and exits with 0", async () => {
+    const key = await runCommand(database, ["create-organisation", "--name", "Acme"]);
+    const server = await startServer(database);
+    // The head is sent and the body is not: the request is under way until the body comes.
+    const body = JSON.stringify({ name: "late", model: "perch/echo" });
+    const slow = request(`${server.url}/v1/agents`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-length": body.length },
+    });
+    slow.write(body.slice(0, 5));
+    await fetch(`${server.url}/healthz`);
+    const exited = once(server.child, "exit");
+    server.child.kill("SIGTERM");
+    await expect
+      .poll(() =>
+        fetch(`${server.url}/healthz`).then(
+          () => "served",
+          () => "refused",
+        ),
+      )
+      .toBe("refused");
+    slow.end(body.slice(5));
+    const [response] = (await once(slow, "response")) as [{ statusCode: number; resume: () => void }];
+    response.resume();
+    expect(response.statusCode).toBe(201);
+    expect((await exited)[0]).toBe(0);
+  });
+
+  test("logs requests as JSON lines, without the key", async () => {
+    const key = await runCommand(database, ["create-organisation", "--name", "Logged"]);
+    const server = await startServer(database, { PERCH_LOG_LEVEL: "info" });
+    let log = "";
+    server.child.stderr?.on("data", (text: Buffer) => {
+      log += text;
+    });
+    await fetch(`${server.url}/v1/agents/nobody?x=${key}`, {
+      headers: { authorization: `Bearer ${key}`, "x-request-id": "trace-me" },
+    });
+    await server.stop();
+    const line = log.split("\n").find((text) => text.includes("trace-me")) ?? "{}";
+    expect(JSON.parse(line)).toMatchObject({
+      requestId: "trace-me",
+      method: "GET",
+      route: "/v1/agents/:agent_id",
+      status: 400,
+    });
+    expect(log).not.toContain(key);
+  });
+});

@@ -1,0 +1,70 @@
+import type { RequirementTable } from "./requirement.ts";
+
+export const errors = {
+  "errors.body.shape": {
+    section: "Errors",
+    given: "An error body has success, always false, and error with code and message.",
+  },
+  "errors.validation-details": {
+    section: "Errors",
+    given:
+      "Validation failures say Validation failed and carry error.details, an array of field (string) and error (string).",
+  },
+  "errors.missing-parameter-named": {
+    section: "Errors",
+    given: "The message for a missing parameter names it.",
+  },
+  "errors.unknown-body-field": {
+    section: "Errors",
+    silent: "The answer to a body field the operation does not know: not shown.",
+    decision: "400 `invalid_request`; details names the field.",
+  },
+  "errors.unknown-query-parameter": {
+    section: "Errors",
+    silent: "The answer to a query parameter the operation does not know: not shown.",
+    decision: "400 `invalid_request`; details names the parameter.",
+  },
+  "errors.retry-after": {
+    section: "Errors",
+    given: "error.retry_after (integer) is present with `rate_limited`.",
+  },
+  "errors.retry-after-unit": {
+    section: "Errors",
+    silent: "The unit of error.retry_after: not shown.",
+    decision: "Seconds, the same number as in the header `Retry-After`.",
+  },
+  "errors.code.invalid-request": {
+    section: "Errors",
+    given: "`invalid_request`, 400: invalid or missing request parameters.",
+  },
+  "errors.code.unauthorized": {
+    section: "Errors",
+    given: "`unauthorized`, 401: invalid or missing API key.",
+  },
+  "errors.code.forbidden": {
+    section: "Errors",
+    given: "`forbidden`, 403: insufficient permissions.",
+  },
+  "errors.code.not-found": {
+    section: "Errors",
+    given: "`not_found`, 404: resource not found.",
+  },
+  "errors.code.rate-limited": {
+    section: "Errors",
+    given: "`rate_limited`, 429: rate limit exceeded.",
+  },
+  "errors.code.server-error": {
+    section: "Errors",
+    given: "`server_error`, 500: internal server error.",
+  },
+  "errors.code.others": {
+    section: "Errors",
+    silent: "Any other codes: not shown.",
+    decision: "Exactly three: `conflict` 409, `payload_too_large` 413 and `unavailable` 503.",
+  },
+  "errors.code.reused-idempotency-key": {
+    section: "Errors",
+    silent: "Errors for a reused idempotency key with a different request: not shown.",
+    decision: "409 `conflict`; the first request's answer stays as it was.",
+  },
+} as const satisfies RequirementTable;

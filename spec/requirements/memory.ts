@@ -1,0 +1,15 @@
+import type { RequirementTable } from "./requirement.ts";
+
+export const memory = {
+  "memory.result-fields": {
+    section: "Resources and their fields",
+    silent: "The fields of a memory result: not shown.",
+    decision:
+      "id (prefix `mem_`), content, score, score_parts (vector, text), user_id, session_id, source_request_id, created_at, metadata.",
+  },
+  "memory.recall-and-remember": {
+    section: "What the service does",
+    silent: "How an agent comes to have a memory: not shown.",
+    decision: "The agent's memory settings say whether runs keep new memories, and whether and how many a run recalls.",
+  },
+} as const satisfies RequirementTable;

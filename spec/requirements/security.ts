@@ -1,0 +1,85 @@
+import type { RequirementTable } from "./requirement.ts";
+
+const governs = "Whether these settings govern the REST API itself: not shown.";
+
+export const security = {
+  "security.oauth-shape": {
+    section: "Authentication",
+    given:
+      "OAuth 2.0: `auth.type` = oauth2, `auth.provider`, `auth.clientId`, `auth.clientSecret`, `auth.scopes` (array, such as read:agents, write:agents).",
+  },
+  "security.jwt-signature": {
+    section: "Authentication",
+    given: "JWT: HS256 signature; claims user_id, exp, iat; a lifetime of one hour.",
+  },
+  "security.jwt-rejected": {
+    section: "Authentication",
+    given: "An expired or invalid token is rejected as unauthorized.",
+  },
+  "security.ip-allow-list-shape": {
+    section: "Authentication",
+    given:
+      "`security.ipWhitelist.enabled` (boolean), `security.ipWhitelist.addresses` (array of IP addresses or CIDR ranges).",
+  },
+  "security.mtls-shape": {
+    section: "Authentication",
+    given: "`security.mtls.enabled` (boolean), with clientCert, clientKey, caCert (file paths).",
+  },
+  "security.enforce-https-shape": {
+    section: "Authentication",
+    given: "`security.enforceHttps` (boolean).",
+  },
+  "security.hsts-shape": {
+    section: "Authentication",
+    given: "`security.hsts.enabled` (boolean), `security.hsts.maxAge` (integer, seconds).",
+  },
+  "security.rate-limit-shape": {
+    section: "Authentication",
+    given: "`security.rateLimit.enabled` (boolean), with requests (integer) and window (a duration such as 1m).",
+  },
+  "security.mfa-shape": {
+    section: "Authentication",
+    silent: "How multi-factor authentication is written in an agent's settings: not shown.",
+    decision: "`security.mfa.enabled` (boolean), `security.mfa.operations` (array of delete, update).",
+  },
+  "security.mfa-enforced": {
+    section: "Authentication",
+    given: "Multi-factor authentication can be enabled per agent and required for named operations (delete, update).",
+  },
+  "security.govern-rest-api": {
+    section: "Authentication",
+    silent: governs,
+    decision:
+      "They do: an agent's settings for the paths of that agent, the instance's settings for all paths. They only tighten.",
+  },
+  "security.oauth-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With OAuth set, a token of the provider with the right scope is needed on the paths it governs.",
+  },
+  "security.ip-allow-list-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With the allow-list enabled, a request from an address outside it is refused on the paths it governs.",
+  },
+  "security.mtls-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With mutual TLS enabled, a request without an accepted client certificate is refused.",
+  },
+  "security.https-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With enforceHttps, a request over plain HTTP is refused.",
+  },
+  "security.hsts-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With hsts enabled, answers carry `Strict-Transport-Security` with the given maxAge.",
+  },
+  "security.rate-limit-enforced": {
+    section: "Authentication",
+    silent: governs,
+    decision: "With rateLimit enabled, more requests in a window than given are refused with 429 `rate_limited`.",
+  },
+} as const satisfies RequirementTable;
