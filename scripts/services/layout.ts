@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Problem } from "./problem.ts";
 
@@ -10,7 +11,10 @@ export const logDir = join(servicesDir, "log");
 
 export const loopback = "127.0.0.1";
 export const portVariable = "PERCH_SERVICES_PORT_BASE";
-export const portBase = Number(process.env[portVariable] || 7400);
+/** What this checkout used last. */
+export const portBaseFile = join(runDir, "port-base");
+const lastPortBase = existsSync(portBaseFile) ? readFileSync(portBaseFile, "utf8").trim() : "";
+export const portBase = Number(process.env[portVariable] || lastPortBase || 7400);
 
 export const ports = {
   postgres: portBase + 17,

@@ -1,17 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { databaseSql } from "./database-sql.ts";
 import { installPackages } from "./debian.ts";
 import { writeEnvFile } from "./env-file.ts";
-import { portBase, portVariable, runDir } from "./layout.ts";
+import { portBase, portBaseFile, portVariable, runDir } from "./layout.ts";
 import { postgres } from "./postgres.ts";
 import { Problem } from "./problem.ts";
 import { withProgress } from "./progress.ts";
 import type { Service } from "./service.ts";
 import { isPortFree } from "./sockets.ts";
 import { waitUntil } from "./waiting.ts";
-
-const portBaseFile = join(runDir, "port-base");
 
 export async function up(services: readonly Service[]): Promise<void> {
   assertSamePorts(services);
