@@ -6,6 +6,8 @@ const fast = [
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",
   "packages/server/src/config.test.ts",
+  "packages/server/src/gate/epoch-cache.test.ts",
+  "packages/server/src/gate/rates.test.ts",
   "packages/server/test/architecture.test.ts",
   "spec/requirements.test.ts",
 ];

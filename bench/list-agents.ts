@@ -1,5 +1,6 @@
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
+import { median } from "./load.ts";
 
 const sizes = { small: 1_000, large: 1_000_000 };
 const warmUpRounds = 100;
@@ -67,8 +68,6 @@ async function timed(url: string, key: string): Promise<{ ms: number; body: { pa
   if (!response.ok) throw new Error(`${url}: ${JSON.stringify(body)}`);
   return { ms: performance.now() - start, body };
 }
-
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const requests = {
   first_page: () => "/v1/agents",

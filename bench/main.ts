@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
 import { listAgents } from "./list-agents.ts";
+import { overhead } from "./overhead.ts";
 
 /** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
 const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   "list-agents": listAgents,
+  overhead,
 };
 
 const { values, positionals } = parseArgs({

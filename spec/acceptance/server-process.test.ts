@@ -8,12 +8,18 @@ import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testb
 import { runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
 
 const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
+let empty: ScratchDatabase;
 let database: ScratchDatabase;
 
 beforeAll(async () => {
+  empty = await createScratchDatabase();
   database = await createScratchDatabase();
+  await runCommand(database, ["migrate"]);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await empty.drop();
+  await database.drop();
+});
 
 const run = (args: string[], env: NodeJS.ProcessEnv) =>
   promisify(execFile)(process.execPath, [main, ...args], { env }).then(
@@ -47,17 +53,39 @@ describe("perch-server", () => {
   });
 
   test("refuses to serve a database without its tables, and names the command to run", async () => {
-    const { code, stderr } = await run(["serve"], { ...process.env, ...scratchSettings(database, 0) });
+    const { code, stderr } = await run(["serve"], { ...process.env, ...scratchSettings(empty, 0) });
     expect(code).toBe(1);
     expect(stderr).toContain("perch-server migrate");
   });
 
   test("refuses to serve as the owner of the tables, who could see every organisation", async () => {
-    await runCommand(database, ["migrate"]);
     const env = { ...process.env, ...scratchSettings(database, 0), PERCH_DATABASE_URL: database.ownerUrl };
     const { code, stderr } = await run(["serve"], env);
     expect(code).toBe(1);
     expect(stderr).toContain("row-level security");
+  });
+
+  test("set-tier changes how much an organisation may ask for, on a running server, from the next requests on", async () => {
+    const key = await runCommand(database, ["create-organisation", "--name", "Growing"]);
+    const server = await startServer(database);
+    const me = async () => {
+      const response = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+      const { data } = (await response.json()) as { data: { organisation: { id: string; tier: string } } };
+      return { ...data.organisation, limit: response.headers.get("x-ratelimit-limit") };
+    };
+    const { id, ...before } = await me();
+    expect(before).toMatchObject({ tier: "free", limit: "100" });
+    expect(await runCommand(database, ["set-tier", "--organisation", id, "--tier", "pro"])).toContain("is pro now");
+    expect((await me()).tier).toBe("pro");
+    expect((await me()).limit).toBe("2000");
+    await server.stop();
+    const env = { ...process.env, ...scratchSettings(database, 0) };
+    const nobody = "org_01h455vb4pex5vsknk084sn02q";
+    expect(await run(["set-tier", "--organisation", nobody, "--tier", "pro"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(nobody),
+    });
+    expect(await run(["set-tier", "--organisation", "acme", "--tier", "pro"], env)).toMatchObject({ code: 2 });
   });
 
   test("on SIGTERM answers the request it has, refuses new ones, and exits with 0", async () => {

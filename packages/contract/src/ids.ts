@@ -31,4 +31,4 @@ export const AgentName = z
   .meta({ id: "AgentName", example: "support-bot" });
 
 /** In a path, an agent is named by its id or by its name. Neither contains the other's alphabet: names have no underscore. */
-export const AgentRef = z.string().min(1).describe("The agent's id or its name.").meta({ example: "support-bot" });
+export const AgentRef = z.string().describe("The agent's id or its name.").meta({ example: "support-bot" });

@@ -8,6 +8,13 @@ export const tiers = ["free", "pro", "enterprise"] as const;
 export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
+/** Requests each tier may make: `burst` at once, `requestsPerMinute` on and on. */
+export const tierLimits = {
+  free: { requestsPerMinute: 60, burst: 100 },
+  pro: { requestsPerMinute: 1000, burst: 2000 },
+  enterprise: { requestsPerMinute: 10_000, burst: 20_000 },
+} as const satisfies Record<Tier, { requestsPerMinute: number; burst: number }>;
+
 export const keyPattern = /^perch_[0-9A-Za-z]{46}$/;
 
 export const KeyStatus = z.enum(["active", "expired", "revoked"]).meta({ id: "KeyStatus" });
@@ -23,6 +30,7 @@ export const ApiKey = z
     prefix: z.string().describe("The first characters of the key, to recognise it by."),
     status: KeyStatus,
     created_by: KeyId.nullable().describe("The key that made this one; null for an organisation's first."),
+    rotated_from: KeyId.nullable().describe("The key this one replaces, if it came from a rotation."),
     created_at: Timestamp,
     expires_at: Timestamp.nullable(),
     last_used_at: Timestamp.nullable().describe("Written in batches: may be some seconds late."),
@@ -44,7 +52,8 @@ export type KeySortField = (typeof keySortFields)[number];
 const CreateKey = z
   .strictObject({
     name: z.string().trim().min(1).max(100),
-    agent_id: AgentRef.max(128)
+    agent_id: AgentRef.min(1)
+      .max(128)
       .optional()
       .describe("Id or name of the one agent the key may reach; left out, it reaches all."),
     permissions: z.array(Permission).min(1).optional().describe("Either this or `role`."),
@@ -53,6 +62,30 @@ const CreateKey = z
   })
   .meta({ id: "CreateKey" });
 
+const grantFields = CreateKey.shape;
+const UpdateKey = z
+  .strictObject({
+    name: grantFields.name.optional(),
+    permissions: grantFields.permissions,
+    role: grantFields.role,
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe("null: it never expires."),
+  })
+  .meta({ id: "UpdateKey" });
+
+const RotateKey = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(7 * 86_400)
+      .default(86_400)
+      .describe("How long the old key goes on working beside the new one: up to 7 days, one day unless set."),
+  })
+  .meta({ id: "RotateKey" });
+
+const CreatedApiKey = single(ApiKey.extend({ key: z.string().regex(keyPattern) }).meta({ id: "CreatedApiKey" }));
+const RevokedApiKey = single(z.object({ id: KeyId, revoked_at: Timestamp }));
+const params = z.strictObject({ key_id: z.string().min(1) });
 const tag = "API keys";
 
 export const keyOperations = {
@@ -65,7 +98,7 @@ export const keyOperations = {
     permission: "manage",
     body: CreateKey,
     status: 201,
-    response: single(ApiKey.extend({ key: z.string().regex(keyPattern) }).meta({ id: "CreatedApiKey" })),
+    response: CreatedApiKey,
     errors: ["not_found"],
   },
   "GET /v1/keys": {
@@ -76,7 +109,7 @@ export const keyOperations = {
     query: z.strictObject({
       ...pageQuery,
       sort: sortQuery(keySortFields),
-      agent_id: AgentRef.max(128).optional().describe("Only keys of this agent (id or name)."),
+      agent_id: AgentRef.min(1).max(128).optional().describe("Only keys of this agent (id or name)."),
       status: KeyStatus.optional(),
     }),
     status: 200,
@@ -89,9 +122,46 @@ export const keyOperations = {
     summary: "Revoke API key",
     description: "The key stops working at once. Revoking twice is the same as once.",
     permission: "manage",
-    params: z.strictObject({ key_id: z.string().min(1) }),
+    params,
     status: 200,
-    response: single(z.object({ id: KeyId, revoked_at: Timestamp })),
+    response: RevokedApiKey,
+    errors: ["not_found"],
+  },
+  "PATCH /v1/keys/{key_id}": {
+    id: "updateKey",
+    tag,
+    summary: "Update API key",
+    description:
+      "Changes its name, what it may do or when it ends, from its next request on. Never to more than the caller holds.",
+    permission: "manage",
+    params,
+    body: UpdateKey,
+    status: 200,
+    response: single(ApiKey),
+    errors: ["not_found", "conflict"],
+  },
+  "POST /v1/keys/{key_id}/rotate": {
+    id: "rotateKey",
+    tag,
+    summary: "Rotate API key",
+    description:
+      "Makes a new key with the same rights and shows it once. The old one ends when the overlap is over, at once if it is 0.",
+    permission: "manage",
+    params,
+    body: RotateKey,
+    status: 201,
+    response: CreatedApiKey,
+    errors: ["not_found", "conflict"],
+  },
+  "POST /v1/keys/revoke-leaked": {
+    id: "revokeLeakedKey",
+    tag,
+    summary: "Revoke a leaked API key",
+    description: "Whoever finds a key may end it by presenting it: no other key is needed. Limited by address.",
+    permission: "public",
+    body: z.strictObject({ key: z.string().max(256) }).meta({ id: "RevokeLeakedKey" }),
+    status: 200,
+    response: RevokedApiKey,
     errors: ["not_found"],
   },
   "GET /v1/me": {

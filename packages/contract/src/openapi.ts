@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ErrorBody, errorStatus } from "./errors.ts";
 import { type Operation, refusalCodes } from "./operation.ts";
-import { operationKeys, operations, routeOf } from "./operations.ts";
+import { idempotencyKeyPattern, isRepeatable, operationKeys, operations, routeOf } from "./operations.ts";
 
 type Json = Record<string, unknown>;
 
@@ -12,6 +12,9 @@ An object or the outcome of an action comes as \`{"success": true, "data": …}\
 a refusal as \`{"success": false, "error": {"code", "message", "details"}}\`. Unknown fields and parameters are refused and named in \`details\`.
 
 Every answer has the header \`X-Request-Id\`: your own, if you sent one, or ours. Quote it when something went wrong.
+
+Any POST or PATCH may carry an \`Idempotency-Key\`: send the same one again after a timeout and nothing happens twice.
+Past the rate limit of your tier the answer is 429 \`rate_limited\`, with \`retry_after\` in seconds.
 `.trim();
 
 const tagDescriptions = {
@@ -55,7 +58,27 @@ class Components {
   }
 }
 
+const permissionText = (permission: Operation["permission"]): string => {
+  if (permission === "public") return "Needs no API key.";
+  return permission === null ? "Any valid key will do." : `Needs the permission \`${permission}\`.`;
+};
+
 const content = (schema: unknown) => ({ "application/json": { schema } });
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Makes a retry safe for 24 hours: the first answer comes again, and nothing happens twice.",
+  schema: { type: "string", pattern: idempotencyKeyPattern.source },
+};
+
+const answerHeaders = {
+  "X-Request-Id": { description: "Quote it when something went wrong.", schema: { type: "string" } },
+  "X-RateLimit-Limit": { description: "Requests the organisation may make at once.", schema: { type: "integer" } },
+  "X-RateLimit-Remaining": { description: "Requests left now.", schema: { type: "integer" } },
+  "X-RateLimit-Reset": { description: "When all will be left again, in Unix seconds.", schema: { type: "integer" } },
+};
 
 function parametersOf(operation: Operation, components: Components): Json[] {
   return (["params", "query"] as const).flatMap((part) =>
@@ -73,7 +96,11 @@ function parametersOf(operation: Operation, components: Components): Json[] {
 }
 
 function responsesOf(operation: Operation, components: Components): Json {
-  const success = { description: "Success", content: content(components.add(operation.response, "output")) };
+  const success = {
+    description: "Success",
+    headers: answerHeaders,
+    content: content(components.add(operation.response, "output")),
+  };
   return {
     [operation.status]: success,
     ...Object.fromEntries(
@@ -90,23 +117,19 @@ export function openApiDocument(version: string): Json {
   for (const key of operationKeys) {
     const operation: Operation = operations[key];
     const { method, path } = routeOf(key);
-    const parameters = parametersOf(operation, components);
+    const parameters = [...parametersOf(operation, components), ...(isRepeatable(key) ? [idempotencyKey] : [])];
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = {
       operationId: operation.id,
       tags: [operation.tag],
       summary: operation.summary,
-      description: [
-        operation.description,
-        operation.permission ? `Needs the permission \`${operation.permission}\`.` : "Any valid key will do.",
-      ]
-        .filter(Boolean)
-        .join("\n\n"),
+      description: [operation.description, permissionText(operation.permission)].filter(Boolean).join("\n\n"),
       ...(parameters.length > 0 && { parameters }),
       ...(operation.body && {
         requestBody: { required: true, content: content(components.add(operation.body, "input")) },
       }),
       responses: responsesOf(operation, components),
+      ...(operation.permission === "public" && { security: [] }),
       "x-permission": operation.permission,
     };
   }

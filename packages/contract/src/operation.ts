@@ -8,8 +8,8 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What the key must hold; null where any valid key will do. */
-  readonly permission: Permission | null;
+  /** What the key must hold; null where any valid key will do; "public" where none is needed. */
+  readonly permission: Permission | null | "public";
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;

@@ -8,6 +8,12 @@ export type OperationKey = keyof Operations;
 export type AgentOperationKey = keyof typeof agentOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/** Operations that honour `Idempotency-Key`: every POST and PATCH that an organisation makes. */
+export const isRepeatable = (key: OperationKey): boolean =>
+  /^(POST|PATCH) /.test(key) && operations[key].permission !== "public";
+
 export const operationKeys = Object.keys(operations) as OperationKey[];
 
 /** `"GET /v1/agents/{agent_id}"` as its two halves. */

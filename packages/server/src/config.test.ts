@@ -31,6 +31,8 @@ describe("readConfig", () => {
       host: "127.0.0.1",
       port: 7400,
       logLevel: "info",
+      valkeyUrl: undefined,
+      strangerRequestsPerMinute: 300,
       trustedProxies: [],
       corsOrigins: [],
     });

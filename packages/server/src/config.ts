@@ -13,10 +13,13 @@ const commaList = z
 
 const MasterKey = z
   .string({ error: "is missing" })
-  .transform((text) => Buffer.from(text, "base64"))
-  .refine((bytes) => bytes.length === 32, "must be 32 bytes in base64: openssl rand -base64 32");
+  .trim()
+  .refine((text) => /^[A-Za-z0-9+/]{43}=$/.test(text), "must be 32 bytes in base64: openssl rand -base64 32")
+  .transform((text) => Buffer.from(text, "base64"));
 
 const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// address" });
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 
 const AddressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
@@ -28,6 +31,10 @@ export const settings = {
   PERCH_MIGRATION_DATABASE_URL: PostgresUrl.optional().describe(
     "PostgreSQL as the owner of the tables. Only `migrate` reads it.",
   ),
+  PERCH_VALKEY_URL: z
+    .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
+    .optional()
+    .describe("Valkey (or Redis 7): limits and caches shared by several processes. One process alone does without."),
   PERCH_MASTER_KEY: MasterKey.describe(
     "32 random bytes in base64. API keys are stored as digests under it: lose it and every key is void.",
   ),
@@ -41,6 +48,13 @@ export const settings = {
     .max(500)
     .default(10)
     .describe("Most database connections of one process."),
+  PERCH_STRANGER_REQUESTS_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(300)
+    .describe("Requests without a known, valid key that one address may make in a minute, all at once if need be."),
   PERCH_TRUSTED_PROXIES: commaList
     .refine(
       (list) => list.every((item) => AddressRange.safeParse(item).success),
@@ -49,9 +63,9 @@ export const settings = {
     .describe(
       "Proxies whose X-Forwarded-* headers count, as addresses or CIDR ranges separated by commas. None by default.",
     ),
-  PERCH_CORS_ORIGINS: commaList.describe(
-    "Origins whose pages may call the API from a browser, separated by commas. None by default.",
-  ),
+  PERCH_CORS_ORIGINS: commaList
+    .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
+    .describe("Origins whose pages may call the API from a browser, separated by commas. None by default."),
 };
 
 const Settings = z.object(settings);
@@ -60,10 +74,12 @@ export interface Config {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string | undefined;
   readonly databaseConnections: number;
+  readonly valkeyUrl: string | undefined;
   readonly masterKey: Buffer;
   readonly host: string;
   readonly port: number;
   readonly logLevel: (typeof logLevels)[number];
+  readonly strangerRequestsPerMinute: number;
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
 }
@@ -84,10 +100,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: values.PERCH_DATABASE_URL,
     migrationDatabaseUrl: values.PERCH_MIGRATION_DATABASE_URL,
     databaseConnections: values.PERCH_DATABASE_CONNECTIONS,
+    valkeyUrl: values.PERCH_VALKEY_URL,
     masterKey: values.PERCH_MASTER_KEY,
     host: values.PERCH_HOST,
     port: values.PERCH_PORT,
     logLevel: values.PERCH_LOG_LEVEL,
+    strangerRequestsPerMinute: values.PERCH_STRANGER_REQUESTS_PER_MINUTE,
     trustedProxies: values.PERCH_TRUSTED_PROXIES,
     corsOrigins: values.PERCH_CORS_ORIGINS,
   };

@@ -1,4 +1,6 @@
 import type { InputOf, OperationKey, Operations, Permission, ResponseOf, Role, Tier } from "@perch/contract";
+import type { OrganisationTransaction } from "./db/database.ts";
+import type { Epoch } from "./gate/gate.ts";
 
 /** Who is calling, as far as the presented key tells. */
 export interface Caller {
@@ -22,11 +24,21 @@ export interface RequestContext {
   readonly requestId: string;
   readonly caller: Caller;
   readonly scope: Scope;
+  /** What this request may still believe of what was remembered. */
+  readonly epoch: Epoch;
+  /**
+   * Every change goes through here: one transaction holds the change, the answer kept for a retry, and the promise that no node
+   * serves the old state once this returns. What `work` returns must be what the handler returns.
+   */
+  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
 }
+
+/** For the few operations that need no key. */
+export type PublicContext = Pick<RequestContext, "requestId">;
 
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
-  context: RequestContext,
+  context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
 ) => Promise<ResponseOf<Operations[K]>>;
 
 /** One handler for each operation of the table: a missing one is a compile error. */

@@ -1,20 +1,27 @@
 #!/usr/bin/env node
 import { runCreateOrganisation } from "./commands/run-create-organisation.ts";
 import { runMigrate } from "./commands/run-migrate.ts";
+import { runSetTier } from "./commands/run-set-tier.ts";
 import { serve } from "./commands/serve.ts";
 import { UsageError, usage } from "./commands/usage.ts";
-import { ConfigError, readConfig } from "./config.ts";
-import { createLogger } from "./platform/logger.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { createLogger, type Logger } from "./platform/logger.ts";
 
-async function main([command, ...args]: string[]): Promise<void> {
-  if (command === undefined || command === "help" || command === "--help") return console.log(usage);
-  if (!["serve", "migrate", "create-organisation"].includes(command))
-    throw new UsageError(`There is no command ${command}.`);
+type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
+
+const commands: Record<string, Command> = {
+  serve,
+  migrate: runMigrate,
+  "create-organisation": runCreateOrganisation,
+  "set-tier": runSetTier,
+};
+
+async function main([name, ...args]: string[]): Promise<void> {
+  if (name === undefined || name === "help" || name === "--help") return console.log(usage);
+  const command = commands[name];
+  if (!command) throw new UsageError(`There is no command ${name}.`);
   const config = readConfig(process.env);
-  const logger = createLogger(config.logLevel);
-  if (command === "serve") return serve(config, logger);
-  if (command === "migrate") return runMigrate(config);
-  return runCreateOrganisation(config, logger, args);
+  await command(config, createLogger(config.logLevel), args);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

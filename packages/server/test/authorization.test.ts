@@ -15,6 +15,9 @@ const perch = usePerch();
 
 /** Operations that any valid key may call. A new one must be added here on purpose. */
 const openToAnyKey: readonly OperationKey[] = ["GET /v1/me"];
+/** Operations that need no key at all. */
+const open: readonly OperationKey[] = ["POST /v1/keys/revoke-leaked"];
+const guarded = operationKeys.filter((key) => !open.includes(key));
 
 async function answer(key: OperationKey, apiKey: string | undefined) {
   const { path, init } = requestFor(key, {});
@@ -26,8 +29,12 @@ async function answer(key: OperationKey, apiKey: string | undefined) {
   return { status: response.status, code: body.error?.code };
 }
 
-describe.each(operationKeys)("%s", (key) => {
+describe.each(guarded)("%s", (key) => {
   const { permission }: Operation = operations[key];
+
+  test("is not open by mistake", () => {
+    expect(permission).not.toBe("public");
+  });
 
   test("401 without a key", async () => {
     verifies("auth.missing-key-401");

@@ -4,12 +4,12 @@ import { afterAll, beforeAll } from "vitest";
 import { composeServer, type Server } from "../src/compose.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { createOrganisation } from "../src/organisations/create-organisation.ts";
-import { createLogger } from "../src/platform/logger.ts";
+import { createLogger, type Logger } from "../src/platform/logger.ts";
 import { shutDown } from "../src/platform/shutdown.ts";
 import { type Answer, send } from "./contract-client.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
-const logger = createLogger("silent");
+const silent = createLogger("silent");
 
 export interface Organisation {
   readonly id: string;
@@ -24,11 +24,16 @@ export interface Organisation {
   }) => Promise<string>;
 }
 
-export interface Perch {
+export interface Node {
   readonly url: string;
   readonly server: Server;
+}
+
+export interface Perch extends Node {
   readonly database: TestDatabase;
   readonly newOrganisation: (tier?: Tier) => Promise<Organisation>;
+  /** One more API node on the same database, Valkey and master key. */
+  readonly addNode: () => Promise<Node>;
 }
 
 export const testConfig = (database: TestDatabase, change: Partial<Config> = {}): Config => ({
@@ -36,36 +41,49 @@ export const testConfig = (database: TestDatabase, change: Partial<Config> = {})
     PERCH_DATABASE_URL: database.appUrl,
     PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
     PERCH_PORT: "0",
+    PERCH_STRANGER_REQUESTS_PER_MINUTE: "100000",
   }),
   ...change,
 });
 
+function organisationAt(url: string, id: string, adminKey: string): Organisation {
+  const call: Organisation["call"] = (key, request, as = adminKey) => send(url, as, key, request);
+  return {
+    id,
+    adminKey,
+    call,
+    newKey: async (key) => {
+      const made = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
+      if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`);
+      return made.body.data.key;
+    },
+  };
+}
+
 export async function startPerch(
   change: Partial<Config> = {},
+  logger: Logger = silent,
 ): Promise<Perch & { readonly stop: () => Promise<void> }> {
   const database = await createTestDatabase();
-  const server = await composeServer(testConfig(database, change), logger);
-  const url = await server.app.listen({ host: "127.0.0.1", port: 0 });
+  const config = testConfig(database, change);
+  const nodes: Node[] = [];
+  const addNode = async (): Promise<Node> => {
+    const server = await composeServer(config, logger);
+    const node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
+    nodes.push(node);
+    return node;
+  };
+  const first = await addNode();
   return {
-    url,
-    server,
+    ...first,
     database,
+    addNode,
     newOrganisation: async (tier = "enterprise") => {
-      const { id, key: adminKey } = await createOrganisation(server.core, { name: "Test", tier });
-      const call: Organisation["call"] = (key, request, as = adminKey) => send(url, as, key, request);
-      return {
-        id,
-        adminKey,
-        call,
-        newKey: async (key) => {
-          const made = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
-          if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`);
-          return made.body.data.key;
-        },
-      };
+      const { id, key } = await createOrganisation(first.server.core, { name: "Test", tier });
+      return organisationAt(first.url, id, key);
     },
     stop: async () => {
-      await shutDown(server.shutdownSteps, logger);
+      for (const { server } of nodes) await shutDown(server.shutdownSteps, silent);
       await database.drop();
     },
   };

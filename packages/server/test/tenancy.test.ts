@@ -111,7 +111,7 @@ describe("row-level security", () => {
              (select count(*)::int from pg_policy p where p.polrelid = c.oid and pg_get_expr(p.polqual, p.polrelid) ~ 'current_organisation_id') as policies,
              pg_get_userbyid(c.relowner) as role
         from pg_class c
-        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
           and (c.relname = 'organisations' or exists (
             select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organisation_id' and not a.attisdropped))`);
     await admin.end();

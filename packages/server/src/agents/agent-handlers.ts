@@ -1,16 +1,18 @@
-import type { Agent, AgentOperationKey, AgentStatus } from "@perch/contract";
+import type { AgentOperationKey, AgentStatus } from "@perch/contract";
 import type { Database } from "../db/database.ts";
-import type { Caller, Handlers, Scope } from "../handlers.ts";
+import type { Caller, Handlers, RequestContext } from "../handlers.ts";
 import { revokeKeysOfAgent } from "../keys/key-queries.ts";
 import { conflict, forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
+import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
 import { storedDefinition, toAgent, toAgentSummary } from "./to-agent.ts";
 
 interface AgentDeps {
   readonly db: Database;
+  readonly agents: AgentDirectory;
 }
 
 function mayChangeSecurity({ permissions }: Caller, patch: { readonly security?: unknown }): void {
@@ -19,29 +21,33 @@ function mayChangeSecurity({ permissions }: Caller, patch: { readonly security?:
   }
 }
 
-export const agentHandlers = ({ db }: AgentDeps) => {
-  const change = (scope: Scope, ref: string, { from, to }: { from: AgentStatus; to: AgentStatus }): Promise<Agent> =>
-    db.inOrganisation(scope.organisationId, async (trx) => {
+export const agentHandlers = ({ db, agents }: AgentDeps) => {
+  const transition = (
+    { scope, change }: RequestContext,
+    ref: string,
+    { from, to }: { from: AgentStatus; to: AgentStatus },
+  ) =>
+    change(async (trx) => {
       const agent = await queries.findAgentForUpdate(trx, scope, ref);
       if (!agent) throw notFound("agent", ref);
-      return toAgent(agent.status === from ? await queries.updateAgentStatus(trx, scope, agent.id, to) : agent);
+      return single(toAgent(agent.status === from ? await queries.updateAgentStatus(trx, scope, agent.id, to) : agent));
     });
 
   return {
-    "POST /v1/agents": async ({ body }, { caller, scope }) => {
+    "POST /v1/agents": async ({ body }, { caller, scope, change }) => {
       if (caller.agentId !== null)
         throw forbidden("This key belongs to one agent. Create agents with an organisation's key.");
       mayChangeSecurity(caller, body);
       const { name, ...patch } = body;
       const stored = newDefinition(patch);
-      const agent = await db.inOrganisation(scope.organisationId, (trx) =>
-        queries.insertAgent(trx, scope, { id: newUuid(), name, ...stored }),
-      );
-      if (!agent)
-        throw conflict(
-          `There is an agent called ${JSON.stringify(name)} already. Choose another name, or change that one.`,
-        );
-      return single(toAgent(agent));
+      return change(async (trx) => {
+        const agent = await queries.insertAgent(trx, scope, { id: newUuid(), name, ...stored });
+        if (!agent)
+          throw conflict(
+            `There is an agent called ${JSON.stringify(name)} already. Choose another name, or change that one.`,
+          );
+        return single(toAgent(agent));
+      });
     },
 
     "GET /v1/agents": ({ query }, { scope }) =>
@@ -50,17 +56,15 @@ export const agentHandlers = ({ db }: AgentDeps) => {
         return page(agents.map(toAgentSummary), query, await queries.countAgents(trx, scope));
       }),
 
-    "GET /v1/agents/{agent_id}": async ({ params }, { scope }) => {
-      const agent = await db.inOrganisation(scope.organisationId, (trx) =>
-        queries.findAgent(trx, scope, params.agent_id),
-      );
+    "GET /v1/agents/{agent_id}": async ({ params }, { scope, epoch }) => {
+      const agent = await agents.find(scope, params.agent_id, epoch);
       if (!agent) throw notFound("agent", params.agent_id);
       return single(toAgent(agent));
     },
 
-    "PATCH /v1/agents/{agent_id}": ({ params, body }, { caller, scope }) => {
+    "PATCH /v1/agents/{agent_id}": async ({ params, body }, { caller, scope, change }) => {
       mayChangeSecurity(caller, body);
-      return db.inOrganisation(scope.organisationId, async (trx) => {
+      return change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
@@ -68,8 +72,8 @@ export const agentHandlers = ({ db }: AgentDeps) => {
       });
     },
 
-    "DELETE /v1/agents/{agent_id}": ({ params }, { scope }) =>
-      db.inOrganisation(scope.organisationId, async (trx) => {
+    "DELETE /v1/agents/{agent_id}": ({ params }, { scope, change }) =>
+      change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
@@ -77,10 +81,10 @@ export const agentHandlers = ({ db }: AgentDeps) => {
         return single({ id: toPublicId("agent", agent.id), deleted: true as const });
       }),
 
-    "POST /v1/agents/{agent_id}/pause": async ({ params }, { scope }) =>
-      single(await change(scope, params.agent_id, agentTransitions.pause)),
+    "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>
+      transition(context, params.agent_id, agentTransitions.pause),
 
-    "POST /v1/agents/{agent_id}/resume": async ({ params }, { scope }) =>
-      single(await change(scope, params.agent_id, agentTransitions.resume)),
+    "POST /v1/agents/{agent_id}/resume": ({ params }, context) =>
+      transition(context, params.agent_id, agentTransitions.resume),
   } satisfies Handlers<AgentOperationKey>;
 };

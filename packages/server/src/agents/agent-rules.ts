@@ -35,7 +35,7 @@ const withoutNulls = (settings: object): SecuritySettings =>
   Object.fromEntries(Object.entries(settings).filter(([, block]) => block !== null));
 
 export function applyPatch({ definition, security }: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
-  return {
+  const next = {
     definition: {
       model: patch.model ?? definition.model,
       temperature: replaced(definition.temperature, patch.temperature, agentDefaults.temperature),
@@ -48,11 +48,13 @@ export function applyPatch({ definition, security }: StoredDefinition, patch: Ag
     },
     security: withoutNulls(merged<object>(security, patch.security, agentDefaults.security)),
   };
+  // Only a remote agent can do without a model, and it stops being one when its runtime is taken away.
+  if (next.definition.model === remoteModel && next.definition.runtime.type === "model") throw missing("model");
+  return next;
 }
 
-/** A new agent is a change to the defaults. Only a remote agent can do without a model. */
+/** A new agent is a change to the defaults. */
 export function newDefinition(patch: AgentDefinitionPatch): StoredDefinition {
-  if (patch.model === undefined && patch.runtime?.type !== "http") throw missing("model");
   const { security, ...definition } = agentDefaults;
   return applyPatch(
     { definition: { ...definition, model: remoteModel } as StoredDefinition["definition"], security },

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
-import { composeCore } from "../compose.ts";
+import { closeCore, composeCore } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { createOrganisation } from "../organisations/create-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
@@ -22,6 +22,6 @@ export async function runCreateOrganisation(config: Config, logger: Logger, args
     console.error(`Created ${id} (${values.name}, ${tier.data}). Its admin key, shown only now:`);
     console.log(key);
   } finally {
-    await core.db.close();
+    await closeCore(core);
   }
 }

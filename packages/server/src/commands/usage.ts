@@ -6,5 +6,7 @@ export const usage = `Usage: perch-server <command>
   migrate                Bring the database up to this release.
   create-organisation    Make an organisation and print its first admin key.
                            --name NAME  --tier free|pro|enterprise (default free)
+  set-tier               Change how much an organisation may ask for.
+                           --organisation ID  --tier free|pro|enterprise
 
 Settings come from the environment: see docs/operations/configuration.md.`;

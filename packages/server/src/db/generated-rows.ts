@@ -56,6 +56,23 @@ export interface ApiKeys {
   prefix: string;
   revoked_at: Timestamp | null;
   role: string | null;
+  rotated_from: string | null;
+}
+
+export interface EpochChanges {
+  changed_at: Generated<Timestamp>;
+  id: Generated<Int8>;
+  organisation_id: string;
+}
+
+export interface IdempotentAnswers {
+  body: Buffer;
+  created_at: Generated<Timestamp>;
+  fingerprint: Buffer;
+  key_id: string;
+  organisation_id: string;
+  request: Buffer;
+  status: number;
 }
 
 export interface Organisations {
@@ -69,5 +86,7 @@ export interface DB {
   agent_counts: AgentCounts;
   agents: Agents;
   api_keys: ApiKeys;
+  epoch_changes: EpochChanges;
+  idempotent_answers: IdempotentAnswers;
   organisations: Organisations;
 }

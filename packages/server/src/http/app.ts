@@ -1,11 +1,12 @@
 import cors from "@fastify/cors";
-import fastify, { type FastifyInstance, LogController } from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "../config.ts";
 import type { Handlers } from "../handlers.ts";
+import type { ChangeOnce } from "../idempotency/change-once.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import type { Authenticate } from "./authenticate.ts";
+import type { Admission } from "./admit.ts";
 import { bindOperations } from "./bind-operations.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
@@ -15,11 +16,23 @@ import { securityHeaders } from "./security-headers.ts";
 
 const bodyLimitBytes = 1024 * 1024;
 
+const exposedHeaders = [
+  "x-request-id",
+  "retry-after",
+  "idempotent-replayed",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "ratelimit",
+  "ratelimit-policy",
+];
+
 interface AppOptions {
   readonly config: Pick<Config, "trustedProxies" | "corsOrigins">;
   readonly logger: Logger;
   readonly handlers: Handlers;
-  readonly authenticate: Authenticate;
+  readonly admission: Admission;
+  readonly changeOnce: ChangeOnce;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 
@@ -40,10 +53,15 @@ function createFastify({ config, logger }: Pick<AppOptions, "config" | "logger">
     frameworkErrors: (error, request, reply) => void replyWithError(error, request, reply),
     clientErrorHandler: (_, socket) => {
       if (!socket.writable) return;
-      const length = Buffer.byteLength(malformed);
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${malformed}`,
-      );
+      const headers = {
+        ...securityHeaders,
+        "x-request-id": requestId(undefined),
+        "content-type": "application/json; charset=utf-8",
+        "content-length": Buffer.byteLength(malformed),
+        connection: "close",
+      };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${malformed}`);
     },
   });
 }
@@ -64,31 +82,15 @@ function drainConnections(app: FastifyInstance): void {
   app.addHook("preClose", async () => {
     stopping = true;
   });
-  app.addHook("onSend", async (_, reply) => {
+  app.addHook("onSend", (_, reply, payload, done) => {
     if (stopping) reply.header("connection", "close");
+    done(null, payload);
   });
 }
 
-function refuseUnknownRoutes(app: FastifyInstance): void {
-  app.setNotFoundHandler((request, reply) => {
-    const [path = ""] = request.url.split("?");
-    const hint = /^\/v1(\/|$)/.test(path)
-      ? "See /docs for what there is."
-      : "Every path of the API starts with /v1. See /docs.";
-    return replyWithError(new ApiError("not_found", `There is no ${request.method} ${path}. ${hint}`), request, reply);
-  });
-}
-
-export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, logger, handlers, authenticate, readiness } = options;
-  const app = createFastify({ config, logger }) as unknown as FastifyInstance;
-  acceptJson(app);
-  drainConnections(app);
-  app.setErrorHandler(replyWithError);
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers({ ...securityHeaders, "x-request-id": request.id });
-  });
-  app.addHook("onResponse", async (request, reply) => {
+function logRequests(app: FastifyInstance, logger: Logger): void {
+  if (!logger.isLevelEnabled("info")) return;
+  app.addHook("onResponse", (request, reply, done) => {
     logger.info(
       {
         requestId: request.id,
@@ -96,22 +98,52 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
         route: request.routeOptions.url ?? "unknown",
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
-        keyId: request.caller ? toPublicId("key", request.caller.keyId) : undefined,
+        keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
         ip: request.ip,
       },
       "request",
     );
+    done();
   });
+}
+
+function refuseUnknownRoutes(app: FastifyInstance): void {
+  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const [path = ""] = request.url.split("?");
+    const hint = /^\/v1(\/|$)/.test(path)
+      ? "See /docs for what there is."
+      : "Every path of the API starts with /v1. See /docs.";
+    return replyWithError(new ApiError("not_found", `There is no ${request.method} ${path}. ${hint}`), request, reply);
+  };
+  // Before the body is read, so that what is in it does not matter.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.is404) void refuse(request, reply);
+    else done();
+  });
+  app.setNotFoundHandler(refuse);
+}
+
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, logger, readiness } = options;
+  const app = createFastify({ config, logger }) as unknown as FastifyInstance;
+  acceptJson(app);
+  drainConnections(app);
+  app.setErrorHandler(replyWithError);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(securityHeaders).header("x-request-id", request.id);
+    done();
+  });
+  logRequests(app, logger);
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],
-      allowedHeaders: ["authorization", "content-type", "x-request-id"],
+      allowedHeaders: ["authorization", "content-type", "idempotency-key", "x-request-id"],
       origin: [...config.corsOrigins],
-      exposedHeaders: ["x-request-id", "retry-after"],
+      exposedHeaders,
       maxAge: 600,
     });
   }
-  bindOperations(app, { handlers, authenticate });
+  bindOperations(app, options);
   healthRoutes(app, readiness, logger);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

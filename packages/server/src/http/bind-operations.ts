@@ -1,25 +1,62 @@
-import { type Operation, operationKeys, operations, routeOf } from "@perch/contract";
-import type { FastifyInstance } from "fastify";
-import type { Caller, Handlers, RequestContext } from "../handlers.ts";
-import { type Authenticate, authorize } from "./authenticate.ts";
+import {
+  idempotencyKeyPattern,
+  isRepeatable,
+  type Operation,
+  type OperationKey,
+  operationKeys,
+  operations,
+  routeOf,
+} from "@perch/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Handlers, PublicContext, RequestContext } from "../handlers.ts";
+import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
+import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
+import { invalid } from "../platform/api-error.ts";
+import type { Admission, Admitted } from "./admit.ts";
+import { authorize } from "./authenticate.ts";
 import { parseInput } from "./parse-input.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    caller: Caller | null;
+    admitted: Admitted | null;
   }
 }
 
-type AnyHandler = (input: unknown, context: RequestContext) => Promise<unknown>;
+type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => Promise<unknown>;
 
 interface BindOptions {
   readonly handlers: Handlers;
-  readonly authenticate: Authenticate;
+  readonly admission: Admission;
+  readonly changeOnce: ChangeOnce;
+}
+
+const agentRefOf = ({ params }: Operation, request: FastifyRequest): string | undefined =>
+  params?.shape.agent_id ? (request.params as { agent_id: string }).agent_id : undefined;
+
+function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): RepeatableRequest | undefined {
+  const header = request.headers["idempotency-key"];
+  if (header === undefined || !isRepeatable(key)) return undefined;
+  if (typeof header !== "string" || !idempotencyKeyPattern.test(header)) {
+    throw invalid("Idempotency-Key", "Expected 1 to 255 visible ASCII characters, without spaces");
+  }
+  const [path = ""] = request.url.split("?");
+  return { method: request.method, path, idempotencyKey: header, body };
 }
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
-export function bindOperations(app: FastifyInstance, { handlers, authenticate }: BindOptions): void {
-  app.decorateRequest("caller", null);
+export function bindOperations(app: FastifyInstance, { handlers, admission, changeOnce }: BindOptions): void {
+  app.decorateRequest("admitted", null);
+
+  const contextOf = (key: OperationKey, request: FastifyRequest, body: unknown): RequestContext | PublicContext => {
+    const { permission, status }: Operation = operations[key];
+    const { id: requestId, admitted } = request;
+    if (permission === "public") return { requestId };
+    if (!admitted) throw new Error(`${key} ran without a caller`);
+    const { caller, epoch } = admitted;
+    const scope = { organisationId: caller.organisation.id, agentId: caller.agentId };
+    return { requestId, caller, scope, epoch, change: changeOnce(caller, repeatable(key, request, body), status) };
+  };
+
   for (const key of operationKeys) {
     const operation: Operation = operations[key];
     const handler = handlers[key] as AnyHandler;
@@ -28,17 +65,26 @@ export function bindOperations(app: FastifyInstance, { handlers, authenticate }:
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
       // Before the body is read: a stranger's megabyte is not worth parsing.
-      onRequest: async (request) => {
-        request.caller = await authenticate(request.headers.authorization);
-        authorize(request.caller, operation.permission);
+      onRequest: async (request, reply) => {
+        if (operation.permission === "public") return admission.admitStranger(request.ip);
+        request.admitted = await admission.admit({
+          authorization: request.headers.authorization,
+          address: request.ip,
+          agentRef: agentRefOf(operation, request),
+          setHeaders: (headers) => void reply.headers(headers),
+        });
+        authorize(request.admitted.caller, operation.permission);
       },
       handler: async (request, reply) => {
-        const { caller } = request;
-        if (!caller) throw new Error(`${key} ran without a caller`);
         const input = parseInput(operation, request);
-        const scope = { organisationId: caller.organisation.id, agentId: caller.agentId };
-        const result = await handler(input, { requestId: request.id, caller, scope });
-        return reply.code(operation.status).send(result);
+        reply.type("application/json; charset=utf-8");
+        try {
+          const result = await handler(input, contextOf(key, request, input.body));
+          return reply.code(operation.status).send(JSON.stringify(result));
+        } catch (thrown) {
+          if (!(thrown instanceof Replay)) throw thrown;
+          return reply.code(thrown.status).header("idempotent-replayed", "true").send(thrown.body);
+        }
       },
     });
   }

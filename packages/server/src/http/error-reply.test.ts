@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { ErrorBody, errorStatus, operationKeys, routeOf } from "@perch/contract";
+import { ErrorBody, errorStatus, operationKeys, operations, routeOf } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { requestFor } from "../../test/contract-client.ts";
@@ -61,19 +61,21 @@ describe("a body that cannot be used", () => {
     },
   );
 
+  const tool = { type: "http", name: "t", description: "", method: "GET", url: "https://a.example" };
+  const toolWith = (parameters: string) =>
+    `"tools":[${JSON.stringify(tool).slice(0, -1)},"parameters":{"type":"object",${parameters}}}]`;
+
   test.each([
     '{"__proto__":{"polluted":true},"name":"bot","model":"perch/echo"}',
     '{"name":"bot","model":"perch/echo","limits":{"__proto__":{"polluted":true}}}',
     '{"constructor":{"prototype":{"polluted":true}},"name":"bot","model":"perch/echo"}',
+    `{"name":"bot","model":"perch/echo",${toolWith('"__proto__":{"polluted":true}')}}`,
   ])("400 for %s, and no prototype changes", async (body) => {
     expect(await post(body)).toMatchObject({ status: 400, error: { code: "invalid_request" } });
     expect({}).not.toHaveProperty("polluted");
   });
 
   const nested = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
-  const tool = { type: "http", name: "t", description: "", method: "GET", url: "https://a.example" };
-  const toolWith = (parameters: string) =>
-    `"tools":[${JSON.stringify(tool).slice(0, -1)},"parameters":{"type":"object",${parameters}}}]`;
   test.each([
     ["a NUL", "instructions", '"instructions":"a\\u0000b"'],
     ["half a surrogate pair", "instructions", '"instructions":"a\\ud800b"'],
@@ -83,6 +85,17 @@ describe("a body that cannot be used", () => {
     const { status, error } = await post(`{"name":"bot","model":"perch/echo",${part}}`);
     expect(status).toBe(400);
     expect(error?.details?.[0]?.field).toContain(field);
+  });
+
+  test.each([
+    ["wrong items", "/v1/keys", `{"name":"k","permissions":[${Array(250_000).fill('"x"').join()}]}`],
+    ["unknown fields", "/v1/agents", `{${Array.from({ length: 90_000 }, (_, i) => `"${i}":1`).join()}}`],
+    ["NULs", "/v1/agents", `{"name":"b","model":"a/b",${toolWith(`"x":[${Array(90_000).fill('"\\u0000"').join()}]`)}}`],
+  ])("400 for a body full of %s, and the answer stays small", async (_, path, body) => {
+    const { status, error, text } = await send(path, { method: "POST", body, headers: json });
+    expect(status).toBe(400);
+    expect(error?.details?.length).toBeGreaterThan(0);
+    expect(text.length).toBeLessThan(10_000);
   });
 
   test("413 for more than 1 MiB, whether announced or streamed; 1 MiB is read", async () => {
@@ -172,19 +185,22 @@ describe("a route that is not there", () => {
 });
 
 describe("a stranger", () => {
-  test.each(operationKeys)("is 401 at %s, with a challenge, before the body is read", async (key) => {
-    verifies("auth.bearer-header", "auth.missing-key-401", "errors.code.unauthorized", "errors.body.shape");
-    const { path, init } = requestFor(key, {});
-    const body = init.method === "GET" ? {} : { body: "{ not json" };
-    const { status, error, headers } = await send(path, {
-      method: String(init.method),
-      ...body,
-      headers: { authorization: "", ...json },
-    });
-    expect(status).toBe(401);
-    expect(error?.code).toBe("unauthorized");
-    expect(headers.get("www-authenticate")).toMatch(/^Bearer/);
-  });
+  test.each(operationKeys.filter((key) => operations[key].permission !== "public"))(
+    "is 401 at %s, with a challenge, before the body is read",
+    async (key) => {
+      verifies("auth.bearer-header", "auth.missing-key-401", "errors.code.unauthorized", "errors.body.shape");
+      const { path, init } = requestFor(key, {});
+      const body = init.method === "GET" ? {} : { body: "{ not json" };
+      const { status, error, headers } = await send(path, {
+        method: String(init.method),
+        ...body,
+        headers: { authorization: "", ...json },
+      });
+      expect(status).toBe(401);
+      expect(error?.code).toBe("unauthorized");
+      expect(headers.get("www-authenticate")).toMatch(/^Bearer/);
+    },
+  );
 
   test("no other refusal carries a challenge", async () => {
     for (const path of ["/v1/nothing", "/v1/agents?colour=red"]) {
@@ -208,7 +224,8 @@ describe("what is not HTTP", () => {
     socket.write(sent, "latin1");
     const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(head).toContain("Content-Type: application/json; charset=utf-8");
+    expect(head.toLowerCase()).toContain("content-type: application/json; charset=utf-8");
+    expect(head).toMatch(/x-request-id: req_/);
     expect(ErrorBody.parse(JSON.parse(body)).error.code).toBe("invalid_request");
   });
 });

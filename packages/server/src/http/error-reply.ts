@@ -28,6 +28,13 @@ function fromFramework(error: FastifyError): ApiError | undefined {
   }
   if (error.statusCode === 414)
     return new ApiError("not_found", "There is nothing at so long a path.", { cause: error });
+  if (error.code === "FST_ERR_CTP_INVALID_JSON_BODY") {
+    return new ApiError(
+      "invalid_request",
+      "The body is not valid JSON, or has a field `__proto__` or `constructor.prototype`.",
+      { cause: error },
+    );
+  }
   if (error.statusCode === 400)
     return new ApiError("invalid_request", `The request could not be read: ${error.message}`, { cause: error });
   return undefined;

@@ -23,6 +23,8 @@ function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDe
   return [{ field: field || part, error: issue.message }];
 }
 
+/** Enough to mend a request by; the answer stays small whatever was sent. */
+const mostDetails = 20;
 const deepest = 64;
 
 /** PostgreSQL holds no NUL and no half of a surrogate pair, as text or in JSON; nesting without end would break the stack. */
@@ -49,7 +51,7 @@ export function parseInput(operation: Operation, raw: RawInput): Record<string, 
     if (!schema) {
       const extra = typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : [part];
       details.push(
-        ...extra.map((field) => ({
+        ...extra.slice(0, mostDetails).map((field) => ({
           field,
           error: part === "body" ? "This operation takes no body" : "Unknown parameter",
         })),
@@ -59,8 +61,11 @@ export function parseInput(operation: Operation, raw: RawInput): Record<string, 
     const result = schema.safeParse(value);
     if (result.success) {
       input[part] = result.data;
-      if (part === "body") details.push(...unstorable(result.data, "", 0));
-    } else details.push(...result.error.issues.flatMap((issue) => toDetails(issue, value, part)));
+      if (part === "body") details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
+    } else {
+      const issues = result.error.issues.slice(0, mostDetails);
+      details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, mostDetails));
+    }
   }
   if (details.length === 0) return input;
   const [first] = details;

@@ -33,6 +33,7 @@ describe("POST /v1/keys", () => {
       name: "ci",
       agent_id: agent.id,
       role: null,
+      rotated_from: null,
       permissions: ["read", "write"],
       prefix: data.key.slice(0, 14),
       status: "active",

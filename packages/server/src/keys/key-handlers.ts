@@ -1,21 +1,15 @@
 import type { KeyOperationKey } from "@perch/contract";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
-import type { Database, OrganisationTransaction } from "../db/database.ts";
+import type { OrganisationTransaction } from "../db/database.ts";
 import type { Handlers, Scope } from "../handlers.ts";
 import { forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
-import type { Digest } from "../platform/secrets.ts";
+import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";
 import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
 import { newToken, tokenPrefix } from "./key-token.ts";
 import { toKey } from "./to-key.ts";
-
-interface KeyDeps {
-  readonly db: Database;
-  readonly keyDigest: Digest;
-  readonly now: () => Date;
-}
 
 /** The agent a new key is for. Whoever is bound to one agent can only bind others to it. */
 async function grantedAgent(
@@ -37,15 +31,16 @@ async function grantedAgent(
   return agent.id;
 }
 
-export const keyHandlers = ({ db, keyDigest, now }: KeyDeps) =>
-  ({
-    "POST /v1/keys": async ({ body }, { caller, scope }) => {
+export const keyHandlers = (deps: KeyDeps) => {
+  const { db, keyDigest, now } = deps;
+  return {
+    "POST /v1/keys": async ({ body }, { caller, scope, change }) => {
       const granted = grantedPermissions(body);
       const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
       refuseEscalation(caller, granted, expiresAt, now());
-      const token = newToken();
-      const key = await db.inOrganisation(scope.organisationId, async (trx) =>
-        queries.insertKey(trx, scope, {
+      return change(async (trx) => {
+        const token = newToken();
+        const key = await queries.insertKey(trx, scope, {
           id: newUuid(),
           agentId: await grantedAgent(trx, scope, body.agent_id),
           name: body.name,
@@ -55,9 +50,9 @@ export const keyHandlers = ({ db, keyDigest, now }: KeyDeps) =>
           permissions: granted,
           createdBy: caller.keyId,
           expiresAt,
-        }),
-      );
-      return single({ ...toKey(key, now()), key: token });
+        });
+        return single({ ...toKey(key, now()), key: token });
+      });
     },
 
     "GET /v1/keys": ({ query }, { scope }) =>
@@ -73,12 +68,14 @@ export const keyHandlers = ({ db, keyDigest, now }: KeyDeps) =>
         );
       }),
 
-    "DELETE /v1/keys/{key_id}": async ({ params }, { scope }) => {
+    "DELETE /v1/keys/{key_id}": async ({ params }, { scope, change }) => {
       const id = parsePublicId("key", params.key_id);
-      const revokedAt =
-        id && (await db.inOrganisation(scope.organisationId, (trx) => queries.revokeKey(trx, scope, id)));
-      if (!revokedAt) throw notFound("key", params.key_id);
-      return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
+      if (!id) throw notFound("key", params.key_id);
+      return change(async (trx) => {
+        const revokedAt = await queries.revokeKey(trx, scope, id);
+        if (!revokedAt) throw notFound("key", params.key_id);
+        return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
+      });
     },
 
     "GET /v1/me": async (_, { caller }) =>
@@ -93,4 +90,7 @@ export const keyHandlers = ({ db, keyDigest, now }: KeyDeps) =>
           expires_at: caller.expiresAt?.toISOString() ?? null,
         },
       }),
-  }) satisfies Handlers<KeyOperationKey>;
+
+    ...keyLifecycleHandlers(deps),
+  } satisfies Handlers<KeyOperationKey>;
+};

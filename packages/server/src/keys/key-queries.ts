@@ -14,6 +14,7 @@ const columns = [
   "role",
   "permissions",
   "created_by",
+  "rotated_from",
   "created_at",
   "expires_at",
   "last_used_at",
@@ -83,6 +84,7 @@ interface NewKey {
   readonly role: Role | null;
   readonly permissions: readonly Permission[];
   readonly createdBy: string | null;
+  readonly rotatedFrom?: string;
   readonly expiresAt: Date | null;
 }
 
@@ -103,8 +105,35 @@ export const insertKey = (
       role: key.role,
       permissions: [...key.permissions],
       created_by: key.createdBy,
+      rotated_from: key.rotatedFrom ?? null,
       expires_at: key.expiresAt,
     })
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+
+/** Holds the row until the transaction ends, so that two changes to one key take turns. */
+export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
+  visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
+
+interface KeyChange {
+  readonly name?: string | undefined;
+  readonly role?: Role | null | undefined;
+  readonly permissions?: Permission[] | undefined;
+  readonly expires_at?: Date | null | undefined;
+}
+
+export const updateKey = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  id: string,
+  change: KeyChange,
+): Promise<KeyRow> =>
+  trx
+    .updateTable("api_keys")
+    // Without a column to set there would be no statement.
+    .set({ ...change, id })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
     .returning(columns)
     .executeTakeFirstOrThrow();
 

@@ -31,13 +31,14 @@ function refusalOf(work: () => unknown): ApiError {
 describe("keyStatus", () => {
   test.each([
     ["active", null, null],
-    ["active", later(1), null],
-    ["expired", now, null],
-    ["expired", later(-1), null],
-    ["revoked", null, later(-1)],
-    ["revoked", later(-5), later(-1)],
-  ] as const)("%s when it ends at %s and was revoked at %s", (status, expires_at, revoked_at) => {
-    expect(keyStatus({ expires_at, revoked_at }, now)).toBe(status);
+    ["active", 1, null],
+    ["expired", 0, null],
+    ["expired", -1, null],
+    ["revoked", null, -1],
+    ["revoked", -5, -1],
+  ] as const)("%s when it ends in %j ms and was revoked in %j ms", (status, end, revoked) => {
+    const at = (ms: number | null) => (ms === null ? null : later(ms));
+    expect(keyStatus({ expires_at: at(end), revoked_at: at(revoked) }, now)).toBe(status);
   });
 });
 

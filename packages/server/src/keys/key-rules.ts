@@ -25,6 +25,27 @@ export function grantedPermissions({ role, permissions: listed }: Grant): Permis
   return permissions.filter((permission) => granted.has(permission));
 }
 
+interface KeyGrant {
+  readonly role: string | null;
+  readonly permissions: readonly string[];
+  readonly expires_at: Date | null;
+}
+
+interface KeyPatch extends Grant {
+  readonly expires_at?: string | null | undefined;
+}
+
+/** What a key is to become; the parts that a patch leaves out stay. */
+export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires_at }: KeyPatch) {
+  const regranted = role !== undefined || listed !== undefined;
+  return {
+    role: regranted ? (role ?? null) : (key.role as Role | null),
+    permissions: regranted ? grantedPermissions({ role, permissions: listed }) : (key.permissions as Permission[]),
+    expires_at: expires_at === undefined ? key.expires_at : expires_at === null ? null : new Date(expires_at),
+    changesRights: regranted || expires_at !== undefined,
+  };
+}
+
 /** A key never gives what its maker lacks: not in permissions, not in time. Its agents are checked by `grantedAgent`. */
 export function refuseEscalation(
   caller: Caller,
@@ -37,6 +58,7 @@ export function refuseEscalation(
     throw forbidden(`This key cannot give what it does not hold: ${beyond.join(", ")}.`);
   }
   if (expiresAt && expiresAt <= now) throw invalid("expires_at", "Must be in the future");
+  if (expiresAt && expiresAt.getUTCFullYear() > 9999) throw invalid("expires_at", "Must be before the year 10000");
   if (caller.expiresAt && (!expiresAt || expiresAt > caller.expiresAt)) {
     throw forbidden(`This key ends at ${caller.expiresAt.toISOString()}: give an \`expires_at\` no later than that.`);
   }

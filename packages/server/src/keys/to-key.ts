@@ -12,6 +12,7 @@ export const toKey = (row: KeyRow, now: Date): ApiKey => ({
   prefix: row.prefix,
   status: keyStatus(row, now),
   created_by: row.created_by && toPublicId("key", row.created_by),
+  rotated_from: row.rotated_from && toPublicId("key", row.rotated_from),
   created_at: row.created_at.toISOString(),
   expires_at: row.expires_at?.toISOString() ?? null,
   last_used_at: row.last_used_at?.toISOString() ?? null,

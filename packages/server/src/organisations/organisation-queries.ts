@@ -7,6 +7,21 @@ interface NewOrganisation {
   readonly tier: Tier;
 }
 
+/** The organisation's name, or undefined where there is no such organisation. */
+export async function updateTier(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  tier: Tier,
+): Promise<string | undefined> {
+  const row = await trx
+    .updateTable("organisations")
+    .set({ tier })
+    .where("id", "=", organisationId)
+    .returning("name")
+    .executeTakeFirst();
+  return row?.name;
+}
+
 /** Needs no special right: the transaction is scoped to the id that is about to exist. */
 export const insertOrganisation = async (
   trx: OrganisationTransaction,

@@ -4,6 +4,8 @@ import { fromString, fromUUID, toUUID, typeidUnboxed } from "typeid-js";
 /** Ids are TypeIDs outside and UUIDs in the database. This file is the border. */
 export const newUuid = (): string => toUUID(typeidUnboxed());
 
+export const newPublicId = (kind: IdKind): string => typeidUnboxed(idPrefixes[kind]);
+
 export const toPublicId = (kind: IdKind, uuid: string): string => fromUUID(uuid, idPrefixes[kind]);
 
 /** The UUID of a public id of this kind, or undefined for anything else. */

@@ -1,0 +1,30 @@
+import { parseArgs } from "node:util";
+import { Tier, tiers } from "@perch/contract";
+import { closeCore, composeCore } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { createOrganisationChanges } from "../gate/organisation-changes.ts";
+import { updateTier } from "../organisations/organisation-queries.ts";
+import { parsePublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
+import { UsageError } from "./usage.ts";
+
+export async function runSetTier(config: Config, logger: Logger, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { organisation: { type: "string" }, tier: { type: "string" } } });
+  const organisationId = parsePublicId("organisation", values.organisation ?? "");
+  const tier = Tier.safeParse(values.tier);
+  if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
+  if (!tier.success) throw new UsageError(`--tier is one of ${tiers.join(", ")}.`);
+  const core = composeCore(config, logger);
+  const changes = createOrganisationChanges({ ...core, logger });
+  try {
+    const name = await changes.commit(organisationId, async (trx) => {
+      const changed = await updateTier(trx, organisationId, tier.data);
+      if (changed === undefined) throw new UsageError(`There is no organisation ${values.organisation}.`);
+      return changed;
+    });
+    console.log(`${values.organisation} (${name}) is ${tier.data} now.`);
+  } finally {
+    await changes.stop();
+    await closeCore(core);
+  }
+}

@@ -1,0 +1,48 @@
+import { LRUCache } from "lru-cache";
+import type { Bucket, Gate, Passage } from "./gate.ts";
+import { afterOne, bucketState, waitMs } from "./gcra.ts";
+
+/** A bucket that falls out of memory starts full again: at this number of live buckets on one node limits get loose. */
+const mostBuckets = 200_000;
+const maxAgeMs = 2000;
+
+/** The gate of a single node, and every node's gate while Valkey is away. */
+export function createLocalGate(now: () => number): Gate {
+  const fullAt = new LRUCache<string, number>({ max: mostBuckets });
+  const epochs = new LRUCache<string, string>({ max: mostBuckets });
+  let lastEpoch = 0;
+
+  const nextEpoch = (organisationId: string): string => {
+    const epoch = `local ${++lastEpoch}`;
+    epochs.set(organisationId, epoch);
+    return epoch;
+  };
+
+  const pass = (organisationId: string, buckets: readonly Bucket[]): Passage => {
+    const nowMs = now();
+    const epoch = { value: epochs.get(organisationId) ?? nextEpoch(organisationId), maxAgeMs };
+    const before = buckets.map(({ key }) => fullAt.get(`${organisationId} ${key}`) ?? nowMs);
+    const waits = buckets.map(({ rate }, i) => waitMs(before[i] ?? nowMs, rate, nowMs));
+    const longest = Math.max(0, ...waits);
+    const allowed = longest === 0;
+    const states = buckets.map(({ key, rate, lookOnly }, i) => {
+      const spent = allowed && !lookOnly;
+      const next = spent ? afterOne(before[i] ?? nowMs, rate, nowMs) : (before[i] ?? nowMs);
+      if (spent) fullAt.set(`${organisationId} ${key}`, next);
+      return bucketState(next, rate, nowMs);
+    });
+    return {
+      allowed,
+      refusedBy: allowed ? undefined : waits.indexOf(longest),
+      waitMs: longest,
+      buckets: states,
+      epoch,
+    };
+  };
+
+  return {
+    pass: async (organisationId, buckets) => pass(organisationId, buckets),
+    replaceEpoch: async (organisationId) => void nextEpoch(organisationId),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,41 @@
+import { type SecuritySettings, type Tier, tierLimits } from "@perch/contract";
+import type { Bucket } from "./gate.ts";
+import type { Rate } from "./gcra.ts";
+
+const minuteMs = 60_000;
+const unitMs = { s: 1000, m: minuteMs, h: 60 * minuteMs, d: 24 * 60 * minuteMs };
+
+export const organisationBucket = (tier: Tier): Bucket => {
+  const { requestsPerMinute, burst } = tierLimits[tier];
+  return { key: "requests", rate: { capacity: burst, intervalMs: minuteMs / requestsPerMinute } };
+};
+
+/** `requests` in any `window`, all at once if need be; undefined where the agent sets no limit. */
+export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
+  if (!rateLimit?.enabled) return undefined;
+  const unit = rateLimit.window.slice(-1) as keyof typeof unitMs;
+  const windowMs = Number(rateLimit.window.slice(0, -1)) * unitMs[unit];
+  return { capacity: rateLimit.requests, intervalMs: windowMs / rateLimit.requests };
+}
+
+export const agentBucket = (agentId: string, rate: Rate): Bucket => ({ key: `agent:${agentId}`, rate });
+
+/** For whoever has not shown a valid key. A request with a key this node knows does not count here. */
+export const strangerBucket = (requestsPerMinute: number): Bucket => ({
+  key: "strangers",
+  rate: { capacity: requestsPerMinute, intervalMs: minuteMs / requestsPerMinute },
+});
+
+/** A home has one IPv4 address or one IPv6 /64: a stranger must not get 2^64 buckets. */
+export function addressOwner(ip: string): string {
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
+  if (!plain.includes(":")) return `address ${plain}`;
+  const [head = "", tail] = plain.split("::");
+  const groups = head.split(":").filter(Boolean);
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(":").filter(Boolean).length;
+  const full = [...groups, ...Array.from({ length: missing }, () => "0"), ...(tail ?? "").split(":").filter(Boolean)];
+  return `address ${full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}`;
+}

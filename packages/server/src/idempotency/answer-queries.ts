@@ -1,0 +1,47 @@
+import { sql } from "kysely";
+import type { OrganisationTransaction } from "../db/database.ts";
+
+interface KeptAnswer {
+  readonly key_id: string;
+  readonly fingerprint: Buffer;
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** Whoever repeats a request while the first is under way waits here until the first has committed or given up. */
+export async function lockRequest(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  request: Buffer,
+): Promise<void> {
+  const lock = Buffer.from(organisationId.replaceAll("-", ""), "hex").readBigInt64BE(8) ^ request.readBigInt64BE(0);
+  await sql`select pg_advisory_xact_lock(${lock.toString()}::bigint)`.execute(trx);
+}
+
+export const findAnswer = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  request: Buffer,
+): Promise<KeptAnswer | undefined> =>
+  trx
+    .selectFrom("idempotent_answers")
+    .select(["key_id", "fingerprint", "status", "body"])
+    .where("organisation_id", "=", organisationId)
+    .where("request", "=", request)
+    .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+
+interface NewAnswer extends KeptAnswer {
+  readonly request: Buffer;
+}
+
+export const insertAnswer = async (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  answer: NewAnswer,
+): Promise<void> => {
+  await trx
+    .insertInto("idempotent_answers")
+    .values({ organisation_id: organisationId, ...answer })
+    .execute();
+};

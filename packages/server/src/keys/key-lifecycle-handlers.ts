@@ -1,0 +1,81 @@
+import type { Permission, Role } from "@perch/contract";
+import type { Database, OrganisationTransaction } from "../db/database.ts";
+import type { OrganisationChanges } from "../gate/organisation-changes.ts";
+import type { Handlers, Scope } from "../handlers.ts";
+import { conflict, notFound } from "../platform/api-error.ts";
+import { single } from "../platform/envelopes.ts";
+import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import type { Digest } from "../platform/secrets.ts";
+import * as queries from "./key-queries.ts";
+import { keyStatus, patchedGrant, refuseEscalation } from "./key-rules.ts";
+import { isWellFormedToken, newToken, tokenPrefix } from "./key-token.ts";
+import { toKey } from "./to-key.ts";
+
+export interface KeyDeps {
+  readonly db: Database;
+  readonly changes: OrganisationChanges;
+  readonly keyDigest: Digest;
+  readonly now: () => Date;
+}
+
+type LifecycleKey = "PATCH /v1/keys/{key_id}" | "POST /v1/keys/{key_id}/rotate" | "POST /v1/keys/revoke-leaked";
+
+async function heldKey(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
+  const id = parsePublicId("key", publicId);
+  const key = id && (await queries.findKeyForUpdate(trx, scope, id));
+  if (!key) throw notFound("key", publicId);
+  return key;
+}
+
+/** What becomes of a key after it was made: changed, replaced, or found by a stranger. */
+export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =>
+  ({
+    "PATCH /v1/keys/{key_id}": ({ params, body }, { caller, scope, change }) =>
+      change(async (trx) => {
+        const key = await heldKey(trx, scope, params.key_id);
+        if (key.revoked_at) throw conflict("This key is revoked for good. Make a new one.");
+        const { changesRights, ...grant } = patchedGrant(key, body);
+        if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
+        return single(
+          toKey(await queries.updateKey(trx, scope, key.id, { name: body.name ?? key.name, ...grant }), now()),
+        );
+      }),
+
+    "POST /v1/keys/{key_id}/rotate": ({ params, body }, { caller, scope, change }) =>
+      change(async (trx) => {
+        const old = await heldKey(trx, scope, params.key_id);
+        const at = now();
+        if (keyStatus(old, at) !== "active")
+          throw conflict(`This key is ${keyStatus(old, at)}. Make a new one instead.`);
+        const permissions = old.permissions as Permission[];
+        refuseEscalation(caller, permissions, old.expires_at, at);
+        const token = newToken();
+        const key = await queries.insertKey(trx, scope, {
+          id: newUuid(),
+          agentId: old.agent_id,
+          name: old.name,
+          digest: keyDigest(token),
+          prefix: tokenPrefix(token),
+          role: old.role as Role | null,
+          permissions,
+          createdBy: caller.keyId,
+          rotatedFrom: old.id,
+          expiresAt: old.expires_at,
+        });
+        const overlapEnds = new Date(at.getTime() + body.overlap_seconds * 1000);
+        const oldEnds = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
+        await queries.updateKey(trx, scope, old.id, { expires_at: oldEnds });
+        return single({ ...toKey(key, at), key: token });
+      }),
+
+    "POST /v1/keys/revoke-leaked": async ({ body }) => {
+      const found = isWellFormedToken(body.key)
+        ? await queries.findKeyByDigest(db.unscoped, keyDigest(body.key))
+        : undefined;
+      if (!found) throw notFound("key", `${tokenPrefix(body.key)}…`);
+      const scope = { organisationId: found.organisation_id, agentId: null };
+      const revokedAt = await changes.commit(found.organisation_id, (trx) => queries.revokeKey(trx, scope, found.id));
+      if (!revokedAt) throw notFound("key", `${tokenPrefix(body.key)}…`);
+      return single({ id: toPublicId("key", found.id), revoked_at: revokedAt.toISOString() });
+    },
+  }) satisfies Handlers<LifecycleKey>;

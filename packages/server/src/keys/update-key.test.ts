@@ -1,0 +1,239 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
+import { ok, refusal, send } from "../../test/contract-client.ts";
+import { type Organisation, testConfig, usePerch } from "../../test/harness.ts";
+import { composeServer } from "../compose.ts";
+import { createLogger } from "../platform/logger.ts";
+import { shutDown } from "../platform/shutdown.ts";
+
+const masterKey = randomBytes(32);
+const perch = usePerch({ masterKey });
+const logger = createLogger("silent");
+const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+const makeKey = async ({ call }: Organisation, grant: object = {}) =>
+  ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } })).data;
+
+const update = async ({ call }: Organisation, key_id: string, body: object, as?: string) =>
+  call("PATCH /v1/keys/{key_id}", { params: { key_id }, body }, as);
+
+const recordOf = async ({ call }: Organisation, id: string) =>
+  ok(await call("GET /v1/keys", { query: { limit: 100 } })).data.find((key) => key.id === id);
+
+const grantOf = async ({ call }: Organisation, key: string) => {
+  const { role, permissions } = ok(await call("GET /v1/me", {}, key)).data.key;
+  return [role, permissions];
+};
+
+/** What the key gets when the clock stands at this time: asked of another server on the same database. */
+async function statusAt(time: number, key: string): Promise<number> {
+  const server = await composeServer(testConfig(perch().database, { masterKey }), logger, () => time);
+  try {
+    const url = await server.app.listen({ host: "127.0.0.1", port: 0 });
+    return (await send(url, key, "GET /v1/me", {})).status;
+  } finally {
+    await shutDown(server.shutdownSteps, logger);
+  }
+}
+
+describe("PATCH /v1/keys/{key_id}", () => {
+  test("200 with the whole record; what is left out stays, and the key never shows", async () => {
+    verifies("keys.secret-shown-once");
+    const organisation = await perch().newOrganisation();
+    const { key, ...record } = await makeKey(organisation, { expires_at: inOneHour() });
+    const answer = await update(organisation, record.id, { name: "  web shop " });
+    expect(answer.status).toBe(200);
+    expect(ok(answer).data).toEqual({ ...record, name: "web shop" });
+    expect(await recordOf(organisation, record.id)).toEqual({ ...record, name: "web shop" });
+    expect(ok(await organisation.call("GET /v1/me", {}, key)).data.key.name).toBe("web shop");
+  });
+
+  test("a role gives way to permissions, and permissions to a role, from the next request on", async () => {
+    verifies("keys.role-or-permissions", "permissions.roles");
+    const organisation = await perch().newOrganisation();
+    const { id, key } = await makeKey(organisation);
+    expect(await grantOf(organisation, key)).toEqual(["viewer", ["read"]]);
+    for (const [change, grant] of [
+      [{ permissions: ["delete", "read", "delete"] }, [null, ["read", "delete"]]],
+      [{ role: "developer" }, ["developer", ["read", "write"]]],
+      [{ role: "admin" }, ["admin", ["read", "write", "delete", "manage"]]],
+      [{ permissions: ["manage"] }, [null, ["manage"]]],
+      [{ role: "viewer" }, ["viewer", ["read"]]],
+    ] as const) {
+      const { data } = ok(await update(organisation, id, change));
+      expect([data.role, data.permissions]).toEqual(grant);
+      expect(await grantOf(organisation, key)).toEqual(grant);
+    }
+  });
+
+  test("what it gives can be done on the next request, and what it takes cannot", async () => {
+    const organisation = await perch().newOrganisation();
+    const { call } = organisation;
+    const { id, key } = await makeKey(organisation);
+    const create = async (name: string) =>
+      (await call("POST /v1/agents", { body: { name, model: "perch/echo" } }, key)).status;
+    expect(await create("one")).toBe(403);
+    ok(await update(organisation, id, { role: "developer" }));
+    expect(await create("one")).toBe(201);
+    ok(await update(organisation, id, { role: "viewer" }));
+    expect(await create("two")).toBe(403);
+  });
+
+  test("expires_at is set, moved and cleared", async () => {
+    verifies("keys.expiry");
+    const organisation = await perch().newOrganisation();
+    const { id, key } = await makeKey(organisation);
+    for (const end of [Date.now() + 60_000, Date.now() + 120_000, Date.now() + 30_000]) {
+      const expires_at = new Date(end).toISOString();
+      expect(ok(await update(organisation, id, { expires_at })).data).toMatchObject({ expires_at, role: "viewer" });
+      expect([await statusAt(end - 1, key), await statusAt(end, key)]).toEqual([200, 401]);
+    }
+    expect(ok(await update(organisation, id, { expires_at: null })).data.expires_at).toBeNull();
+    expect(await statusAt(Date.now() + 10 * 365 * 86_400_000, key)).toBe(200);
+  });
+
+  test("an expired key may be given more time, and works on its next request", async () => {
+    const organisation = await perch().newOrganisation();
+    const { call } = organisation;
+    const { id, key } = await makeKey(organisation);
+    ok(await call("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: { overlap_seconds: 0 } }));
+    expect((await call("GET /v1/me", {}, key)).status).toBe(401);
+    expect(ok(await update(organisation, id, { name: "back" })).data.status).toBe("expired");
+    expect((await call("GET /v1/me", {}, key)).status).toBe(401);
+    expect(ok(await update(organisation, id, { expires_at: inOneHour() })).data.status).toBe("active");
+    expect((await call("GET /v1/me", {}, key)).status).toBe(200);
+  });
+
+  test.each([undefined, {}])("a body of %j changes nothing", async (body) => {
+    const organisation = await perch().newOrganisation();
+    const { key, ...record } = await makeKey(organisation, { expires_at: inOneHour() });
+    const { data } = ok(await update(organisation, record.id, body as never));
+    expect(data).toEqual(record);
+    expect(await recordOf(organisation, record.id)).toEqual(record);
+    expect((await organisation.call("GET /v1/me", {}, key)).status).toBe(200);
+  });
+
+  test("changes that come at once take turns: all are kept", async () => {
+    const organisation = await perch().newOrganisation();
+    const { id } = await makeKey(organisation);
+    const expires_at = inOneHour();
+    const changes = [{ name: "new" }, { role: "developer" }, { expires_at }];
+    const answers = await Promise.all(changes.map((change) => update(organisation, id, change)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await recordOf(organisation, id)).toMatchObject({ name: "new", role: "developer", expires_at });
+  });
+});
+
+describe("PATCH /v1/keys/{key_id} refuses", () => {
+  test.each([
+    ["permissions", { role: "viewer", permissions: ["read"] }],
+    ["permissions", { permissions: [] }],
+    ["permissions.0", { permissions: ["root"] }],
+    ["role", { role: "owner" }],
+    ["role", { role: null }],
+    ["name", { name: "" }],
+    ["name", { name: null }],
+    ["name", { name: "x".repeat(101) }],
+    ["expires_at", { expires_at: "tomorrow" }],
+    ["expires_at", { expires_at: new Date(Date.now() - 1000).toISOString() }],
+    ["agent_id", { agent_id: null }],
+    ["revoked_at", { revoked_at: null }],
+  ])("400 names what is wrong with %s (%#), and nothing changes", async (field, change) => {
+    verifies("errors.code.invalid-request");
+    const organisation = await perch().newOrganisation();
+    const { key: _, ...record } = await makeKey(organisation);
+    const error = refusal(await update(organisation, record.id, change));
+    expect(error).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(error.details?.map((detail) => detail.field)).toEqual([field]);
+    expect(await recordOf(organisation, record.id)).toEqual(record);
+  });
+
+  test("409 for a revoked key, whatever is asked: revoked is for good", async () => {
+    verifies("keys.revoked-at-once");
+    const organisation = await perch().newOrganisation();
+    const { id, key } = await makeKey(organisation);
+    ok(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
+    const record = await recordOf(organisation, id);
+    for (const body of [{}, { name: "new" }, { role: "admin" }, { expires_at: null }]) {
+      expect(refusal(await update(organisation, id, body))).toMatchObject({ status: 409, code: "conflict" });
+    }
+    expect(await recordOf(organisation, id)).toEqual(record);
+    expect((await organisation.call("GET /v1/me", {}, key)).status).toBe(401);
+  });
+
+  test("403 to give what the caller does not hold, to itself or to another", async () => {
+    verifies("keys.never-more-than-caller");
+    const organisation = await perch().newOrganisation();
+    const admin = await makeKey(organisation, { role: "admin" });
+    const manager = await makeKey(organisation, { role: undefined, permissions: ["manage"] });
+    for (const id of [manager.id, admin.id]) {
+      for (const body of [{ role: "admin" }, { role: "viewer" }, { permissions: ["manage", "read"] }]) {
+        const error = refusal(await update(organisation, id, body, manager.key));
+        expect(error).toMatchObject({ status: 403, code: "forbidden", message: expect.stringContaining("read") });
+      }
+    }
+    expect(refusal(await update(organisation, admin.id, { expires_at: null }, manager.key)).status).toBe(403);
+    expect(await grantOf(organisation, manager.key)).toEqual([null, ["manage"]]);
+    expect(await grantOf(organisation, admin.key)).toEqual(["admin", ["read", "write", "delete", "manage"]]);
+    expect((await update(organisation, admin.id, { name: "renamed" }, manager.key)).status).toBe(200);
+  });
+
+  test("403 to outlast the caller: a key cannot lift its own end, nor another's past it", async () => {
+    verifies("keys.never-more-than-caller", "keys.expiry");
+    const organisation = await perch().newOrganisation();
+    const end = inOneHour();
+    const caller = await makeKey(organisation, { role: "admin", expires_at: end });
+    const other = await makeKey(organisation, { expires_at: end });
+    const later = new Date(Date.parse(end) + 1).toISOString();
+    for (const id of [caller.id, other.id]) {
+      for (const expires_at of [null, later]) {
+        const error = refusal(await update(organisation, id, { expires_at }, caller.key));
+        expect(error).toMatchObject({ status: 403, message: expect.stringContaining(end) });
+      }
+      expect((await recordOf(organisation, id))?.expires_at).toBe(end);
+    }
+    const sooner = new Date(Date.parse(end) - 60_000).toISOString();
+    expect(ok(await update(organisation, caller.id, { expires_at: sooner }, caller.key)).data.expires_at).toBe(sooner);
+    expect(refusal(await update(organisation, caller.id, { expires_at: end }, caller.key)).status).toBe(403);
+  });
+
+  test("404 for a key of another agent, or of none, from a key that belongs to one agent", async () => {
+    verifies("auth.other-agent-404");
+    const organisation = await perch().newOrganisation();
+    const { call, newKey } = organisation;
+    for (const name of ["mine", "other"]) ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
+    const keeper = await newKey({ role: "admin", agent_id: "mine" });
+    for (const grant of [{ agent_id: "other" }, {}]) {
+      const { id } = await makeKey(organisation, grant);
+      const error = refusal(await update(organisation, id, { role: "admin" }, keeper));
+      expect(error).toMatchObject({ status: 404, code: "not_found" });
+      expect((await recordOf(organisation, id))?.role).toBe("viewer");
+    }
+    const sibling = await makeKey(organisation, { agent_id: "mine" });
+    expect(ok(await update(organisation, sibling.id, { role: "admin" }, keeper)).data).toMatchObject({
+      role: "admin",
+      agent_id: sibling.agent_id,
+    });
+  });
+
+  test("404 for another organisation's key, one that never was, and what is no key's id", async () => {
+    verifies("auth.other-organisation-404");
+    const organisation = await perch().newOrganisation();
+    const elsewhere = await perch().newOrganisation();
+    const theirs = await makeKey(elsewhere);
+    for (const id of [theirs.id, "key_01h455vb4pex5vsknk084sn02q", "key_", theirs.key]) {
+      expect(refusal(await update(organisation, id, { name: "x" }))).toMatchObject({ status: 404, code: "not_found" });
+    }
+    expect((await recordOf(elsewhere, theirs.id))?.name).toBe("k");
+  });
+
+  test("403 without manage, also for the key itself", async () => {
+    verifies("permissions.keys");
+    const organisation = await perch().newOrganisation();
+    const others = await makeKey(organisation, { role: undefined, permissions: ["read", "write", "delete"] });
+    const error = refusal(await update(organisation, others.id, { name: "mine" }, others.key));
+    expect(error).toMatchObject({ status: 403, message: expect.stringContaining("manage") });
+    expect((await recordOf(organisation, others.id))?.name).toBe("k");
+  });
+});

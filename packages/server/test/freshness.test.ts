@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../spec/verifies.ts";
+import { ok, send } from "./contract-client.ts";
+import { type Node, startPerch } from "./harness.ts";
+
+let perch: Awaited<ReturnType<typeof startPerch>>;
+let other: Node;
+
+beforeAll(async () => {
+  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") });
+  other = await perch.addNode();
+});
+afterAll(() => perch.stop());
+
+interface Observation<T> {
+  readonly sentAt: number;
+  readonly saw: T;
+}
+
+/** Asks the other node 200 times a second, whatever the answers take, until told to stop. */
+function watch<T>(look: () => Promise<T>) {
+  const seen: Promise<Observation<T>>[] = [];
+  const timer = setInterval(() => {
+    const sentAt = performance.now();
+    seen.push(look().then((saw) => ({ sentAt, saw })));
+  }, 5);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      return Promise.all(seen);
+    },
+  };
+}
+
+/** Everything the other node showed to requests sent after the change had returned. */
+async function shownAfter<T>(
+  look: () => Promise<T>,
+  change: () => Promise<unknown>,
+): Promise<{ before: T[]; after: T[] }> {
+  const watcher = watch(look);
+  await sleep(300);
+  await change();
+  const returnedAt = performance.now();
+  await sleep(500);
+  const seen = await watcher.stop();
+  return {
+    before: seen.filter(({ sentAt }) => sentAt < returnedAt - 50).map(({ saw }) => saw),
+    after: seen.filter(({ sentAt }) => sentAt > returnedAt).map(({ saw }) => saw),
+  };
+}
+
+describe("a change on one node, seen from another under 200 requests a second", () => {
+  test("a revoked key is refused from its next request on", async () => {
+    verifies("keys.revoked-at-once");
+    const { call, newKey } = await perch.newOrganisation();
+    const key = await newKey({ role: "viewer" });
+    const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
+    const { before, after } = await shownAfter(
+      async () => (await send(other.url, key, "GET /v1/me", {})).status,
+      () => call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }),
+    );
+    expect(new Set(before)).toEqual(new Set([200]));
+    expect(after.length).toBeGreaterThan(50);
+    expect(after.filter((status) => status !== 401)).toEqual([]);
+  });
+
+  test("a changed role counts from the next request on", async () => {
+    const { call, newKey } = await perch.newOrganisation();
+    const key = await newKey({ role: "admin" });
+    const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
+    const { before, after } = await shownAfter(
+      async () => (await send(other.url, key, "GET /v1/keys", { query: {} })).status,
+      () => call("PATCH /v1/keys/{key_id}", { params: { key_id: id }, body: { role: "viewer" } }),
+    );
+    expect(new Set(before)).toEqual(new Set([200]));
+    expect(after.length).toBeGreaterThan(50);
+    expect(after.filter((status) => status !== 403)).toEqual([]);
+  });
+
+  test("a patched agent is the new one from the next request on, ten times over", async () => {
+    const { call, adminKey } = await perch.newOrganisation();
+    const bot = { agent_id: "bot" };
+    ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", temperature: 0 } }));
+    let promised = 0;
+    let stale = 0;
+    let looks = 0;
+    const watcher = watch(async () => {
+      const atLeast = promised;
+      const { data } = ok(await send(other.url, adminKey, "GET /v1/agents/{agent_id}", { params: bot }));
+      looks += 1;
+      if ((data.temperature ?? 0) < atLeast) stale += 1;
+    });
+    for (let i = 1; i <= 10; i++) {
+      await sleep(60);
+      ok(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: { temperature: i / 10 } }));
+      promised = i / 10;
+    }
+    await sleep(100);
+    await watcher.stop();
+    expect(looks).toBeGreaterThan(100);
+    expect(stale).toBe(0);
+  });
+
+  test("an agent that was not there is found as soon as it is, and gone as soon as it is not", async () => {
+    const { call, adminKey } = await perch.newOrganisation();
+    const bot = { params: { agent_id: "bot" } };
+    const look = async () => (await send(other.url, adminKey, "GET /v1/agents/{agent_id}", bot)).status;
+    const created = await shownAfter(look, () =>
+      call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
+    );
+    expect(new Set(created.before)).toEqual(new Set([404]));
+    expect(created.after.filter((status) => status !== 200)).toEqual([]);
+    const deleted = await shownAfter(look, () => call("DELETE /v1/agents/{agent_id}", bot));
+    expect(deleted.after.filter((status) => status !== 404)).toEqual([]);
+  });
+});
+
+test("while the epoch holds, neither the key nor the agent is read again", async () => {
+  const { call, adminKey } = await perch.newOrganisation();
+  ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+  const get = () => send(other.url, adminKey, "GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } });
+  for (let i = 0; i < 3; i++) ok(await get());
+  await withClient(perch.database.adminUrl, (client) => client.query("alter table agents rename to agents_hidden"));
+  try {
+    for (let i = 0; i < 20; i++) ok(await get());
+  } finally {
+    await withClient(perch.database.adminUrl, (client) => client.query("alter table agents_hidden rename to agents"));
+  }
+});
+
+test("a change whose process died before it replaced the epoch is repaired by another node", async () => {
+  const { id, adminKey } = await perch.newOrganisation();
+  const look = async () => ok(await send(other.url, adminKey, "GET /v1/me", {})).data.organisation.tier;
+  for (let i = 0; i < 3; i++) expect(await look()).toBe("enterprise");
+  // What a process leaves behind that is killed right after its commit: the change and the promise, and the old epoch.
+  await withClient(perch.database.adminUrl, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      "update organisations set tier = 'pro' where tier = 'enterprise' returning id",
+    );
+    for (const row of rows) await client.query("insert into epoch_changes (organisation_id) values ($1)", [row.id]);
+  });
+  expect(id).toMatch(/^org_/);
+  await expect.poll(look, { timeout: 5000, interval: 100 }).toBe("pro");
+  await expect
+    .poll(
+      async () =>
+        withClient(
+          perch.database.adminUrl,
+          async (client) => (await client.query("select from epoch_changes")).rowCount,
+        ),
+      { timeout: 5000 },
+    )
+    .toBe(0);
+});

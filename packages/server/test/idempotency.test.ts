@@ -1,0 +1,211 @@
+import {
+  isRepeatable,
+  type OperationKey,
+  type Operations,
+  operationKeys,
+  type RequestOf,
+  routeOf,
+} from "@perch/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../spec/verifies.ts";
+import { ok, requestFor } from "./contract-client.ts";
+import { type Node, type Organisation, startPerch } from "./harness.ts";
+
+let perch: Awaited<ReturnType<typeof startPerch>>;
+let other: Node;
+beforeAll(async () => {
+  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") });
+  other = await perch.addNode();
+});
+afterAll(() => perch.stop());
+
+const repeatableKeys = operationKeys.filter(isRepeatable);
+type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
+
+const botParams = { params: { agent_id: "bot" } };
+const newKeyId = async ({ call }: Organisation): Promise<string> =>
+  ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data.id;
+
+/** One request for every operation that honours the header: a new operation without one does not compile. */
+const samples: {
+  readonly [K in OperationKey as K extends `${"POST" | "PATCH"} ${string}` ? K : never]?: (
+    org: Organisation,
+  ) => Promise<Sample<K>>;
+} = {
+  "POST /v1/agents": async () => ({
+    first: { body: { name: "fresh", model: "perch/echo" } },
+    otherBody: { name: "other", model: "perch/echo" },
+  }),
+  "PATCH /v1/agents/{agent_id}": async () => ({
+    first: { ...botParams, body: { temperature: 1 } },
+    otherBody: { temperature: 2 },
+  }),
+  "POST /v1/agents/{agent_id}/pause": async () => ({ first: botParams, otherBody: {} }),
+  "POST /v1/agents/{agent_id}/resume": async () => ({ first: botParams, otherBody: {} }),
+  "POST /v1/keys": async () => ({
+    first: { body: { name: "k", role: "viewer" } },
+    otherBody: { name: "k", role: "admin" },
+  }),
+  "PATCH /v1/keys/{key_id}": async (org) => ({
+    first: { params: { key_id: await newKeyId(org) }, body: { name: "n" } },
+    otherBody: { name: "m" },
+  }),
+  "POST /v1/keys/{key_id}/rotate": async (org) => ({
+    first: { params: { key_id: await newKeyId(org) }, body: { overlap_seconds: 60 } },
+    otherBody: { overlap_seconds: 61 },
+  }),
+};
+
+async function send(node: { url: string }, apiKey: string, key: OperationKey, parts: object, idempotencyKey: string) {
+  const { path, init } = requestFor(key, parts);
+  const headers = { ...(init.headers as object), authorization: `Bearer ${apiKey}`, "idempotency-key": idempotencyKey };
+  const response = await fetch(node.url + path, { ...init, headers });
+  return {
+    status: response.status,
+    text: await response.text(),
+    replayed: response.headers.get("idempotent-replayed"),
+  };
+}
+
+async function subject(key: OperationKey) {
+  const organisation = await perch.newOrganisation();
+  ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+  const make = samples[key as keyof typeof samples] as
+    | ((org: Organisation) => Promise<Sample<OperationKey>>)
+    | undefined;
+  if (!make) throw new Error(`${key} has no sample here`);
+  return { organisation, ...(await make(organisation)) };
+}
+
+test("the walk saw every POST and PATCH that an organisation makes", () => {
+  expect(repeatableKeys.length).toBeGreaterThanOrEqual(7);
+  const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
+  expect(unseen).toEqual(["POST /v1/keys/revoke-leaked"]);
+});
+
+describe.each(repeatableKeys)("%s", (key) => {
+  test("a repeated request gets the first status and bytes again, on any node, and says so", async () => {
+    verifies("idempotency.header", "idempotency.replay", "idempotency.operations");
+    const { organisation, first } = await subject(key);
+    const original = await send(perch, organisation.adminKey, key, first, "retry-1");
+    expect(original).toMatchObject({
+      status: routeOf(key).method === "POST" && /(agents|keys|rotate)$/.test(key) ? 201 : 200,
+      replayed: null,
+    });
+    for (const node of [perch, other]) {
+      expect(await send(node, organisation.adminKey, key, first, "retry-1")).toEqual({ ...original, replayed: "true" });
+    }
+  });
+
+  test("another body is 409, unless there is none", async () => {
+    verifies("errors.code.reused-idempotency-key");
+    const { organisation, first, otherBody } = await subject(key);
+    const original = await send(perch, organisation.adminKey, key, first, "retry-1");
+    if (Object.keys(otherBody).length === 0) return expect(original.status).toBe(200);
+    const { status, text } = await send(other, organisation.adminKey, key, { ...first, body: otherBody }, "retry-1");
+    expect(status).toBe(409);
+    expect(JSON.parse(text)).toMatchObject({ success: false, error: { code: "conflict" } });
+  });
+
+  test("twenty at once over two nodes: one effect, twenty equal answers", async () => {
+    verifies("idempotency.in-flight");
+    const { organisation, first } = await subject(key);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+  });
+});
+
+describe("the Idempotency-Key", () => {
+  const create = (name: string) => ({ body: { name, model: "perch/echo" } });
+
+  test("belongs to one method and path: elsewhere it is a new one", async () => {
+    verifies("idempotency.scope");
+    const { organisation } = await subject("POST /v1/agents");
+    const { adminKey } = organisation;
+    expect((await send(perch, adminKey, "POST /v1/agents", create("a"), "k")).status).toBe(201);
+    expect(
+      await send(perch, adminKey, "POST /v1/agents/{agent_id}/pause", { params: { agent_id: "a" } }, "k"),
+    ).toMatchObject({ status: 200, replayed: null });
+    const stranger = await perch.newOrganisation();
+    expect(await send(perch, stranger.adminKey, "POST /v1/agents", create("a"), "k")).toMatchObject({
+      status: 201,
+      replayed: null,
+    });
+  });
+
+  test("gives its answer to the API key that made the request alone: it may hold a secret", async () => {
+    const { organisation, first } = await subject("POST /v1/keys");
+    const second = await organisation.newKey({ role: "admin" });
+    expect((await send(perch, organisation.adminKey, "POST /v1/keys", first, "k")).status).toBe(201);
+    expect((await send(perch, second, "POST /v1/keys", first, "k")).status).toBe(409);
+  });
+
+  test("is not used up by a refusal", async () => {
+    verifies("idempotency.failures-not-kept");
+    const { organisation } = await subject("POST /v1/agents");
+    const pause = (agent_id: string) =>
+      send(perch, organisation.adminKey, "POST /v1/agents/{agent_id}/pause", { params: { agent_id } }, "k");
+    expect((await pause("later")).status).toBe(404);
+    expect((await send(perch, organisation.adminKey, "POST /v1/agents", create("later"), "x")).status).toBe(201);
+    expect(await pause("later")).toMatchObject({ status: 200, replayed: null });
+  });
+
+  test("counts fields in any order as the same body", async () => {
+    const { organisation } = await subject("POST /v1/agents");
+    const one = await send(
+      perch,
+      organisation.adminKey,
+      "POST /v1/agents",
+      { body: { name: "o", model: "perch/echo" } },
+      "k",
+    );
+    const two = await send(
+      perch,
+      organisation.adminKey,
+      "POST /v1/agents",
+      { body: { model: "perch/echo", name: "o" } },
+      "k",
+    );
+    expect(two).toEqual({ ...one, replayed: "true" });
+  });
+
+  test.each(["", "with space", "x".repeat(256)])("400 for %j", async (key) => {
+    const { adminKey } = await perch.newOrganisation();
+    const { status, text } = await send(perch, adminKey, "POST /v1/agents", create("a"), key);
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error.details[0].field).toBe("Idempotency-Key");
+  });
+
+  test("is forgotten after 24 hours", async () => {
+    verifies("idempotency.valid-24-hours");
+    const { organisation, first } = await subject("PATCH /v1/agents/{agent_id}");
+    const patch = () => send(perch, organisation.adminKey, "PATCH /v1/agents/{agent_id}", first, "old");
+    await patch();
+    const age = (interval: string) =>
+      withClient(perch.database.adminUrl, (client) =>
+        client.query(`update idempotent_answers set created_at = created_at - interval '${interval}'`),
+      );
+    await age("23 hours 59 minutes");
+    expect((await patch()).replayed).toBe("true");
+    await age("2 minutes");
+    expect((await patch()).replayed).toBeNull();
+  });
+
+  test("keeps its answer encrypted", async () => {
+    const { organisation, first } = await subject("POST /v1/keys");
+    const { text } = await send(perch, organisation.adminKey, "POST /v1/keys", first, "secret");
+    const { rows } = await withClient(perch.database.adminUrl, (client) =>
+      client.query<{ body: Buffer }>("select body from idempotent_answers"),
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    const token = JSON.parse(text).data.key as string;
+    for (const { body } of rows) {
+      expect(body.includes(token)).toBe(false);
+      expect(body.includes("success")).toBe(false);
+    }
+  });
+});

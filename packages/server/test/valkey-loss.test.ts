@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { send } from "./contract-client.ts";
+import { type Node, type Organisation, startPerch } from "./harness.ts";
+import { startValkey, type ValkeyProcess } from "./valkey-process.ts";
+
+let valkey: ValkeyProcess;
+let perch: Awaited<ReturnType<typeof startPerch>>;
+let nodes: [Node, Node];
+const log: { level: number; msg: string }[] = [];
+
+beforeAll(async () => {
+  valkey = await startValkey();
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  perch = await startPerch({ valkeyUrl: valkey.url }, logger);
+  nodes = [perch, await perch.addNode()];
+});
+afterAll(async () => {
+  valkey.thaw();
+  await perch.stop();
+  await valkey.kill();
+});
+
+const said = (text: string) => log.filter(({ msg }) => msg.includes(text)).length;
+
+/** 200 requests a second over both nodes for a while; the statuses they got. */
+async function load({ adminKey }: Organisation, seconds: number): Promise<Map<number, number>> {
+  const pending: Promise<number>[] = [];
+  for (let i = 0; i < seconds * 200; i++) {
+    pending.push(send((i % 2 ? nodes[1] : nodes[0]).url, adminKey, "GET /v1/me", {}).then(({ status }) => status));
+    await sleep(5);
+  }
+  const counts = new Map<number, number>();
+  for (const status of await Promise.all(pending)) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+test("SIGKILL of Valkey under load: no error to anyone, limits roughly kept, told once each way by each node", async () => {
+  const organisation = await perch.newOrganisation("free");
+  await load(organisation, 0.1);
+  const running = load(organisation, 4);
+  await sleep(800);
+  await valkey.kill();
+  await sleep(1200);
+  await valkey.start();
+  const counts = await running;
+  expect([...counts.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
+  // One bucket before, one in each process while it was away, one after it lost its memory: four bursts and the refill of 5 s at most.
+  expect(counts.get(200) ?? 0).toBeLessThanOrEqual(4 * 100 + 5);
+  expect(counts.get(429) ?? 0).toBeGreaterThan(300);
+  await expect.poll(() => said("Valkey answers again"), { timeout: 5000 }).toBe(2);
+  expect(said("Valkey does not answer")).toBe(2);
+});
+
+test("a frozen Valkey costs one short wait, then nobody waits for it", async () => {
+  const organisation = await perch.newOrganisation();
+  await load(organisation, 0.1);
+  valkey.freeze();
+  const startedAt = performance.now();
+  const counts = await load(organisation, 1);
+  expect([...counts.keys()]).toEqual([200]);
+  expect(performance.now() - startedAt).toBeLessThan(4000);
+  valkey.thaw();
+  await expect
+    .poll(
+      async () => {
+        await load(organisation, 0.1);
+        return said("Valkey answers again");
+      },
+      { timeout: 8000 },
+    )
+    .toBe(4);
+});
+
+test("changes made while Valkey is away count at once on their node, within 2 s on the other, and after its return everywhere", async () => {
+  const { call, newKey } = await perch.newOrganisation();
+  const key = await newKey({ role: "viewer" });
+  const me = (node: Node) => send(node.url, key, "GET /v1/me", {});
+  for (const node of nodes) for (let i = 0; i < 3; i++) expect((await me(node)).status).toBe(200);
+  await valkey.kill();
+  for (const node of nodes) expect((await me(node)).status).toBe(200);
+  const first = await me(nodes[0]);
+  if (first.status !== 200) throw new Error("refused");
+  const key_id = first.body.data.key.id;
+  expect((await call("DELETE /v1/keys/{key_id}", { params: { key_id } })).status).toBe(200);
+  expect((await me(nodes[0])).status).toBe(401);
+  await expect.poll(async () => (await me(nodes[1])).status, { timeout: 2500 }).toBe(401);
+  await valkey.start();
+  await expect.poll(() => said("Valkey answers again"), { timeout: 8000 }).toBeGreaterThanOrEqual(4);
+  for (const node of nodes) expect((await me(node)).status).toBe(401);
+});
