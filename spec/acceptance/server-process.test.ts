@@ -78,6 +78,12 @@ describe("perch-server", () => {
     expect(await runCommand(database, ["set-tier", "--organisation", id, "--tier", "pro"])).toContain("is pro now");
     expect((await me()).tier).toBe("pro");
     expect((await me()).limit).toBe("2000");
+    const operators = await runCommand(database, ["create-key", "--organisation", id, "--role", "viewer"]);
+    const found = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${operators}` } });
+    expect(((await found.json()) as { data: object }).data).toMatchObject({
+      organisation: { id },
+      key: { role: "viewer" },
+    });
     await server.stop();
     const env = { ...process.env, ...scratchSettings(database, 0) };
     const nobody = "org_01h455vb4pex5vsknk084sn02q";

@@ -16,7 +16,7 @@ export const keys = {
     section: "Resources and their fields",
     silent: "The fields of a key record: not shown.",
     decision:
-      "id (a TypeID with the prefix `key_`), name, agent_id, role, permissions, prefix, status (active, expired or revoked), created_by, created_at, expires_at, last_used_at, revoked_at; never the key itself.",
+      "id (a TypeID with the prefix `key_`), name, agent_id, role, permissions, prefix, status (active, expired or revoked), created_by, rotated_from, created_at, expires_at, last_used_at, revoked_at; never the key itself.",
   },
   "keys.format": {
     section: "Authentication",

@@ -68,12 +68,14 @@ export const limits = {
   "idempotency.operations": {
     section: "Limits",
     silent: "The operations that honour the key: not shown.",
-    decision: "Every POST and every PATCH.",
+    decision:
+      "Every POST and every PATCH that an organisation makes. Revoking a leaked key, which has no organisation yet, gives the same answer each time by itself.",
   },
   "idempotency.scope": {
     section: "Limits",
     silent: "What an idempotency key is unique within: not shown.",
-    decision: "The organisation, the method and the path.",
+    decision:
+      "The organisation, the method and the path. The answer goes to the API key that asked first; another one gets 409.",
   },
   "limits.body-size": {
     section: "Limits",

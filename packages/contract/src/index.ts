@@ -6,13 +6,12 @@ export * from "./errors.ts";
 export * from "./ids.ts";
 export * from "./keys.ts";
 export { openApiDocument } from "./openapi.ts";
-export {
-  type InputOf,
-  type Operation,
-  type OperationTable,
-  type RequestOf,
-  type ResponseOf,
-  refusalCodes,
+export type {
+  InputOf,
+  Operation,
+  OperationTable,
+  RequestOf,
+  ResponseOf,
 } from "./operation.ts";
 export * from "./operations.ts";
 export * from "./permissions.ts";

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { ErrorBody, errorStatus } from "./errors.ts";
-import { type Operation, refusalCodes } from "./operation.ts";
-import { idempotencyKeyPattern, isRepeatable, operationKeys, operations, routeOf } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import {
+  idempotencyKeyPattern,
+  isRepeatable,
+  type OperationKey,
+  operationKeys,
+  operations,
+  refusalCodes,
+  routeOf,
+} from "./operations.ts";
 
 type Json = Record<string, unknown>;
 
@@ -73,12 +81,23 @@ const idempotencyKey = {
   schema: { type: "string", pattern: idempotencyKeyPattern.source },
 };
 
-const answerHeaders = {
-  "X-Request-Id": { description: "Quote it when something went wrong.", schema: { type: "string" } },
-  "X-RateLimit-Limit": { description: "Requests the organisation may make at once.", schema: { type: "integer" } },
-  "X-RateLimit-Remaining": { description: "Requests left now.", schema: { type: "integer" } },
-  "X-RateLimit-Reset": { description: "When all will be left again, in Unix seconds.", schema: { type: "integer" } },
+const header = (description: string, type: "string" | "integer") => ({ description, schema: { type } });
+
+const limitHeaders = {
+  "X-RateLimit-Limit": header("Requests the organisation may make at once.", "integer"),
+  "X-RateLimit-Remaining": header("Requests left now.", "integer"),
+  "X-RateLimit-Reset": header("When all will be left again, in Unix seconds.", "integer"),
+  RateLimit: header("The same, in the form of the IETF draft.", "string"),
+  "RateLimit-Policy": header("The limit behind it, in the form of the IETF draft.", "string"),
 };
+
+const headersOf = (key: OperationKey) => ({
+  "X-Request-Id": header("Quote it when something went wrong.", "string"),
+  ...(operations[key].permission !== "public" && limitHeaders),
+  ...(isRepeatable(key) && {
+    "Idempotent-Replayed": header("`true` when this is the first answer, sent again.", "string"),
+  }),
+});
 
 function parametersOf(operation: Operation, components: Components): Json[] {
   return (["params", "query"] as const).flatMap((part) =>
@@ -95,16 +114,17 @@ function parametersOf(operation: Operation, components: Components): Json[] {
   );
 }
 
-function responsesOf(operation: Operation, components: Components): Json {
+function responsesOf(key: OperationKey, components: Components): Json {
+  const operation: Operation = operations[key];
   const success = {
     description: "Success",
-    headers: answerHeaders,
+    headers: headersOf(key),
     content: content(components.add(operation.response, "output")),
   };
   return {
     [operation.status]: success,
     ...Object.fromEntries(
-      refusalCodes(operation).map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
+      refusalCodes(key).map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
     ),
   };
 }
@@ -126,9 +146,12 @@ export function openApiDocument(version: string): Json {
       description: [operation.description, permissionText(operation.permission)].filter(Boolean).join("\n\n"),
       ...(parameters.length > 0 && { parameters }),
       ...(operation.body && {
-        requestBody: { required: true, content: content(components.add(operation.body, "input")) },
+        requestBody: {
+          required: !operation.body.safeParse({}).success,
+          content: content(components.add(operation.body, "input")),
+        },
       }),
-      responses: responsesOf(operation, components),
+      responses: responsesOf(key, components),
       ...(operation.permission === "public" && { security: [] }),
       "x-permission": operation.permission,
     };

@@ -15,25 +15,9 @@ export interface Operation {
   readonly body?: z.ZodObject;
   readonly status: 200 | 201 | 202;
   readonly response: z.ZodType;
-  /** Refusals beyond those every operation shares (400, 401, 403, 429, 500, 503). */
+  /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }
-
-const sharedErrors = [
-  "invalid_request",
-  "unauthorized",
-  "forbidden",
-  "rate_limited",
-  "server_error",
-  "unavailable",
-] as const;
-
-/** Every error code this operation may answer with. */
-export const refusalCodes = ({ body, errors = [] }: Operation): ErrorCode[] => [
-  ...sharedErrors,
-  ...errors,
-  ...(body ? (["payload_too_large"] as const) : []),
-];
 
 export type OperationTable = Record<`${"GET" | "POST" | "PATCH" | "DELETE"} /v1/${string}`, Operation>;
 

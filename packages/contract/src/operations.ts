@@ -1,5 +1,7 @@
 import { agentOperations } from "./agents.ts";
+import type { ErrorCode } from "./errors.ts";
 import { keyOperations } from "./keys.ts";
+import type { Operation } from "./operation.ts";
 
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
 export const operations = { ...agentOperations, ...keyOperations };
@@ -13,6 +15,25 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 /** Operations that honour `Idempotency-Key`: every POST and PATCH that an organisation makes. */
 export const isRepeatable = (key: OperationKey): boolean =>
   /^(POST|PATCH) /.test(key) && operations[key].permission !== "public";
+
+const sharedErrors = [
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "rate_limited",
+  "server_error",
+  "unavailable",
+] as const;
+
+/** Every error code an operation may answer with. */
+export function refusalCodes(key: OperationKey): ErrorCode[] {
+  const { body, errors = [] }: Operation = operations[key];
+  const codes = new Set<ErrorCode>([...sharedErrors, ...errors]);
+  if (body) codes.add("payload_too_large");
+  // An Idempotency-Key that was used for something else.
+  if (isRepeatable(key)) codes.add("conflict");
+  return [...codes];
+}
 
 export const operationKeys = Object.keys(operations) as OperationKey[];
 

@@ -57,6 +57,7 @@ export interface Server {
 /** Builds the API by hand, once, and says in which order it comes down. */
 export async function composeServer(config: Config, logger: Logger, nowMs = wallClock): Promise<Server> {
   const core = composeCore(config, logger, nowMs);
+  await core.gate.ready();
   const { db, keyDigest } = core;
   const now = () => new Date(nowMs());
   const gate = rememberRefusals(core.gate, nowMs);

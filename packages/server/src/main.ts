@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { runCreateKey } from "./commands/run-create-key.ts";
 import { runCreateOrganisation } from "./commands/run-create-organisation.ts";
 import { runMigrate } from "./commands/run-migrate.ts";
 import { runSetTier } from "./commands/run-set-tier.ts";
@@ -13,6 +14,7 @@ const commands: Record<string, Command> = {
   serve,
   migrate: runMigrate,
   "create-organisation": runCreateOrganisation,
+  "create-key": runCreateKey,
   "set-tier": runSetTier,
 };
 

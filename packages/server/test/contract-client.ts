@@ -69,7 +69,7 @@ export async function send<K extends OperationKey>(
     const { error } = ErrorBody.parse(body);
     expect(ErrorBody.parse(body)).toEqual(body);
     expect(response.status).toBe(errorStatus[error.code]);
-    expect(refusalCodes(operations[key]), `${key} does not declare this error`).toContain(error.code);
+    expect(refusalCodes(key), `${key} does not declare this error`).toContain(error.code);
   }
   return { status: response.status, headers: response.headers, body } as Answer<K>;
 }

@@ -6,6 +6,8 @@ export const usage = `Usage: perch-server <command>
   migrate                Bring the database up to this release.
   create-organisation    Make an organisation and print its first admin key.
                            --name NAME  --tier free|pro|enterprise (default free)
+  create-key             Print a new key for an organisation that has lost its own.
+                           --organisation ID  --role admin|developer|viewer (default admin)  --name NAME
   set-tier               Change how much an organisation may ask for.
                            --organisation ID  --tier free|pro|enterprise
 

@@ -1,4 +1,4 @@
-import type { Bucket, Passage } from "./gate.ts";
+import { type Bucket, hasEpoch, type Passage } from "./gate.ts";
 import { bucketState } from "./gcra.ts";
 
 /**
@@ -6,7 +6,7 @@ import { bucketState } from "./gcra.ts";
  * on Valkey's own clock, and tells the epoch. Fixed and sliding windows, which libraries offer, cannot hold a burst above
  * the rate; this can.
  *
- * KEYS: for each question its buckets, then its epoch. ARGV: a new epoch for those that have none; then for each question
+ * KEYS: for each question its buckets, then its epoch ('' where the owner has none). ARGV: a new epoch for those that have none; then for each question
  * the number of its buckets and, for each bucket, interval (µs), capacity and 1 to take or 0 to look.
  * The answer: the time (µs); then for each question the bucket that refused (0: none), the wait (µs), the epoch, and for
  * each bucket when it is full (µs).
@@ -33,7 +33,7 @@ while arg <= #ARGV do
       end
     end
   end
-  local epoch = redis.call('GET', KEYS[key + count])
+  local epoch = KEYS[key + count] == '' and '' or redis.call('GET', KEYS[key + count])
   if not epoch then
     fresh = fresh + 1
     epoch = ARGV[1] .. '.' .. fresh
@@ -50,7 +50,7 @@ const maxAgeMs = 10_000;
 export type Answer = (number | string)[];
 
 export interface Question {
-  readonly organisationId: string;
+  readonly owner: string;
   readonly buckets: readonly Bucket[];
 }
 
@@ -60,13 +60,13 @@ export function toArguments(
 ): { keys: string[]; rest: (string | number)[] } {
   const keys: string[] = [];
   const rest: (string | number)[] = [newEpoch];
-  for (const { organisationId, buckets } of questions) {
+  for (const { owner, buckets } of questions) {
     rest.push(buckets.length);
     for (const { key, rate, lookOnly } of buckets) {
-      keys.push(`perch:${key}:${organisationId}`);
+      keys.push(`perch:${key}:${owner}`);
       rest.push(rate.intervalMs * 1000, rate.capacity, lookOnly ? 0 : 1);
     }
-    keys.push(`perch:epoch:${organisationId}`);
+    keys.push(hasEpoch(owner) ? `perch:epoch:${owner}` : "");
   }
   return { keys, rest };
 }

@@ -143,4 +143,19 @@ describe.each([
     expect(after).not.toBe(before);
     expect(await epochAt(gates[1])).toBe(after);
   });
+
+  test("an address has a bucket and no epoch", async () => {
+    const [gate] = subject().gates;
+    await untilConnected(gate);
+    const bucket: Bucket = { key: "strangers", rate: { capacity: 2, intervalMs: 60_000 } };
+    const owner = `address ${newUuid()}`;
+    expect(await gate.pass(owner, [bucket])).toMatchObject({
+      allowed: true,
+      epoch: { value: "" },
+      buckets: [{ remaining: 1 }],
+    });
+    const [mixed] = await Promise.all([gate.pass(newUuid(), [bucket]), gate.pass(owner, [bucket])]);
+    expect(mixed.epoch.value).not.toBe("");
+    expect((await gate.pass(owner, [bucket])).allowed).toBe(false);
+  });
 });

@@ -24,9 +24,15 @@ export interface Epoch {
   readonly maxAgeMs: number;
 }
 
+/** Organisations have an epoch; an address has none, and what it asks for must leave nothing behind but its bucket. */
+export const hasEpoch = (owner: string): boolean => !owner.startsWith("address ");
+
 /** All buckets give one request, or none does. */
 export interface Gate {
-  readonly pass: (organisationId: string, buckets: readonly Bucket[]) => Promise<Passage>;
+  /** Whose buckets: an organisation's id, or an address (see `addressOwner`). */
+  readonly pass: (owner: string, buckets: readonly Bucket[]) => Promise<Passage>;
+  /** Resolves when the gate is as good as it will get: connected, or after a moment without. */
+  readonly ready: () => Promise<void>;
   /** After a committed change: whatever any node remembers of the organisation is void. */
   readonly replaceEpoch: (organisationId: string) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Bucket, Gate, Passage } from "./gate.ts";
+import { type Bucket, type Gate, hasEpoch, type Passage } from "./gate.ts";
 import { afterOne, bucketState, waitMs } from "./gcra.ts";
 
 /** A bucket that falls out of memory starts full again: at this number of live buckets on one node limits get loose. */
@@ -18,17 +18,17 @@ export function createLocalGate(now: () => number): Gate {
     return epoch;
   };
 
-  const pass = (organisationId: string, buckets: readonly Bucket[]): Passage => {
+  const pass = (owner: string, buckets: readonly Bucket[]): Passage => {
     const nowMs = now();
-    const epoch = { value: epochs.get(organisationId) ?? nextEpoch(organisationId), maxAgeMs };
-    const before = buckets.map(({ key }) => fullAt.get(`${organisationId} ${key}`) ?? nowMs);
+    const epoch = { value: hasEpoch(owner) ? (epochs.get(owner) ?? nextEpoch(owner)) : "", maxAgeMs };
+    const before = buckets.map(({ key }) => fullAt.get(`${owner} ${key}`) ?? nowMs);
     const waits = buckets.map(({ rate }, i) => waitMs(before[i] ?? nowMs, rate, nowMs));
     const longest = Math.max(0, ...waits);
     const allowed = longest === 0;
     const states = buckets.map(({ key, rate, lookOnly }, i) => {
       const spent = allowed && !lookOnly;
       const next = spent ? afterOne(before[i] ?? nowMs, rate, nowMs) : (before[i] ?? nowMs);
-      if (spent) fullAt.set(`${organisationId} ${key}`, next);
+      if (spent) fullAt.set(`${owner} ${key}`, next);
       return bucketState(next, rate, nowMs);
     });
     return {
@@ -41,7 +41,8 @@ export function createLocalGate(now: () => number): Gate {
   };
 
   return {
-    pass: async (organisationId, buckets) => pass(organisationId, buckets),
+    pass: async (owner, buckets) => pass(owner, buckets),
+    ready: async () => {},
     replaceEpoch: async (organisationId) => void nextEpoch(organisationId),
     close: async () => {},
   };

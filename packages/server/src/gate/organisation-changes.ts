@@ -27,24 +27,37 @@ export function createOrganisationChanges({
 }: OrganisationChangesDeps): OrganisationChanges {
   let settled: string[] = [];
 
-  const replace = async (organisationId: string, changeId: string): Promise<void> => {
+  const replace = async (organisationId: string, changeId: string): Promise<boolean> => {
     try {
       await gate.replaceEpoch(organisationId);
       settled.push(changeId);
+      return true;
     } catch (error) {
       logger.debug({ err: error, organisationId }, "an epoch could not be replaced; the repair will do it");
+      return false;
     }
   };
 
-  const repair = async (): Promise<void> => {
+  const repairAll = async (): Promise<void> => {
     try {
-      for (const change of await listLostEpochChanges(db.unscoped)) await replace(change.organisation_id, change.id);
+      for (const change of await listLostEpochChanges(db.unscoped)) {
+        // If one cannot be replaced now, neither can the next.
+        if (!(await replace(change.organisation_id, change.id))) break;
+      }
       const done = settled;
       settled = [];
       if (done.length > 0) await deleteEpochChanges(db.unscoped, done);
     } catch (error) {
       logger.debug({ err: error }, "epochs could not be repaired; will try again");
     }
+  };
+
+  let repairing: Promise<void> | undefined;
+  const repair = (): Promise<void> => {
+    repairing ??= repairAll().finally(() => {
+      repairing = undefined;
+    });
+    return repairing;
   };
 
   const timer =

@@ -33,23 +33,24 @@ export function createResilientGate({ shared, local, logger, now }: ResilientGat
   };
 
   const mayAsk = (): boolean => {
-    if (!shared.isConnected()) {
-      lost(new Error("not connected"));
-      return false;
-    }
-    return !away || now() >= askAgainAt;
+    if (shared.isConnected()) return !away || now() >= askAgainAt;
+    lost(new Error("not connected"));
+    // Once it is connected again there is nothing to wait for.
+    askAgainAt = 0;
+    return false;
   };
 
   return {
-    pass: async (organisationId, buckets): Promise<Passage> => {
-      if (!mayAsk()) return local.pass(organisationId, buckets);
+    ready: shared.ready,
+    pass: async (owner, buckets): Promise<Passage> => {
+      if (!mayAsk()) return local.pass(owner, buckets);
       try {
-        const passage = await shared.pass(organisationId, buckets);
+        const passage = await shared.pass(owner, buckets);
         found();
         return { ...passage, epoch: { ...passage.epoch, value: `${returns} ${passage.epoch.value}` } };
       } catch (error) {
         lost(error);
-        return local.pass(organisationId, buckets);
+        return local.pass(owner, buckets);
       }
     },
     replaceEpoch: async (organisationId) => {

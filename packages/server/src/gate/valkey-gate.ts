@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 import type { Gate, Passage } from "./gate.ts";
@@ -29,6 +31,10 @@ export function connectValkeyGate(url: string, logger: Logger): ValkeyGate {
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
   }) as Scripted;
   valkey.on("error", (error) => logger.debug({ err: error }, "valkey"));
+  const connected = Promise.race([once(valkey, "ready"), sleep(1000, undefined, { ref: false })]).then(
+    () => undefined,
+    () => undefined,
+  );
   valkey.defineCommand("passGate", { lua: script });
   const process = randomBytes(8).toString("base64url");
   let made = 0;
@@ -57,10 +63,11 @@ export function connectValkeyGate(url: string, logger: Logger): ValkeyGate {
 
   return {
     isConnected: () => valkey.status === "ready",
-    pass: (organisationId, buckets) =>
+    ready: () => connected,
+    pass: (owner, buckets) =>
       new Promise((resolve, reject) => {
         if (waiting.length === 0) setImmediate(askAll);
-        waiting.push({ organisationId, buckets, resolve, reject });
+        waiting.push({ owner, buckets, resolve, reject });
       }),
     replaceEpoch: async (organisationId) => {
       await valkey.set(`perch:epoch:${organisationId}`, newEpoch(), "EX", epochSeconds);

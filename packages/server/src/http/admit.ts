@@ -77,31 +77,41 @@ export function createAdmission({ gate, keys, agents, keyUsage, strangers, now }
     return { credential, key };
   };
 
-  const passGate = async (visitor: Visitor, key: PresentedKey, buckets: readonly Bucket[]): Promise<Epoch> => {
+  const ask = async (visitor: Visitor, key: PresentedKey, buckets: readonly Bucket[]): Promise<Passage> => {
     const passage = await gate.pass(key.organisation_id, buckets);
     const [own] = buckets;
     const [state] = passage.buckets;
-    if (own && state && own.key === "requests") visitor.setHeaders(rateLimitHeaders(own.rate, state, now().getTime()));
-    refuse(passage, passage.refusedBy && buckets[passage.refusedBy] ? "this agent" : "this organisation");
+    if (own && state) visitor.setHeaders(rateLimitHeaders(own.rate, state, now().getTime()));
+    return passage;
+  };
+
+  const passAlone = async (visitor: Visitor, key: PresentedKey, own: Bucket): Promise<Epoch> => {
+    const passage = await ask(visitor, key, [own]);
+    refuse(passage, "this organisation");
     return passage.epoch;
   };
 
-  /** The agent's own limit counts in the same look at the gate, by what was last known of it. */
+  /** The agent's own limit counts in the same look at the gate, by what was last known of it; then that is confirmed. */
   const passWithAgent = async (visitor: Visitor, key: PresentedKey, own: Bucket, ref: string): Promise<Epoch> => {
-    const scope = { organisationId: key.organisation_id, agentId: null };
+    const scope = { organisationId: key.organisation_id, agentId: key.agent_id };
+    const reachable = (agent: AgentRow | undefined) =>
+      key.agent_id === null || agent?.id === key.agent_id ? agent : undefined;
     if (!agents.lastKnown(key.organisation_id, ref)) {
       // Looking takes nothing: if the agent's limit refuses below, the organisation has not paid for it.
-      await agents.find(scope, ref, await passGate(visitor, key, [{ ...own, lookOnly: true }]));
+      await agents.find(scope, ref, await passAlone(visitor, key, { ...own, lookOnly: true }));
     }
-    const believed = agents.lastKnown(key.organisation_id, ref)?.is;
+    const believed = reachable(agents.lastKnown(key.organisation_id, ref)?.is);
     const rate = rateOf(believed);
-    const epoch = await passGate(visitor, key, [own, ...(believed && rate ? [agentBucket(believed.id, rate)] : [])]);
-    const agent = await agents.find(scope, ref, epoch);
+    const passage = await ask(visitor, key, [own, ...(believed && rate ? [agentBucket(believed.id, rate)] : [])]);
+    const agent = await agents.find(scope, ref, passage.epoch);
     const trueRate = rateOf(agent);
+    if (passage.allowed || sameRate(rate, trueRate))
+      refuse(passage, passage.refusedBy === 1 ? "this agent" : "this organisation");
+    else refuse(await ask(visitor, key, [own]), "this organisation");
     if (agent && trueRate && !sameRate(rate, trueRate)) {
       refuse(await gate.pass(key.organisation_id, [agentBucket(agent.id, trueRate)]), "this agent");
     }
-    return epoch;
+    return passage.epoch;
   };
 
   return {
@@ -111,7 +121,7 @@ export function createAdmission({ gate, keys, agents, keyUsage, strangers, now }
       const own = organisationBucket(toCaller(believed).organisation.tier);
       const epoch =
         visitor.agentRef === undefined
-          ? await passGate(visitor, believed, [own])
+          ? await passAlone(visitor, believed, own)
           : await passWithAgent(visitor, believed, own, visitor.agentRef);
       const key = await keys.find(credential, epoch);
       const at = now();

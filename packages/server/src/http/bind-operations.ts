@@ -30,8 +30,11 @@ interface BindOptions {
   readonly changeOnce: ChangeOnce;
 }
 
-const agentRefOf = ({ params }: Operation, request: FastifyRequest): string | undefined =>
-  params?.shape.agent_id ? (request.params as { agent_id: string }).agent_id : undefined;
+/** The agent whose own limit counts. Changes to it do not: a limit must not keep anybody from lifting it. */
+const limitedAgent = ({ params }: Operation, { method, params: given }: FastifyRequest): string | undefined =>
+  params?.shape.agent_id && method !== "PATCH" && method !== "DELETE"
+    ? (given as { agent_id: string }).agent_id
+    : undefined;
 
 function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): RepeatableRequest | undefined {
   const header = request.headers["idempotency-key"];
@@ -70,7 +73,7 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
         request.admitted = await admission.admit({
           authorization: request.headers.authorization,
           address: request.ip,
-          agentRef: agentRefOf(operation, request),
+          agentRef: limitedAgent(operation, request),
           setHeaders: (headers) => void reply.headers(headers),
         });
         authorize(request.admitted.caller, operation.permission);

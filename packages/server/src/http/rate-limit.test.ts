@@ -86,10 +86,33 @@ describe.each([
     const refused = refusal(await get("slow"));
     expect(refused).toMatchObject({ code: "rate_limited", message: expect.stringContaining("this agent") });
     expect(refused.retry_after).toBeGreaterThan(1100);
+    // The second refusal comes from memory and must know no less.
+    expect(refusal(await get("slow")).retry_after).toBeGreaterThan(1100);
     const before = headersOf((await get("free")).headers).remaining;
     for (let i = 0; i < 5; i++) expect((await get("slow")).status).toBe(429);
     expect(headersOf((await get("free")).headers).remaining).toBeGreaterThanOrEqual(before - 1);
-    expect((await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "slow" }, body: {} })).status).toBe(429);
+    // A limit keeps nobody from lifting it.
+    ok(
+      await call("PATCH /v1/agents/{agent_id}", {
+        params: { agent_id: "slow" },
+        body: { security: { rateLimit: null } },
+      }),
+    );
+    await expect.poll(async () => (await get("slow")).status, { timeout: 2000 }).toBe(200);
+  });
+
+  test("a key that belongs to another agent neither spends nor learns an agent's limit", async () => {
+    const { call, newKey } = await perch.newOrganisation("pro");
+    const rateLimit = { enabled: true, requests: 2, window: "1h" };
+    ok(await call("POST /v1/agents", { body: { name: "slow", model: "perch/echo", security: { rateLimit } } }));
+    ok(await call("POST /v1/agents", { body: { name: "mine", model: "perch/echo" } }));
+    const bound = await newKey({ role: "viewer", agent_id: "mine" });
+    const get = (as?: string) => call("GET /v1/agents/{agent_id}", { params: { agent_id: "slow" } }, as);
+    for (let i = 0; i < 5; i++) expect((await get(bound)).status).toBe(404);
+    expect((await get()).status).toBe(200);
+    expect((await get()).status).toBe(200);
+    expect((await get()).status).toBe(429);
+    expect((await get(bound)).status).toBe(404);
   });
 
   test("a stranger is limited by its address, and a known key behind that address is not", async () => {

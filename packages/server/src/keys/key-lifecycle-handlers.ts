@@ -2,7 +2,7 @@ import type { Permission, Role } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { OrganisationChanges } from "../gate/organisation-changes.ts";
 import type { Handlers, Scope } from "../handlers.ts";
-import { conflict, notFound } from "../platform/api-error.ts";
+import { ApiError, conflict, notFound } from "../platform/api-error.ts";
 import { single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Digest } from "../platform/secrets.ts";
@@ -20,9 +20,14 @@ export interface KeyDeps {
 
 type LifecycleKey = "PATCH /v1/keys/{key_id}" | "POST /v1/keys/{key_id}/rotate" | "POST /v1/keys/revoke-leaked";
 
-async function heldKey(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
+function keyIdOf(publicId: string): string {
   const id = parsePublicId("key", publicId);
-  const key = id && (await queries.findKeyForUpdate(trx, scope, id));
+  if (!id) throw notFound("key", publicId);
+  return id;
+}
+
+async function heldKey(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
+  const key = await queries.findKeyForUpdate(trx, scope, keyIdOf(publicId));
   if (!key) throw notFound("key", publicId);
   return key;
 }
@@ -43,10 +48,16 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
 
     "POST /v1/keys/{key_id}/rotate": ({ params, body }, { caller, scope, change }) =>
       change(async (trx) => {
+        await queries.holdAgentOfKey(trx, scope, keyIdOf(params.key_id));
         const old = await heldKey(trx, scope, params.key_id);
         const at = now();
         if (keyStatus(old, at) !== "active")
           throw conflict(`This key is ${keyStatus(old, at)}. Make a new one instead.`);
+        const successor = await queries.findSuccessor(trx, scope, old.id);
+        if (successor)
+          throw conflict(
+            `This key was rotated already: ${toPublicId("key", successor.id)} replaces it. Rotate that one.`,
+          );
         const permissions = old.permissions as Permission[];
         refuseEscalation(caller, permissions, old.expires_at, at);
         const token = newToken();
@@ -72,10 +83,13 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
       const found = isWellFormedToken(body.key)
         ? await queries.findKeyByDigest(db.unscoped, keyDigest(body.key))
         : undefined;
-      if (!found) throw notFound("key", `${tokenPrefix(body.key)}…`);
+      if (!found) throw new ApiError("not_found", "This is not a key of this service.");
       const scope = { organisationId: found.organisation_id, agentId: null };
-      const revokedAt = await changes.commit(found.organisation_id, (trx) => queries.revokeKey(trx, scope, found.id));
-      if (!revokedAt) throw notFound("key", `${tokenPrefix(body.key)}…`);
+      // Whoever posts it again must not void the organisation's caches each time.
+      const revokedAt =
+        found.revoked_at ??
+        (await changes.commit(found.organisation_id, (trx) => queries.revokeKey(trx, scope, found.id)));
+      if (!revokedAt) throw new Error(`${found.id} was found and is gone`);
       return single({ id: toPublicId("key", found.id), revoked_at: revokedAt.toISOString() });
     },
   }) satisfies Handlers<LifecycleKey>;

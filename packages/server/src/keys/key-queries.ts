@@ -115,6 +115,35 @@ export const insertKey = (
 export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
 
+/** Whoever deletes an agent holds it and then its keys; whoever replaces a key must take them in the same order. */
+export async function holdAgentOfKey(trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> {
+  await trx
+    .selectFrom("agents")
+    .select("agents.id")
+    .where("agents.organisation_id", "=", scope.organisationId)
+    .where(
+      "agents.id",
+      "in",
+      visibleKeys(trx, scope).where("api_keys.id", "=", id).select("api_keys.agent_id").$castTo<{ agent_id: string }>(),
+    )
+    .forUpdate()
+    .execute();
+}
+
+/** The live key that replaces this one, if it was rotated. */
+export const findSuccessor = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  id: string,
+): Promise<{ id: string } | undefined> =>
+  trx
+    .selectFrom("api_keys")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .where("rotated_from", "=", id)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst();
+
 interface KeyChange {
   readonly name?: string | undefined;
   readonly role?: Role | null | undefined;

@@ -319,3 +319,32 @@ describe("a key that rotates itself", () => {
     expect(await Promise.all(statuses)).toEqual([200, 200]);
   });
 });
+
+describe("POST /v1/keys/{key_id}/rotate beside other changes", () => {
+  const rotate = (key_id: string) => ({ params: { key_id }, body: { overlap_seconds: 600 } });
+
+  test("409 names the successor of a key that was rotated already", async () => {
+    const { call } = await perch().newOrganisation();
+    const old = ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data;
+    const next = ok(await call("POST /v1/keys/{key_id}/rotate", rotate(old.id))).data;
+    const error = refusal(await call("POST /v1/keys/{key_id}/rotate", rotate(old.id)));
+    expect(error).toMatchObject({ status: 409, message: expect.stringContaining(next.id) });
+    expect((await call("POST /v1/keys/{key_id}/rotate", rotate(next.id))).status).toBe(201);
+  });
+
+  test("rotating a key while its agent is deleted never fails inside, and leaves no live key", async () => {
+    const { call } = await perch().newOrganisation();
+    for (let round = 0; round < 25; round++) {
+      const name = `bot-${round}`;
+      ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
+      const { id } = ok(await call("POST /v1/keys", { body: { name, role: "viewer", agent_id: name } })).data;
+      const [rotated, deleted] = await Promise.all([
+        call("POST /v1/keys/{key_id}/rotate", rotate(id)),
+        call("DELETE /v1/agents/{agent_id}", { params: { agent_id: name } }),
+      ]);
+      expect([201, 409]).toContain(rotated.status);
+      expect(deleted.status).toBe(200);
+      if (rotated.status === 201) expect((await call("GET /v1/me", {}, rotated.body.data.key)).status).toBe(401);
+    }
+  });
+});
