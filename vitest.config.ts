@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 const fast = [
   "packages/contract/**/*.test.ts",
+  "chaos/**/*.test.ts",
+  "packages/server/src/models/**/*.test.ts",
   "packages/server/src/platform/**/*.test.ts",
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",

@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fastify } from "fastify";
 
-/** The least a Fastify server can do: one route that sends the bytes it was given. Prints its address. */
+/** The least a Fastify server can do: a route that sends the bytes it was given, and one that takes 200 ms. Prints its address. */
 const bytes = process.env.BARE_BODY ?? "{}";
 const app = fastify({ logger: false });
 app.get("/v1/agents/:agent_id", async (_, reply) => reply.type("application/json; charset=utf-8").send(bytes));
+app.post("/slow", async () => {
+  await sleep(200);
+  return { success: true, data: { response: "done" } };
+});
 console.log(await app.listen({ host: "127.0.0.1", port: 0 }));
 process.once("SIGTERM", () => void app.close());

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { invoke } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { overhead } from "./overhead.ts";
 
@@ -6,6 +7,7 @@ import { overhead } from "./overhead.ts";
 const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   "list-agents": listAgents,
   overhead,
+  invoke,
 };
 
 const { values, positionals } = parseArgs({

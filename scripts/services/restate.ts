@@ -1,10 +1,9 @@
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { addresses, isExternal } from "./addresses.ts";
 import { run } from "./commands.ts";
 import { logDir, loopback, ports, runDir, servicesDir } from "./layout.ts";
-import { Problem } from "./problem.ts";
 import { findRunning, type OwnProcess, startDetached, stop } from "./processes.ts";
+import { findRestateBinary, restateBinary } from "./restate-binary.ts";
 import type { Service } from "./service.ts";
 import { answersHttp } from "./sockets.ts";
 
@@ -16,26 +15,6 @@ const own: OwnProcess = {
   marks: ["restate-server", `--base-dir ${dataDir} `],
   stopSignal: "SIGTERM",
 };
-
-/** The npm package's own launcher adds a Node process in between, so we look for the platform's binary as it does. */
-function findBinary(): string | undefined {
-  try {
-    const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");
-    const { platform, arch } = process;
-    return createRequire(launcher).resolve(`@restatedev/restate-server-${platform}-${arch}/bin/restate-server`);
-  } catch {
-    return undefined;
-  }
-}
-
-function binary(): string {
-  const found = findBinary();
-  if (found) return found;
-  throw new Problem(
-    `restate: no server binary for ${process.platform}-${process.arch} in node_modules. Run \`pnpm install\`, ` +
-      "or set PERCH_RESTATE_INGRESS_URL and PERCH_RESTATE_ADMIN_URL to a running one.",
-  );
-}
 
 async function answers(): Promise<boolean> {
   const checks = [`${addresses.restateAdmin}/health`, `${addresses.restateIngress}/restate/health`].map(answersHttp);
@@ -59,7 +38,7 @@ async function start(): Promise<void> {
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
   };
   const args = ["--base-dir", dataDir, "--no-logo"];
-  await startDetached(own, { command: binary(), args, env, logFile: join(logDir, "restate.log") }, answers);
+  await startDetached(own, { command: restateBinary(), args, env, logFile: join(logDir, "restate.log") }, answers);
 }
 
 export const restate: Service = {
@@ -69,7 +48,7 @@ export const restate: Service = {
   ports: [ports.restateIngress, ports.restateAdmin, ports.restateNode],
   dataDir,
   missingPackages: () => {
-    binary();
+    restateBinary();
     return [];
   },
   pid: () => findRunning(own),
@@ -78,7 +57,7 @@ export const restate: Service = {
   prepare: async () => {},
   stop: () => stop(own),
   version: async () => {
-    const found = findBinary();
+    const found = findRestateBinary();
     return found ? (await run(found, ["--version"])).trim().replace(/^\S+\s+/, "") : "not installed";
   },
 };

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -52,10 +52,14 @@ export interface ServerProcess {
 }
 
 /** The real server as a process of its own, as a user would run it. */
-export async function startServer(database: ScratchDatabase, extra: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
+export async function startServer(
+  database: ScratchDatabase,
+  extra: NodeJS.ProcessEnv = {},
+  role: "serve" | "all" = "serve",
+): Promise<ServerProcess> {
   const port = await freePort();
   const env = { ...process.env, ...scratchSettings(database, port), ...extra };
-  const child = spawn(process.execPath, [main, "serve"], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(url, child, 20);
@@ -67,6 +71,42 @@ export async function startServer(database: ScratchDatabase, extra: NodeJS.Proce
       child.kill("SIGTERM");
       const [code] = (await once(child, "exit")) as [number | null];
       return code;
+    },
+  };
+}
+
+const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = connect(port, "127.0.0.1");
+    probe.once("error", () => resolve(false));
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+  });
+
+export interface WorkerProcess {
+  readonly port: number;
+  /** Ends it and waits until it is gone: SIGKILL, or SIGTERM as an operator would. */
+  readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
+}
+
+/** A worker as a process of its own. `extra` says where the engine is and, as PERCH_WORKER_URL, where it finds the worker. */
+export async function startWorker(database: ScratchDatabase, extra: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+  const port = await freePort();
+  const env = { ...process.env, ...scratchSettings(database, 0), PERCH_WORKER_PORT: String(port), ...extra };
+  const child = spawn(process.execPath, [main, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
+  for (let attempt = 0; !(await takesConnections(port)); attempt++) {
+    if (child.exitCode !== null || attempt === 200) throw new Error("The worker did not start");
+    await sleep(100);
+  }
+  return {
+    port,
+    end: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      await exited;
     },
   };
 }

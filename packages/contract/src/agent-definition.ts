@@ -57,6 +57,8 @@ const Limits = z
     max_steps: z.int().min(1).max(1000).describe("Model calls in one run."),
     max_tokens: z.int().min(1).max(10_000_000).describe("Tokens in one run, all steps together."),
     timeout_seconds: z.int().min(1).max(900).describe("Time for one run."),
+    history_messages: z.int().min(0).max(1000).describe("How much of a session the model sees, in messages."),
+    max_concurrent_runs: z.int().min(1).max(10_000).describe("Runs of this agent at the same time."),
   })
   .meta({ id: "Limits" });
 
@@ -80,7 +82,7 @@ export const agentDefaults = {
   instructions: "",
   tools: [],
   memory: { recall: false, recall_limit: 5, remember: false },
-  limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120 },
+  limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120, history_messages: 40, max_concurrent_runs: 100 },
   fallback_models: [],
   runtime: { type: "model" },
   security: {},

@@ -22,6 +22,7 @@ const id = (kind: IdKind, name: string) =>
 
 export const OrganisationId = id("organisation", "OrganisationId");
 export const AgentId = id("agent", "AgentId");
+export const RequestId = id("request", "RequestId");
 export const KeyId = id("key", "KeyId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;

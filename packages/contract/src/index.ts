@@ -4,6 +4,7 @@ export * from "./agents.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
 export * from "./errors.ts";
 export * from "./ids.ts";
+export * from "./invocations.ts";
 export * from "./keys.ts";
 export { openApiDocument } from "./openapi.ts";
 export type {

@@ -8,12 +8,12 @@ export const tiers = ["free", "pro", "enterprise"] as const;
 export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
-/** Requests each tier may make: `burst` at once, `requestsPerMinute` on and on. */
+/** What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time. */
 export const tierLimits = {
-  free: { requestsPerMinute: 60, burst: 100 },
-  pro: { requestsPerMinute: 1000, burst: 2000 },
-  enterprise: { requestsPerMinute: 10_000, burst: 20_000 },
-} as const satisfies Record<Tier, { requestsPerMinute: number; burst: number }>;
+  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20 },
+  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200 },
+  enterprise: { requestsPerMinute: 10_000, burst: 20_000, concurrentRuns: 2000 },
+} as const satisfies Record<Tier, { requestsPerMinute: number; burst: number; concurrentRuns: number }>;
 
 export const keyPattern = /^perch_[0-9A-Za-z]{46}$/;
 

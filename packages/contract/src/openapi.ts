@@ -26,6 +26,7 @@ Past the rate limit of your tier the answer is 429 \`rate_limited\`, with \`retr
 `.trim();
 
 const tagDescriptions = {
+  Invocations: "Runs of an agent. An accepted run is never lost, and a retried one never runs twice.",
   Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
 };
@@ -123,6 +124,13 @@ function responsesOf(key: OperationKey, components: Components): Json {
   };
   return {
     [operation.status]: success,
+    ...(operation.accepted && {
+      202: {
+        description: "Accepted: it goes on in the background",
+        headers: headersOf(key),
+        content: content(components.add(operation.accepted, "output")),
+      },
+    }),
     ...Object.fromEntries(
       refusalCodes(key).map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
     ),

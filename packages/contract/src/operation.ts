@@ -15,6 +15,8 @@ export interface Operation {
   readonly body?: z.ZodObject;
   readonly status: 200 | 201 | 202;
   readonly response: z.ZodType;
+  /** What 202 answers, where an operation may go on in the background. */
+  readonly accepted?: z.ZodType;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }

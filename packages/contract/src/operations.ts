@@ -1,13 +1,15 @@
 import { agentOperations } from "./agents.ts";
 import type { ErrorCode } from "./errors.ts";
+import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import type { Operation } from "./operation.ts";
 
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
-export const operations = { ...agentOperations, ...keyOperations };
+export const operations = { ...agentOperations, ...invocationOperations, ...keyOperations };
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
 export type AgentOperationKey = keyof typeof agentOperations;
+export type InvocationOperationKey = keyof typeof invocationOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;

@@ -51,7 +51,8 @@ declare
   old record;
   today date := (now() at time zone 'utc')::date;
 begin
-  perform pg_advisory_xact_lock(hashtext('perch partitions'));
+  -- Whoever has the lock does it for all.
+  if not pg_try_advisory_xact_lock(hashtext('perch partitions')) then return; end if;
   for kept in select * from (values ('idempotent_answers', 2)) as t (parent, days) loop
     for day in select generate_series(today - kept.days, today + 7, interval '1 day')::date loop
       execute format('create table if not exists %I partition of %I for values from (%L) to (%L)',
@@ -59,7 +60,8 @@ begin
     end loop;
     for old in
       select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = kept.parent::regclass and to_date(right(c.relname, 8), 'YYYYMMDD') < today - kept.days
+        -- Compared as text: a conversion might be tried on names that are no partition's.
+        where i.inhparent = kept.parent::regclass and right(c.relname, 8) < to_char(today - kept.days, 'YYYYMMDD')
     loop
       execute format('drop table %I', old.name);
     end loop;

@@ -5,7 +5,7 @@ export function configurationReference(): string {
   const rows = Object.entries(settings).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined);
     const value = fallback.success ? fallback.data : undefined;
-    const shown = Array.isArray(value) ? "none" : value === undefined ? "none" : `\`${value}\``;
+    const shown = value === undefined || (Array.isArray(value) && value.length === 0) ? "none" : `\`${value}\``;
     return `| \`${name}\` | ${fallback.success ? "no" : "yes"} | ${fallback.success ? shown : ""} | ${schema.description} |`;
   });
   return `# Configuration

@@ -11,6 +11,11 @@ const commaList = z
       .filter(Boolean),
   );
 
+const urlList = z
+  .string()
+  .transform((text) => text.split(",").map((item) => item.trim().replace(/\/$/, "")))
+  .refine((list) => list.every((item) => URL.canParse(item)), "must be addresses, separated by commas");
+
 const MasterKey = z
   .string({ error: "is missing" })
   .trim()
@@ -35,6 +40,35 @@ export const settings = {
     .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
     .optional()
     .describe("Valkey (or Redis 7): limits and caches shared by several processes. One process alone does without."),
+  PERCH_RESTATE_INGRESS_URL: urlList
+    .default(["http://127.0.0.1:8080"])
+    .describe("Where the engine (Restate) takes calls: one address, or several nodes' separated by commas."),
+  PERCH_RESTATE_ADMIN_URL: urlList
+    .default(["http://127.0.0.1:9070"])
+    .describe("Where workers register with the engine: one address, or several nodes' separated by commas."),
+  PERCH_RESTATE_IDENTITY_KEYS: commaList.describe(
+    "Public keys (publickeyv1_…) of engines that may call workers, separated by commas. Any may, if there is none.",
+  ),
+  PERCH_WORKER_HOST: z.string().default("127.0.0.1").describe("Address that workers listen on for the engine."),
+  PERCH_WORKER_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(7401)
+    .describe("Port that workers listen on for the engine."),
+  PERCH_WORKER_URL: z
+    .url()
+    .optional()
+    .describe(
+      "Where the engine reaches the workers of this release, as one address for all of them. Their own host and port unless set. Give each release an address of its own: runs end on the release they began on.",
+    ),
+  PERCH_SCRIPT_URL: z
+    .url()
+    .optional()
+    .describe(
+      "A server that perch/script asks for its replies, instead of playing the agent's instructions. For tests.",
+    ),
   PERCH_MASTER_KEY: MasterKey.describe(
     "32 random bytes in base64. API keys are stored as digests under it: lose it and every key is void.",
   ),
@@ -75,6 +109,13 @@ export interface Config {
   readonly migrationDatabaseUrl: string | undefined;
   readonly databaseConnections: number;
   readonly valkeyUrl: string | undefined;
+  readonly ingressUrls: readonly string[];
+  readonly adminUrls: readonly string[];
+  readonly identityKeys: readonly string[];
+  readonly workerHost: string;
+  readonly workerPort: number;
+  readonly workerUrl: string | undefined;
+  readonly scriptUrl: string | undefined;
   readonly masterKey: Buffer;
   readonly host: string;
   readonly port: number;
@@ -101,6 +142,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     migrationDatabaseUrl: values.PERCH_MIGRATION_DATABASE_URL,
     databaseConnections: values.PERCH_DATABASE_CONNECTIONS,
     valkeyUrl: values.PERCH_VALKEY_URL,
+    ingressUrls: values.PERCH_RESTATE_INGRESS_URL,
+    adminUrls: values.PERCH_RESTATE_ADMIN_URL,
+    identityKeys: values.PERCH_RESTATE_IDENTITY_KEYS,
+    workerHost: values.PERCH_WORKER_HOST,
+    workerPort: values.PERCH_WORKER_PORT,
+    workerUrl: values.PERCH_WORKER_URL,
+    scriptUrl: values.PERCH_SCRIPT_URL,
     masterKey: values.PERCH_MASTER_KEY,
     host: values.PERCH_HOST,
     port: values.PERCH_PORT,

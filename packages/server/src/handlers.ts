@@ -1,6 +1,8 @@
 import type { InputOf, OperationKey, Operations, Permission, ResponseOf, Role, Tier } from "@perch/contract";
+import type { z } from "zod";
 import type { OrganisationTransaction } from "./db/database.ts";
 import type { Epoch } from "./gate/gate.ts";
+import type { RepeatableRequest } from "./idempotency/repeatable-request.ts";
 
 /** Who is calling, as far as the presented key tells. */
 export interface Caller {
@@ -26,6 +28,12 @@ export interface RequestContext {
   readonly scope: Scope;
   /** What this request may still believe of what was remembered. */
   readonly epoch: Epoch;
+  /** The `Prefer` header (RFC 7240). */
+  readonly prefer: string | undefined;
+  /** The request as something that may be repeated, if it carries an `Idempotency-Key`. `change` takes care of it by itself. */
+  readonly repeatable: RepeatableRequest | undefined;
+  /** Says that this answer was given before. */
+  readonly replaying: () => void;
   /**
    * Every change goes through here: one transaction holds the change, the answer kept for a retry, and the promise that no node
    * serves the old state once this returns. What `work` returns must be what the handler returns.
@@ -33,13 +41,28 @@ export interface RequestContext {
   readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
 }
 
+/** An answer with a status and headers of its own, where an operation has more than one. */
+export class Reply<T> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: T;
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, body: T) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
 /** For the few operations that need no key. */
 export type PublicContext = Pick<RequestContext, "requestId">;
+
+type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepted"]>> : never;
 
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
   context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
-) => Promise<ResponseOf<Operations[K]>>;
+) => Promise<ResponseOf<Operations[K]> | Accepted<Operations[K]>>;
 
 /** One handler for each operation of the table: a missing one is a compile error. */
 export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

@@ -2,8 +2,8 @@
 import { runCreateKey } from "./commands/run-create-key.ts";
 import { runCreateOrganisation } from "./commands/run-create-organisation.ts";
 import { runMigrate } from "./commands/run-migrate.ts";
+import { all, serve, work } from "./commands/run-roles.ts";
 import { runSetTier } from "./commands/run-set-tier.ts";
-import { serve } from "./commands/serve.ts";
 import { UsageError, usage } from "./commands/usage.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { createLogger, type Logger } from "./platform/logger.ts";
@@ -12,6 +12,8 @@ type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>
 
 const commands: Record<string, Command> = {
   serve,
+  work,
+  all,
   migrate: runMigrate,
   "create-organisation": runCreateOrganisation,
   "create-key": runCreateKey,

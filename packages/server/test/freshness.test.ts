@@ -41,12 +41,13 @@ async function shownAfter<T>(
 ): Promise<{ before: T[]; after: T[] }> {
   const watcher = watch(look);
   await sleep(300);
+  const startedAt = performance.now();
   await change();
   const returnedAt = performance.now();
   await sleep(500);
   const seen = await watcher.stop();
   return {
-    before: seen.filter(({ sentAt }) => sentAt < returnedAt - 50).map(({ saw }) => saw),
+    before: seen.filter(({ sentAt }) => sentAt < startedAt - 200).map(({ saw }) => saw),
     after: seen.filter(({ sentAt }) => sentAt > returnedAt).map(({ saw }) => saw),
   };
 }

@@ -15,7 +15,7 @@ import { type Node, type Organisation, startPerch } from "./harness.ts";
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let other: Node;
 beforeAll(async () => {
-  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") });
+  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
   other = await perch.addNode();
 });
 afterAll(() => perch.stop());
@@ -43,6 +43,14 @@ const samples: {
   }),
   "POST /v1/agents/{agent_id}/pause": async () => ({ first: botParams, otherBody: {} }),
   "POST /v1/agents/{agent_id}/resume": async () => ({ first: botParams, otherBody: {} }),
+  "POST /v1/agents/{agent_id}/invoke": async () => ({
+    first: { ...botParams, body: { message: "hello" } },
+    otherBody: { message: "goodbye" },
+  }),
+  "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ call }) => {
+    const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
+    return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
+  },
   "POST /v1/keys": async () => ({
     first: { body: { name: "k", role: "viewer" } },
     otherBody: { name: "k", role: "admin" },
@@ -79,7 +87,7 @@ async function subject(key: OperationKey) {
 }
 
 test("the walk saw every POST and PATCH that an organisation makes", () => {
-  expect(repeatableKeys.length).toBeGreaterThanOrEqual(7);
+  expect(repeatableKeys.length).toBeGreaterThanOrEqual(9);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
   expect(unseen).toEqual(["POST /v1/keys/revoke-leaked"]);
 });

@@ -16,7 +16,7 @@ const stored: StoredDefinition = frozen({
     instructions: "Be brief.",
     tools: [{ type: "mcp", name: "search", url: "https://tools.example/mcp" }],
     memory: { recall: true, recall_limit: 3, remember: true },
-    limits: { max_steps: 2, max_tokens: 3, timeout_seconds: 4 },
+    limits: { max_steps: 2, max_tokens: 3, history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
     fallback_models: ["a/b"],
     runtime: { type: "http", url: "https://agents.example" },
   },
@@ -55,7 +55,7 @@ describe("applyPatch", () => {
   test("memory and limits merge field by field", () => {
     const { definition } = applyPatch(stored, { memory: { recall: false }, limits: { max_tokens: 9 } });
     expect(definition.memory).toEqual({ recall: false, recall_limit: 3, remember: true });
-    expect(definition.limits).toEqual({ max_steps: 2, max_tokens: 9, timeout_seconds: 4 });
+    expect(definition.limits).toEqual({ ...stored.definition.limits, max_steps: 2, max_tokens: 9, timeout_seconds: 4 });
   });
 
   test("tools, fallback models and the runtime are replaced whole", () => {

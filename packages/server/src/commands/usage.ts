@@ -3,6 +3,8 @@ export class UsageError extends Error {}
 export const usage = `Usage: perch-server <command>
 
   serve                  Serve the API until SIGTERM.
+  work                   Run agents for the engine until SIGTERM.
+  all                    Both in one process, for a laptop or a small server.
   migrate                Bring the database up to this release.
   create-organisation    Make an organisation and print its first admin key.
                            --name NAME  --tier free|pro|enterprise (default free)

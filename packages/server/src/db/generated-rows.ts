@@ -75,11 +75,51 @@ export interface IdempotentAnswers {
   status: number;
 }
 
+export interface InvocationClaims {
+  created_at: Generated<Timestamp>;
+  fingerprint: Buffer;
+  invocation_id: string;
+  key_id: string;
+  organisation_id: string;
+  request: Buffer;
+}
+
+export interface Invocations {
+  accepted_at: Timestamp;
+  agent_id: string;
+  cancel_requested_at: Timestamp | null;
+  duration_ms: number | null;
+  environment: string;
+  error: string | null;
+  finished_at: Timestamp | null;
+  id: string;
+  message: string;
+  organisation_id: string;
+  response: string | null;
+  session_id: string | null;
+  status: string;
+  steps: Generated<number>;
+  tokens_used: Generated<number>;
+  user_id: string | null;
+}
+
 export interface Organisations {
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
   tier: string;
+}
+
+export interface SessionMessages {
+  accepted_at: Timestamp;
+  agent_id: string;
+  content: string;
+  invocation_id: string;
+  organisation_id: string;
+  place: number;
+  role: string;
+  session_id: string;
+  turn: number;
 }
 
 export interface DB {
@@ -88,5 +128,8 @@ export interface DB {
   api_keys: ApiKeys;
   epoch_changes: EpochChanges;
   idempotent_answers: IdempotentAnswers;
+  invocation_claims: InvocationClaims;
+  invocations: Invocations;
   organisations: Organisations;
+  session_messages: SessionMessages;
 }

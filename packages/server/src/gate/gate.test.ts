@@ -8,7 +8,7 @@ import { createLogger } from "../platform/logger.ts";
 import type { Bucket, Gate } from "./gate.ts";
 import { createLocalGate } from "./local-gate.ts";
 import { organisationBucket } from "./rates.ts";
-import { connectValkeyGate } from "./valkey-gate.ts";
+import { connectValkey, createValkeyGate } from "./valkey-gate.ts";
 
 const logger = createLogger("silent");
 
@@ -32,7 +32,7 @@ function controlled(): Subject {
   };
 }
 
-const connect = () => connectValkeyGate(serviceUrl("PERCH_VALKEY_URL"), logger);
+const connect = () => createValkeyGate(connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger));
 const shared: [Gate, Gate] = [connect(), connect()];
 afterAll(() => Promise.all(shared.map((gate) => gate.close())));
 const real = (): Subject => ({ gates: shared, pass: (ms) => sleep(ms), toleranceMs: 2000 });

@@ -22,15 +22,20 @@ interface Waiting extends Question {
 /** All requests of one turn of the event loop ask in one call: a busy node makes far fewer calls than it has requests. */
 const mostInOneCall = 128;
 
-export function connectValkeyGate(url: string, logger: Logger): ValkeyGate {
+export function connectValkey(url: string, logger: Logger): Redis {
   const valkey = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 250,
     connectTimeout: 1000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
-  }) as Scripted;
+  });
   valkey.on("error", (error) => logger.debug({ err: error }, "valkey"));
+  return valkey;
+}
+
+export function createValkeyGate(connection: Redis): ValkeyGate {
+  const valkey = connection as Scripted;
   const connected = Promise.race([once(valkey, "ready"), sleep(1000, undefined, { ref: false })]).then(
     () => undefined,
     () => undefined,

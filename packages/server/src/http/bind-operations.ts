@@ -7,8 +7,8 @@ import {
   operations,
   routeOf,
 } from "@perch/contract";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Handlers, PublicContext, RequestContext } from "../handlers.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Handlers, type PublicContext, Reply, type RequestContext } from "../handlers.ts";
 import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
 import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
 import { invalid } from "../platform/api-error.ts";
@@ -50,14 +50,29 @@ function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): 
 export function bindOperations(app: FastifyInstance, { handlers, admission, changeOnce }: BindOptions): void {
   app.decorateRequest("admitted", null);
 
-  const contextOf = (key: OperationKey, request: FastifyRequest, body: unknown): RequestContext | PublicContext => {
+  const contextOf = (
+    key: OperationKey,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: unknown,
+  ): RequestContext | PublicContext => {
     const { permission, status }: Operation = operations[key];
     const { id: requestId, admitted } = request;
     if (permission === "public") return { requestId };
     if (!admitted) throw new Error(`${key} ran without a caller`);
     const { caller, epoch } = admitted;
-    const scope = { organisationId: caller.organisation.id, agentId: caller.agentId };
-    return { requestId, caller, scope, epoch, change: changeOnce(caller, repeatable(key, request, body), status) };
+    const { prefer } = request.headers;
+    const repeated = repeatable(key, request, body);
+    return {
+      requestId,
+      caller,
+      scope: { organisationId: caller.organisation.id, agentId: caller.agentId },
+      epoch,
+      prefer: typeof prefer === "string" ? prefer : undefined,
+      repeatable: repeated,
+      replaying: () => void reply.header("idempotent-replayed", "true"),
+      change: changeOnce(caller, repeated, status),
+    };
   };
 
   for (const key of operationKeys) {
@@ -82,7 +97,9 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
         const input = parseInput(operation, request);
         reply.type("application/json; charset=utf-8");
         try {
-          const result = await handler(input, contextOf(key, request, input.body));
+          const result = await handler(input, contextOf(key, request, reply, input.body));
+          if (result instanceof Reply)
+            return reply.code(result.status).headers(result.headers).send(JSON.stringify(result.body));
           return reply.code(operation.status).send(JSON.stringify(result));
         } catch (thrown) {
           if (!(thrown instanceof Replay)) throw thrown;

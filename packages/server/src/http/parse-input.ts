@@ -61,7 +61,7 @@ export function parseInput(operation: Operation, raw: RawInput): Record<string, 
     const result = schema.safeParse(value);
     if (result.success) {
       input[part] = result.data;
-      if (part === "body") details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
+      if (part !== "params") details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
     } else {
       const issues = result.error.issues.slice(0, mostDetails);
       details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, mostDetails));

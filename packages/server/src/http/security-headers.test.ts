@@ -2,8 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { testConfig, usePerch } from "../../test/harness.ts";
-import { composeServer } from "../compose.ts";
+import { startApi, testConfig, usePerch } from "../../test/harness.ts";
 import { createLogger } from "../platform/logger.ts";
 import { shutDown } from "../platform/shutdown.ts";
 
@@ -120,7 +119,7 @@ describe("the caller's address", () => {
   async function loggedRequest(trustedProxies: string[]) {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const server = await composeServer(testConfig(perch().database, { trustedProxies }), logger);
+    const server = await startApi(testConfig(perch().database, { trustedProxies }), logger);
     const { hostname, port } = new URL(await server.app.listen({ host: "127.0.0.1", port: 0 }));
     const socket = connect(Number(port), hostname);
     socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n");

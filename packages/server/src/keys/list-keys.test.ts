@@ -4,8 +4,7 @@ import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok, refusal } from "../../test/contract-client.ts";
-import { testConfig, usePerch } from "../../test/harness.ts";
-import { composeServer } from "../compose.ts";
+import { startApi, testConfig, usePerch } from "../../test/harness.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { shutDown } from "../platform/shutdown.ts";
@@ -160,7 +159,7 @@ describe("GET /v1/keys", () => {
     expect(unused?.last_used_at).toBeNull();
     await updateKey(String(admin?.id), "last_used_at = '2999-01-01T00:00:00Z'");
 
-    const other = await composeServer(testConfig(perch().database, { masterKey }), logger);
+    const other = await startApi(testConfig(perch().database, { masterKey }), logger);
     const use = async (token: string) => {
       const me = await other.app.inject({ url: "/v1/me", headers: { authorization: `Bearer ${token}` } });
       expect(me.statusCode).toBe(200);

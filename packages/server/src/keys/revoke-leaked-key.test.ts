@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok, refusal, send } from "../../test/contract-client.ts";
+import type { Node } from "../../test/harness.ts";
 import { type Organisation, startPerch, usePerch } from "../../test/harness.ts";
-import type { Server } from "../compose.ts";
 import { newToken } from "./key-token.ts";
 
 const perch = usePerch();
@@ -182,7 +182,7 @@ describe("a stranger's address", () => {
 });
 
 /** A node that has just started may not have reached Valkey yet, and then remembers for itself alone. */
-const untilShared = ({ core }: Server) =>
+const untilShared = ({ core }: Node["server"]) =>
   expect.poll(async () => (await core.gate.pass("nobody", [])).epoch.maxAgeMs, { timeout: 5000 }).toBe(10_000);
 
 describe("several nodes", () => {

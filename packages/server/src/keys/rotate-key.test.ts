@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok, refusal, send } from "../../test/contract-client.ts";
-import { type Organisation, testConfig, usePerch } from "../../test/harness.ts";
-import { composeServer } from "../compose.ts";
+import { type Organisation, startApi, testConfig, usePerch } from "../../test/harness.ts";
 import { createLogger } from "../platform/logger.ts";
 import { shutDown } from "../platform/shutdown.ts";
 
@@ -28,7 +27,7 @@ const recordOf = async (organisation: Organisation, id: string) => {
 
 /** What each key gets when the clock stands at this time: asked of another server on the same database. */
 async function statusesAt(time: number, ...keys: string[]): Promise<number[]> {
-  const server = await composeServer(testConfig(perch().database, { masterKey }), logger, () => time);
+  const server = await startApi(testConfig(perch().database, { masterKey }), logger, () => time);
   try {
     const url = await server.app.listen({ host: "127.0.0.1", port: 0 });
     const answers = await Promise.all(keys.map((key) => send(url, key, "GET /v1/me", {})));

@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok, refusal, send } from "../../test/contract-client.ts";
-import { type Organisation, testConfig, usePerch } from "../../test/harness.ts";
-import { composeServer } from "../compose.ts";
+import { type Organisation, startApi, testConfig, usePerch } from "../../test/harness.ts";
 import { createLogger } from "../platform/logger.ts";
 import { shutDown } from "../platform/shutdown.ts";
 
@@ -28,7 +27,7 @@ const grantOf = async ({ call }: Organisation, key: string) => {
 
 /** What the key gets when the clock stands at this time: asked of another server on the same database. */
 async function statusAt(time: number, key: string): Promise<number> {
-  const server = await composeServer(testConfig(perch().database, { masterKey }), logger, () => time);
+  const server = await startApi(testConfig(perch().database, { masterKey }), logger, () => time);
   try {
     const url = await server.app.listen({ host: "127.0.0.1", port: 0 });
     return (await send(url, key, "GET /v1/me", {})).status;

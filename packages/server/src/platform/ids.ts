@@ -4,6 +4,9 @@ import { fromString, fromUUID, toUUID, typeidUnboxed } from "typeid-js";
 /** Ids are TypeIDs outside and UUIDs in the database. This file is the border. */
 export const newUuid = (): string => toUUID(typeidUnboxed());
 
+/** The time in a UUIDv7. */
+export const uuidTime = (uuid: string): Date => new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
+
 export const newPublicId = (kind: IdKind): string => typeidUnboxed(idPrefixes[kind]);
 
 export const toPublicId = (kind: IdKind, uuid: string): string => fromUUID(uuid, idPrefixes[kind]);

@@ -1,0 +1,17 @@
+import { createServer } from "node:http2";
+import * as restate from "@restatedev/restate-sdk";
+
+/** The least a durable service can do: one journaled step. Prints its port. */
+const bare = restate.service({
+  name: "Bare",
+  handlers: {
+    run: (context: restate.Context, input: { message: string }) =>
+      context.run("step", () => ({ response: input.message })),
+  },
+});
+const server = createServer(restate.endpoint().bind(bare).http2Handler());
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  console.log(typeof address === "object" && address ? address.port : 0);
+});
+process.once("SIGTERM", () => process.exit(0));

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Answer {
+  readonly response: string;
+  readonly requestId: string;
+}
+
+/** One Idempotency-Key, and all that clients saw of it. */
+export interface Sent {
+  readonly key: string;
+  readonly message: string;
+  readonly session: { readonly id: string; readonly index: number } | undefined;
+  readonly sentAtMs: number;
+  readonly answers: Answer[];
+  answeredAtMs: number | undefined;
+  attempts: number;
+  lastRefusal: string;
+}
+
+export interface Clients {
+  readonly sent: readonly Sent[];
+  /** Returns when every client has its last answer, or has given up. */
+  readonly finish: () => Promise<void>;
+  /** Sends every answered key once more, when all is over. */
+  readonly sendAgain: () => Promise<void>;
+}
+
+interface ClientOptions {
+  readonly apiUrls: readonly string[];
+  readonly token: string;
+  readonly agent: string;
+  readonly count: number;
+}
+
+const patienceMs = 180_000;
+const turnsOfSession = 12;
+
+export function startClients({ apiUrls, token, agent, count }: ClientOptions): Clients {
+  const sent: Sent[] = [];
+  let finishing = false;
+
+  const post = async (url: string, { key, message, session }: Sent): Promise<Answer | string> => {
+    const response = await fetch(`${url}/v1/agents/${agent}/invoke`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify({ message, ...(session && { context: { session_id: session.id } }) }),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const body = await response.text();
+    if (response.status !== 200) return `${response.status} ${body.slice(0, 300)}`;
+    const { data } = JSON.parse(body) as { data: { response: string; request_id: string } };
+    return { response: data.response, requestId: data.request_id };
+  };
+
+  /** Insists with the same key, on one node and then the other, until there is an answer. */
+  const insist = async (item: Sent, offset: number): Promise<void> => {
+    for (let attempt = 0; performance.now() - item.sentAtMs < patienceMs; attempt++) {
+      const url = apiUrls[(offset + attempt) % apiUrls.length] ?? "";
+      item.attempts += 1;
+      const result = await post(url, item).catch((error: unknown) => String(error));
+      if (typeof result !== "string") {
+        item.answers.push(result);
+        item.answeredAtMs ??= performance.now();
+        return;
+      }
+      item.lastRefusal = result;
+      if (/^4/.test(result) && !result.startsWith("429")) return;
+      await sleep(Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random()));
+    }
+  };
+
+  const send = (session: Sent["session"]): Promise<unknown> => {
+    const number = sent.length + 1;
+    const item: Sent = {
+      key: `chaos-${process.pid}-${number}`,
+      message: `message ${number} in ${2 + (number % 2)} steps`,
+      session,
+      sentAtMs: performance.now(),
+      answers: [],
+      answeredAtMs: undefined,
+      attempts: 0,
+      lastRefusal: "",
+    };
+    sent.push(item);
+    const isTwin = number % 10 === 0;
+    return Promise.all([insist(item, number), ...(isTwin ? [insist(item, number + 1)] : [])]);
+  };
+
+  const client = async (id: number): Promise<void> => {
+    for (let n = 0; !finishing; n++) {
+      const session = { id: `session-${id}-${Math.floor(n / turnsOfSession)}`, index: n % turnsOfSession };
+      await send(id % 5 === 0 ? session : undefined);
+    }
+  };
+
+  const running = Promise.all(Array.from({ length: count }, (_, id) => client(id)));
+  return {
+    sent,
+    finish: async () => {
+      finishing = true;
+      await running;
+    },
+    sendAgain: async () => {
+      const left = sent.filter(({ answers }) => answers.length > 0).values();
+      const again = async (id: number) => {
+        for (const item of left) {
+          const result = await post(apiUrls[id % apiUrls.length] ?? "", item).catch(String);
+          item.answers.push(typeof result === "string" ? { response: result, requestId: "" } : result);
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, (_, id) => again(id)));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { startValkey, type ValkeyProcess } from "../packages/server/test/valkey-process.ts";
+import { exchange } from "../scripts/services/sockets.ts";
+import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
+import { freePort } from "../scripts/testbed/server-process.ts";
+import { type Balancer, startBalancer } from "./balancer.ts";
+import { type CountingModel, startCountingModel } from "./counting-model.ts";
+import { type DurablePostgres, startDurablePostgres } from "./durable-postgres.ts";
+import { type EngineLeaders, watchLeaders } from "./engine-leaders.ts";
+import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
+import { say } from "./progress.ts";
+
+export interface Node extends PerchProcess {
+  readonly port: number;
+}
+
+export interface Cluster {
+  readonly apis: readonly Node[];
+  readonly workers: readonly Node[];
+  readonly balancer: Balancer;
+  readonly engine: RestateCluster;
+  readonly leaders: EngineLeaders;
+  readonly postgres: DurablePostgres;
+  readonly valkey: ValkeyProcess;
+  readonly model: CountingModel;
+  readonly apiUrls: readonly string[];
+  readonly token: string;
+  readonly stop: () => Promise<void>;
+}
+
+const isOk = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** A connection preface, which an HTTP/2 server answers with its settings. */
+const speaksHttp2 = async (port: number) =>
+  (await exchange(
+    { url: new URL(`http://127.0.0.1:${port}`), defaultPort: port },
+    Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]),
+  )) !== "";
+
+const isRegistered = async (adminUrls: readonly string[]): Promise<boolean> => {
+  const answer = await fetch(`${adminUrls[0]}/deployments`);
+  return ((await answer.json()) as { deployments: unknown[] }).deployments.length > 0;
+};
+
+/** Starts all of Perch as it would run on several machines; `stop` takes down whatever did start. */
+export async function startCluster(): Promise<Cluster> {
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of stops.toReversed()) await Promise.resolve(end()).catch((error: unknown) => console.error(error));
+  };
+  try {
+    const model = await startCountingModel();
+    stops.push(model.close);
+    const postgres = await startDurablePostgres();
+    stops.push(postgres.drop);
+    const valkey = await startValkey();
+    stops.push(valkey.kill);
+    const engine = await startRestate(3);
+    stops.push(engine.stop);
+    const leaders = watchLeaders(engine);
+    stops.push(leaders.stop);
+    say("PostgreSQL, Valkey and three Restate nodes run");
+
+    const settings = {
+      PERCH_DATABASE_URL: postgres.appUrl,
+      PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
+      PERCH_VALKEY_URL: valkey.url,
+      PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
+      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      PERCH_SCRIPT_URL: model.url,
+      PERCH_LOG_LEVEL: "warn",
+    };
+    await runPerch(settings, ["migrate"]);
+    const token = await runPerch(settings, ["create-organisation", "--name", "Chaos", "--tier", "enterprise"]);
+
+    const workerPorts = [await freePort(), await freePort()];
+    const balancer = await startBalancer(workerPorts);
+    stops.push(balancer.close);
+    const workers = workerPorts.map((port): Node => {
+      const own = { ...settings, PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: balancer.url };
+      return { port, ...createPerchProcess("work", own, () => speaksHttp2(port)) };
+    });
+    const apis = [await freePort(), await freePort()].map((port): Node => {
+      const own = { ...settings, PERCH_PORT: String(port) };
+      return { port, ...createPerchProcess("serve", own, () => isOk(`http://127.0.0.1:${port}/readyz`)) };
+    });
+    for (const node of [...workers, ...apis]) {
+      stops.push(node.kill);
+      await node.start();
+    }
+    for (let i = 0; !(await isRegistered(engine.adminUrls)); i++) {
+      if (i === 300) throw new Error("The workers have not registered after 30 s");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    say("two API nodes and two workers run");
+    await leaders.untilTheyStay("1, 2, 3");
+    say(`the Restate nodes lead ${leaders.now()} partitions`);
+    const apiUrls = apis.map(({ port }) => `http://127.0.0.1:${port}`);
+    return { apis, workers, balancer, engine, leaders, postgres, valkey, model, apiUrls, token, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ModelCall {
+  readonly requestId: string;
+  readonly step: number;
+  readonly atMs: number;
+}
+
+export interface CountingModel {
+  readonly url: string;
+  readonly calls: readonly ModelCall[];
+  /** Calls that have not been answered yet. */
+  readonly underWay: () => number;
+  readonly close: () => void;
+}
+
+interface Question {
+  readonly request_id: string;
+  readonly step: number;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+/** A message says how many steps its run takes: "… in 3 steps". */
+const stepsOf = (message: string) => Number(/ in (\d) steps$/.exec(message)?.[1] ?? 2);
+
+/**
+ * Stands in for the model, outside the workers, and counts. No two of its replies are equal, so that an answer made from
+ * another call than the recorded one shows as a different answer.
+ */
+export async function startCountingModel(): Promise<CountingModel> {
+  const calls: ModelCall[] = [];
+  let underWay = 0;
+
+  const reply = ({ request_id: requestId, step, messages }: Question) => {
+    const call = calls.push({ requestId, step, atMs: performance.now() });
+    const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
+    if (step < stepsOf(message)) return { tool_calls: [{ name: "perch_echo", arguments: { step, call } }], tokens: 1 };
+    const earlier = messages.filter(({ role }) => role === "user").length - 1;
+    const echoed = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+    return { reply: `${message} | after ${earlier} | ${echoed.join(" ")} | call ${call}`, tokens: 1 };
+  };
+
+  const answer = async (request: IncomingMessage): Promise<string> => {
+    const body = JSON.stringify(reply(JSON.parse(await text(request)) as Question));
+    await sleep(30 + Math.random() * 220);
+    return body;
+  };
+
+  const server = createServer((request, response) => {
+    underWay += 1;
+    response.on("close", () => {
+      underWay -= 1;
+    });
+    answer(request).then(
+      (body) => response.writeHead(200, { "content-type": "application/json" }).end(body),
+      () => response.destroy(),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
+    calls,
+    underWay: () => underWay,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

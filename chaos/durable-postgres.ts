@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { developmentPassword } from "../scripts/services/addresses.ts";
+import { run } from "../scripts/services/commands.ts";
+import { databaseSql } from "../scripts/services/database-sql.ts";
+import { binDir, folder, isFolderInstalled, runInFolder } from "../scripts/services/debian-folder.ts";
+import { Problem } from "../scripts/services/problem.ts";
+import { waitUntil } from "../scripts/services/waiting.ts";
+import { type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
+import { freePort } from "../scripts/testbed/server-process.ts";
+
+export interface DurablePostgres extends ScratchDatabase {
+  readonly start: () => Promise<void>;
+  /** An immediate stop: no checkpoint, connections cut. What was committed must come back from the log. */
+  readonly crash: () => Promise<void>;
+  /** SIGSTOP of every process: connections stay open and nobody answers, as behind a dead network. */
+  readonly freeze: () => Promise<void>;
+  readonly thaw: () => Promise<void>;
+}
+
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "/tmp",
+  dynamic_shared_memory_type: "mmap",
+  max_connections: "200",
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+};
+
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+}
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended in the meantime.
+  }
+}
+
+/** A PostgreSQL of the suite's own that keeps what it has committed, run from the folder that `pnpm services up` installs. */
+export async function startDurablePostgres(): Promise<DurablePostgres> {
+  if (!isFolderInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
+  const port = await freePort();
+  const data = `/chaos-${process.pid}-${port}`;
+  const passwordFile = `${data}.password`;
+  await run("chroot", [folder, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
+  writeFileSync(join(folder, passwordFile), developmentPassword);
+  const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
+  const stored = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  await runInFolder(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
+  rmSync(join(folder, passwordFile));
+
+  const urlOf = (role: string, database: string) =>
+    `postgres://${role}:${developmentPassword}@127.0.0.1:${port}/${database}`;
+  const adminUrl = urlOf("postgres", "postgres");
+  let child: ChildProcess | undefined;
+  const hasEnded = () => !child || child.exitCode !== null || child.signalCode !== null;
+
+  const answers = () =>
+    withClient(adminUrl, (client) => client.query("select 1")).then(
+      () => true,
+      () => false,
+    );
+
+  const start = async () => {
+    // A child of ours, so that its pid is reaped at once and never taken for a living server's.
+    child = spawn(
+      "chroot",
+      ["--userspec=postgres:postgres", folder, `${binDir}/postgres`, "-D", data, "-p", String(port)],
+      { env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" }, stdio: "ignore" },
+    );
+    if (!(await waitUntil(answers, 60))) throw new Problem("The suite's PostgreSQL does not answer after 60 s");
+  };
+
+  const crash = async () => {
+    if (!child || hasEnded()) return;
+    const exited = once(child, "exit");
+    child.kill("SIGQUIT");
+    await exited;
+  };
+
+  const signalAll = async (signal: "SIGSTOP" | "SIGCONT") => {
+    if (child?.pid === undefined || hasEnded()) return;
+    child.kill(signal); // first, or it would make another child behind our back
+    for (const pid of childrenOf(child.pid)) signalIfAlive(pid, signal);
+  };
+
+  const drop = async () => {
+    await signalAll("SIGCONT");
+    await crash();
+    // Not by a command: after an interruption none would run.
+    rmSync(join(folder, data), { recursive: true, force: true });
+  };
+
+  try {
+    await start();
+    await runInFolder(`${binDir}/psql`, ["-XqAt", "-v", "ON_ERROR_STOP=1", adminUrl], databaseSql);
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+  return {
+    appUrl: urlOf("perch_server", "perch"),
+    ownerUrl: urlOf("perch_owner", "perch"),
+    adminUrl: urlOf("postgres", "perch"),
+    start,
+    crash,
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
+    drop,
+  };
+}

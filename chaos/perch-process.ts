@@ -1,0 +1,56 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const main = join(import.meta.dirname, "../packages/server/src/main.ts");
+
+/** What the servers say for themselves. The verdict does not look at it. */
+export const logFile = join(tmpdir(), `perch-chaos-${process.pid}.log`);
+
+/** Nothing of this checkout's services leaks in: the suite's processes know only what it gives them. */
+const environment = (settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_"))),
+  ...settings,
+});
+
+export async function runPerch(settings: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment(settings) });
+  return stdout.trim();
+}
+
+export interface PerchProcess {
+  readonly start: () => Promise<void>;
+  readonly kill: () => Promise<void>;
+}
+
+/** The server in one role, at a fixed address, to be killed and started again. */
+export function createPerchProcess(
+  role: "serve" | "work",
+  settings: NodeJS.ProcessEnv,
+  answers: () => Promise<boolean>,
+): PerchProcess {
+  let child: ChildProcess | undefined;
+  const hasEnded = () => !child || child.exitCode !== null || child.signalCode !== null;
+  return {
+    start: async () => {
+      const log = openSync(logFile, "a");
+      child = spawn(process.execPath, [main, role], { env: environment(settings), stdio: ["ignore", "ignore", log] });
+      closeSync(log);
+      const deadline = performance.now() + 60_000;
+      while (!(await answers())) {
+        if (hasEnded()) throw new Error(`${role} ended by itself with ${child.exitCode}`);
+        if (performance.now() > deadline) throw new Error(`${role} does not answer after 60 s`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    kill: async () => {
+      if (!child || hasEnded()) return;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { AgentId, AgentRef, RequestId } from "./ids.ts";
+import type { OperationTable } from "./operation.ts";
+
+export const invocationStatuses = ["running", "completed", "failed", "cancelled"] as const;
+export const InvocationStatus = z.enum(invocationStatuses).meta({ id: "InvocationStatus" });
+export type InvocationStatus = z.infer<typeof InvocationStatus>;
+
+const mostMessageBytes = 256 * 1024;
+const mostContextBytes = 16 * 1024;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+const ShortText = z.string().min(1).max(256);
+
+export const InvocationContext = z
+  .strictObject({
+    user_id: ShortText.optional().describe("Whom the agent is talking to."),
+    session_id: ShortText.optional().describe(
+      "The conversation: one turn at a time, in order, with what was said before.",
+    ),
+    environment: ShortText.optional().describe("Which environment answers; `production` unless set."),
+  })
+  .meta({ id: "InvocationContext" });
+export type InvocationContext = z.infer<typeof InvocationContext>;
+
+const InvokeAgent = z
+  .strictObject({
+    message: z
+      .string()
+      .min(1)
+      .refine((text) => bytesOf(text) <= mostMessageBytes, "Larger than 256 KiB"),
+    context: InvocationContext.refine(
+      (context) => bytesOf(JSON.stringify(context)) <= mostContextBytes,
+      "Larger than 16 KiB",
+    ).optional(),
+  })
+  .meta({ id: "InvokeAgent" });
+
+export const InvocationResult = z
+  .object({
+    response: z.string().describe("The agent's reply."),
+    request_id: RequestId,
+    tokens_used: z.int(),
+    duration_ms: z.int(),
+  })
+  .meta({ id: "InvocationResult" });
+export type InvocationResult = z.infer<typeof InvocationResult>;
+
+export const Invocation = z
+  .object({
+    request_id: RequestId,
+    agent_id: AgentId,
+    status: InvocationStatus,
+    environment: z.string(),
+    user_id: z.string().nullable(),
+    session_id: z.string().nullable(),
+    message: z.string(),
+    response: z.string().nullable(),
+    error: z.string().nullable().describe("Why it failed or was cancelled, for a person."),
+    steps: z.int().describe("Model calls made."),
+    tokens_used: z.int(),
+    duration_ms: z.int().nullable(),
+    created_at: Timestamp,
+    finished_at: Timestamp.nullable(),
+  })
+  .meta({ id: "Invocation" });
+export type Invocation = z.infer<typeof Invocation>;
+
+export const InvocationSummary = Invocation.omit({ message: true, response: true }).meta({ id: "InvocationSummary" });
+export type InvocationSummary = z.infer<typeof InvocationSummary>;
+
+const params = z.strictObject({ agent_id: AgentRef, request_id: z.string() });
+const tag = "Invocations";
+
+export const invocationOperations = {
+  "POST /v1/agents/{agent_id}/invoke": {
+    id: "invokeAgent",
+    tag,
+    summary: "Invoke agent",
+    description:
+      "Runs the agent durably and waits for its answer. `Prefer: respond-async` answers 202 at once, `Prefer: wait=N` after N seconds; the run goes on either way, and `Location` says where to read it. With an `Idempotency-Key` a retry joins the first run instead of starting another.",
+    permission: "write",
+    params: z.strictObject({ agent_id: AgentRef }),
+    body: InvokeAgent,
+    status: 200,
+    response: single(InvocationResult),
+    accepted: single(z.object({ request_id: RequestId, status: z.literal("running") })),
+    errors: ["not_found", "conflict"],
+  },
+  "GET /v1/agents/{agent_id}/invocations": {
+    id: "listInvocations",
+    tag,
+    summary: "List invocations",
+    description: "Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.",
+    permission: "read",
+    params: z.strictObject({ agent_id: AgentRef }),
+    query: z.strictObject({
+      ...pageQuery,
+      status: InvocationStatus.optional(),
+      session_id: ShortText.optional(),
+      environment: ShortText.optional(),
+      start_time: z.iso.datetime({ offset: true }).optional().describe("From this time on."),
+      end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time."),
+    }),
+    status: 200,
+    response: z.object({
+      data: z.array(InvocationSummary),
+      pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]) }).meta({ id: "CappedPagination" }),
+    }),
+    errors: ["not_found"],
+  },
+  "GET /v1/agents/{agent_id}/invocations/{request_id}": {
+    id: "getInvocation",
+    tag,
+    summary: "Get invocation",
+    permission: "read",
+    params,
+    status: 200,
+    response: single(Invocation),
+    errors: ["not_found"],
+  },
+  "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": {
+    id: "cancelInvocation",
+    tag,
+    summary: "Cancel invocation",
+    description:
+      "The run stops before its next step and is recorded as `cancelled`. A run that has ended stays as it is.",
+    permission: "write",
+    params,
+    status: 200,
+    response: single(Invocation),
+    errors: ["not_found"],
+  },
+} as const satisfies OperationTable;

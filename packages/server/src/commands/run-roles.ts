@@ -1,0 +1,45 @@
+import { closeCoreStep, composeApi, composeCore, composeWorker } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { pendingMigrations } from "../db/migrate.ts";
+import { refusePowerfulRole } from "../db/refuse-powerful-role.ts";
+import type { Logger } from "../platform/logger.ts";
+import { type ShutdownStep, shutDown } from "../platform/shutdown.ts";
+
+interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+/** Runs the roles in one process until SIGTERM or SIGINT, then comes down in order: the API first, so that nobody is kept waiting. */
+async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
+  const core = composeCore(config, logger);
+  const steps: ShutdownStep[] = [];
+  const comeDown = () => shutDown([...steps, closeCoreStep(core)], logger);
+  try {
+    const pending = await pendingMigrations(core.db.unscoped);
+    if (pending.length > 0) throw new Error(`The database lacks ${pending.join(", ")}. Run: perch-server migrate`);
+    await refusePowerfulRole(core.db.unscoped);
+    if (roles.worker) steps.unshift(...(await composeWorker(core)).shutdownSteps);
+    if (roles.api) {
+      const { app, shutdownSteps } = await composeApi(core);
+      steps.unshift(...shutdownSteps);
+      await app.listen({ host: config.host, port: config.port });
+    }
+  } catch (error) {
+    await comeDown();
+    throw error;
+  }
+  const stop = async (signal: string): Promise<void> => {
+    logger.info({ signal }, "stopping");
+    const clean = await comeDown();
+    logger.info({ clean }, "stopped");
+    process.exitCode = clean ? 0 : 1;
+    // A model call that was left behind must not keep the process.
+    setTimeout(() => process.exit(), 200).unref();
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));
+}
+
+export const serve = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: false });
+export const work = (config: Config, logger: Logger) => runRoles(config, logger, { api: false, worker: true });
+export const all = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: true });

@@ -1,0 +1,3 @@
+/** Names that the engine knows our workflows by. They stand in its journals: never change them. */
+export const agentRuns = "AgentRuns";
+export const agentSessions = "AgentSessions";

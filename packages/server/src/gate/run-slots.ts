@@ -1,0 +1,89 @@
+import type { Redis } from "iovalkey";
+
+export interface SlotRequest {
+  readonly organisationId: string;
+  readonly agentId: string;
+  readonly id: string;
+  readonly organisationRuns: number;
+  readonly agentRuns: number;
+  /** A slot nobody gives back falls free by itself after this time. */
+  readonly leaseSeconds: number;
+}
+
+/** Places for runs at the same time, of an organisation and of an agent. */
+export interface RunSlots {
+  /** Undefined when there is a place, now taken; else whose ceiling is reached. */
+  readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
+  readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
+}
+
+const owners = (organisationId: string, agentId: string) =>
+  [`perch:runs:${organisationId}`, `perch:runs:${organisationId}:${agentId}`] as const;
+
+export function createLocalSlots(now: () => number): RunSlots {
+  const taken = new Map<string, Map<string, number>>();
+  const live = (owner: string): Map<string, number> => {
+    const runs = taken.get(owner) ?? new Map<string, number>();
+    taken.set(owner, runs);
+    for (const [id, until] of runs) if (until <= now()) runs.delete(id);
+    return runs;
+  };
+  return {
+    take: async ({ organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds }) => {
+      const [all, own] = owners(organisationId, agentId).map(live);
+      if (!all || !own) return undefined;
+      if (!all.has(id) && all.size >= organisationRuns) return "organisation";
+      if (!own.has(id) && own.size >= agentRuns) return "agent";
+      for (const runs of [all, own]) runs.set(id, now() + leaseSeconds * 1000);
+      return undefined;
+    },
+    release: async (organisationId, agentId, id) => {
+      for (const owner of owners(organisationId, agentId)) {
+        const runs = taken.get(owner);
+        runs?.delete(id);
+        if (runs?.size === 0) taken.delete(owner);
+      }
+    },
+  };
+}
+
+const script = `
+local now = tonumber(redis.call('TIME')[1])
+for i = 1, 2 do
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
+  if not redis.call('ZSCORE', KEYS[i], ARGV[1]) and redis.call('ZCARD', KEYS[i]) >= tonumber(ARGV[i + 2]) then return i end
+end
+for i = 1, 2 do
+  redis.call('ZADD', KEYS[i], now + ARGV[2], ARGV[1])
+  redis.call('EXPIRE', KEYS[i], ARGV[2] + 60)
+end
+return 0`;
+
+type Scripted = Redis & { takeSlot: (...args: (string | number)[]) => Promise<number> };
+
+/** Shared by all nodes through Valkey; while Valkey is away, each node counts for itself. */
+export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
+  valkey.defineCommand("takeSlot", { lua: script, numberOfKeys: 2 });
+  return {
+    take: async (request) => {
+      const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
+      try {
+        const full = await (valkey as Scripted).takeSlot(
+          ...owners(organisationId, agentId),
+          id,
+          leaseSeconds,
+          organisationRuns,
+          agentRuns,
+        );
+        return full === 0 ? undefined : full === 1 ? "organisation" : "agent";
+      } catch {
+        return local.take(request);
+      }
+    },
+    release: async (organisationId, agentId, id) => {
+      await local.release(organisationId, agentId, id);
+      // Not waited for, and a slot that cannot be given back now falls free when its lease ends.
+      for (const owner of owners(organisationId, agentId)) valkey.zrem(owner, id).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { type InvocationOperationKey, tierLimits } from "@perch/contract";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentRow } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import type { Database } from "../db/database.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { RunSlots } from "../gate/run-slots.ts";
+import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import { ApiError, conflict, notFound } from "../platform/api-error.ts";
+import { page, single } from "../platform/envelopes.ts";
+import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
+import { appliedPreference, claimRun, newRun, preferredWaitMs } from "./accept-run.ts";
+import * as queries from "./invocation-queries.ts";
+import type { RunInput, RunOutcome } from "./run.ts";
+import { toInvocation, toInvocationSummary, toOutcome, toResult } from "./to-invocation.ts";
+
+interface InvocationDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly engine: Engine;
+  readonly slots: RunSlots;
+  readonly logger: Logger;
+}
+
+const mostCounted = 10_000;
+
+function answer(id: string, outcome: RunOutcome) {
+  if (outcome.status === "completed") return single(toResult(id, outcome));
+  const where = { details: [{ field: "request_id", error: toPublicId("request", id) }] };
+  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, where);
+  throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
+}
+
+export const invocationHandlers = ({ db, agents, engine, slots, logger }: InvocationDeps) => {
+  const findAgent = async ({ scope, epoch }: RequestContext, ref: string): Promise<AgentRow> => {
+    const agent = await agents.find(scope, ref, epoch);
+    if (!agent) throw notFound("agent", ref);
+    return agent;
+  };
+
+  const findInvocation = async (
+    context: RequestContext,
+    { agent_id, request_id }: { agent_id: string; request_id: string },
+  ) => {
+    const { id: agentId } = await findAgent(context, agent_id);
+    const id = parsePublicId("request", request_id);
+    const ref = id && { organisationId: context.scope.organisationId, agentId, id };
+    const row = ref && (await db.inOrganisation(ref.organisationId, (trx) => queries.findInvocation(trx, ref)));
+    if (!row) throw notFound("invocation", request_id);
+    return row;
+  };
+
+  const takeSlot = async ({ caller }: RequestContext, run: RunInput): Promise<void> => {
+    const { concurrentRuns } = tierLimits[caller.organisation.tier];
+    const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
+    const full = await slots.take({
+      ...run,
+      organisationRuns: concurrentRuns,
+      agentRuns: max_concurrent_runs,
+      leaseSeconds: timeout_seconds + 60,
+    });
+    if (!full) return;
+    const [whose, most] =
+      full === "agent" ? ["This agent", max_concurrent_runs] : ["This organisation", concurrentRuns];
+    throw new ApiError(
+      "rate_limited",
+      `${whose} has as many runs under way as it may (${most}). Try again when one has ended.`,
+      { retryAfterSeconds: 1 },
+    );
+  };
+
+  const accepted = async (run: RunInput, agentRef: string, prefer: string | undefined) => {
+    // The engine has it: whether it can be seen at once must not decide whether it was accepted.
+    await db
+      .inOrganisation(run.organisationId, (trx) => queries.showRunning(trx, run))
+      .catch((error: unknown) => logger.warn({ err: error }, "an accepted run cannot be seen yet"));
+    const request_id = toPublicId("request", run.id);
+    const location = `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${request_id}`;
+    const applied = appliedPreference(prefer);
+    const headers = { location, ...(applied && { "preference-applied": applied }) };
+    return new Reply(202, headers, single({ request_id, status: "running" as const }));
+  };
+
+  /** Undefined when the run goes on in the background. */
+  const runOnEngine = async (run: RunInput, waitMs: number): Promise<RunOutcome | undefined> => {
+    try {
+      if (waitMs > 0) return await engine.wait(run, waitMs);
+      await engine.start(run);
+      return undefined;
+    } catch (error) {
+      await slots.release(run.organisationId, run.agentId, run.id);
+      throw error;
+    }
+  };
+
+  return {
+    "POST /v1/agents/{agent_id}/invoke": async ({ params, body }, context) => {
+      const { caller, repeatable, prefer } = context;
+      const agent = await findAgent(context, params.agent_id);
+      const run = newRun(newUuid(), Date.now(), agent, storedDefinition(agent).definition, body);
+      const mayStart = async () => {
+        if (agent.status === "paused")
+          throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
+        await takeSlot(context, run);
+      };
+      const claimed =
+        repeatable &&
+        (await claimRun(db, caller, run, repeatable, {
+          take: mayStart,
+          giveBack: () => slots.release(run.organisationId, run.agentId, run.id),
+        }));
+      if (!claimed) await mayStart();
+      const id = claimed?.id ?? run.id;
+      if (claimed?.replayed) {
+        const ended = toOutcome(
+          await db.inOrganisation(run.organisationId, (trx) => queries.findInvocation(trx, { ...run, id })),
+        );
+        context.replaying();
+        if (ended) return answer(id, ended);
+      }
+      const mine = { ...run, id };
+      const waitMs = preferredWaitMs(prefer, run.definition.limits.timeout_seconds);
+      const outcome = await runOnEngine(mine, waitMs);
+      if (!outcome) return accepted(mine, params.agent_id, prefer);
+      // The worker gives the place back as well; without Valkey it is in another process and cannot.
+      await slots.release(run.organisationId, run.agentId, id);
+      return answer(id, outcome);
+    },
+
+    "GET /v1/agents/{agent_id}/invocations": async ({ params, query }, context) => {
+      const { organisationId } = context.scope;
+      const agent = await findAgent(context, params.agent_id);
+      return db.inOrganisation(organisationId, async (trx) => {
+        const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
+        const total = await queries.countInvocations(trx, organisationId, agent.id, query, mostCounted + 1);
+        const { data, pagination } = page(rows.map(toInvocationSummary), query, Math.min(total, mostCounted));
+        const capped = total > mostCounted;
+        const has_more = capped ? rows.length === query.limit : pagination.has_more;
+        return {
+          data,
+          pagination: { ...pagination, has_more, total_relation: capped ? ("gte" as const) : ("eq" as const) },
+        };
+      });
+    },
+
+    "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) =>
+      single(toInvocation(await findInvocation(context, params))),
+
+    "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {
+      const { organisation_id: organisationId, id, agent_id: agentId } = await findInvocation(context, params);
+      return context.change(async (trx) => {
+        await queries.requestCancel(trx, { organisationId, id });
+        const row = await queries.findInvocation(trx, { organisationId, id, agentId });
+        if (!row) throw notFound("invocation", params.request_id);
+        return single(toInvocation(row));
+      });
+    },
+  } satisfies Handlers<InvocationOperationKey>;
+};

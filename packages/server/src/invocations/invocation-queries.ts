@@ -1,0 +1,163 @@
+import type { InvocationStatus } from "@perch/contract";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { OrganisationTransaction } from "../db/database.ts";
+import type { DB, Invocations } from "../db/generated-rows.ts";
+import type { ModelMessage } from "../models/model.ts";
+import { uuidTime } from "../platform/ids.ts";
+import type { RunInput, RunOutcome, Session } from "./run.ts";
+
+export type InvocationRow = Selectable<Invocations>;
+
+const placeOf = ({ organisationId, agentId, sessionId }: RunInput) => ({
+  organisation_id: organisationId,
+  agent_id: agentId,
+  session_id: sessionId ?? "",
+});
+
+const newRow = (run: RunInput) => ({
+  organisation_id: run.organisationId,
+  id: run.id,
+  accepted_at: uuidTime(run.id),
+  agent_id: run.agentId,
+  environment: run.environment,
+  user_id: run.userId,
+  session_id: run.sessionId,
+  message: run.message,
+});
+
+/** Makes a run visible while it is under way, and tells whether somebody asked to stop it. Whoever comes first writes the row. */
+export async function showRunning(
+  trx: OrganisationTransaction,
+  run: RunInput,
+): Promise<{ readonly cancelRequested: boolean }> {
+  const row = await trx
+    .insertInto("invocations")
+    .values({ ...newRow(run), status: "running" })
+    .onConflict((conflict) =>
+      conflict.columns(["organisation_id", "id", "accepted_at"]).doUpdateSet({ status: sql`invocations.status` }),
+    )
+    .returning("cancel_requested_at")
+    .executeTakeFirstOrThrow();
+  return { cancelRequested: row.cancel_requested_at !== null };
+}
+
+/** The end of a run, written once, in one round trip. Undefined when it was written before: that one counts. */
+export async function recordRun(
+  db: Kysely<DB>,
+  run: RunInput,
+  outcome: RunOutcome,
+  { turn }: Session,
+): Promise<InvocationRow | undefined> {
+  const record = {
+    ...newRow(run),
+    turn,
+    status: outcome.status,
+    response: outcome.status === "completed" ? outcome.response : null,
+    error: outcome.status === "completed" ? null : outcome.error,
+    steps: outcome.steps,
+    tokens_used: outcome.tokensUsed,
+    duration_ms: outcome.durationMs,
+  };
+  const { rows } = await sql<InvocationRow>`select * from record_run(${JSON.stringify(record)}::jsonb)`.execute(db);
+  return rows[0];
+}
+
+/** What was said in the session before this run. What an earlier attempt of this very run wrote does not count. */
+export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
+  const { organisation_id, agent_id, session_id } = placeOf(run);
+  const rows = await trx
+    .selectFrom("session_messages")
+    .select(["turn", "role", "content"])
+    .where("organisation_id", "=", organisation_id)
+    .where("agent_id", "=", agent_id)
+    .where("session_id", "=", session_id)
+    .where("invocation_id", "!=", run.id)
+    .orderBy("turn", "desc")
+    .orderBy("place", "desc")
+    .limit(Math.max(run.definition.limits.history_messages, 1))
+    .execute();
+  const history = rows.map(({ role, content }): ModelMessage => ({ role: role as "user" | "assistant", content }));
+  return {
+    turn: (rows[0]?.turn ?? 0) + 1,
+    history: run.definition.limits.history_messages === 0 ? [] : history.toReversed(),
+  };
+}
+
+interface InvocationRef {
+  readonly organisationId: string;
+  readonly agentId?: string | undefined;
+  readonly id: string;
+}
+
+const byRef = ({ organisationId, id }: InvocationRef) => ({
+  organisation_id: organisationId,
+  id,
+  accepted_at: uuidTime(id),
+});
+
+export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef): Promise<InvocationRow | undefined> =>
+  trx
+    .selectFrom("invocations")
+    .selectAll()
+    .where((eb) => eb.and(byRef(ref)))
+    .$if(ref.agentId !== undefined, (query) => query.where("agent_id", "=", ref.agentId ?? ""))
+    .executeTakeFirst();
+
+/** Asks a run that is under way to stop. One that has ended stays as it is. */
+export const requestCancel = async (trx: OrganisationTransaction, ref: InvocationRef): Promise<void> => {
+  await trx
+    .updateTable("invocations")
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+    .where((eb) => eb.and(byRef(ref)))
+    .where("status", "=", "running")
+    .execute();
+};
+
+export interface InvocationFilter {
+  readonly status?: InvocationStatus | undefined;
+  readonly session_id?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+}
+
+const filtered = (trx: OrganisationTransaction, organisationId: string, agentId: string, filter: InvocationFilter) =>
+  trx
+    .selectFrom("invocations")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .$if(filter.status !== undefined, (query) => query.where("status", "=", filter.status ?? ""))
+    .$if(filter.session_id !== undefined, (query) => query.where("session_id", "=", filter.session_id ?? ""))
+    .$if(filter.environment !== undefined, (query) => query.where("environment", "=", filter.environment ?? ""))
+    .$if(filter.start_time !== undefined, (query) => query.where("accepted_at", ">=", new Date(filter.start_time ?? 0)))
+    .$if(filter.end_time !== undefined, (query) => query.where("accepted_at", "<", new Date(filter.end_time ?? 0)));
+
+export const listInvocations = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  agentId: string,
+  filter: InvocationFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<InvocationRow[]> =>
+  filtered(trx, organisationId, agentId, filter)
+    .selectAll()
+    .orderBy("accepted_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+
+/** Counts no further than `most`: the cost must not grow with what is stored. */
+export async function countInvocations(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  agentId: string,
+  filter: InvocationFilter,
+  most: number,
+): Promise<number> {
+  const row = await trx
+    .selectFrom(filtered(trx, organisationId, agentId, filter).select("id").limit(most).as("some"))
+    .select((eb) => eb.fn.countAll<string>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}

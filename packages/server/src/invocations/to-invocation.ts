@@ -1,0 +1,40 @@
+import type { Invocation, InvocationResult, InvocationStatus, InvocationSummary } from "@perch/contract";
+import { toPublicId } from "../platform/ids.ts";
+import type { InvocationRow } from "./invocation-queries.ts";
+import type { RunOutcome } from "./run.ts";
+
+/** How a recorded run ended; undefined while it is under way. */
+export function toOutcome(row: InvocationRow | undefined): RunOutcome | undefined {
+  if (!row || row.status === "running") return undefined;
+  const spent = { steps: row.steps, tokensUsed: row.tokens_used, durationMs: row.duration_ms ?? 0 };
+  if (row.status === "completed") return { status: "completed", response: row.response ?? "", ...spent };
+  return { status: row.status as "failed" | "cancelled", error: row.error ?? "", ...spent };
+}
+
+export const toResult = (id: string, outcome: RunOutcome & { status: "completed" }): InvocationResult => ({
+  response: outcome.response,
+  request_id: toPublicId("request", id),
+  tokens_used: outcome.tokensUsed,
+  duration_ms: outcome.durationMs,
+});
+
+export const toInvocationSummary = (row: InvocationRow): InvocationSummary => ({
+  request_id: toPublicId("request", row.id),
+  agent_id: toPublicId("agent", row.agent_id),
+  status: row.status as InvocationStatus,
+  environment: row.environment,
+  user_id: row.user_id,
+  session_id: row.session_id,
+  error: row.error,
+  steps: row.steps,
+  tokens_used: row.tokens_used,
+  duration_ms: row.duration_ms,
+  created_at: row.accepted_at.toISOString(),
+  finished_at: row.finished_at?.toISOString() ?? null,
+});
+
+export const toInvocation = (row: InvocationRow): Invocation => ({
+  ...toInvocationSummary(row),
+  message: row.message,
+  response: row.response,
+});

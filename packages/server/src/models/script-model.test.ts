@@ -1,0 +1,105 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { startScriptServer } from "../../test/script-server.ts";
+import { type ModelRequest, PermanentModelError } from "./model.ts";
+import { createModels } from "./models.ts";
+import { createScriptModel } from "./script-model.ts";
+
+const asked = (instructions: string, change: Partial<ModelRequest> = {}): ModelRequest => ({
+  requestId: "req_1",
+  step: 1,
+  messages: [{ role: "user", content: "hello" }],
+  temperature: null,
+  instructions,
+  signal: AbortSignal.timeout(10_000),
+  ...change,
+});
+const script = (...steps: object[]) => JSON.stringify({ steps });
+const local = createScriptModel(undefined);
+
+describe("perch/script", () => {
+  test("plays one step for each model call, and the last one again and again", async () => {
+    const instructions = script({ reply: "one" }, { reply: "two words" });
+    const textAt = async (step: number) => (await local(asked(instructions, { step }))).text;
+    expect([await textAt(1), await textAt(2), await textAt(3)]).toEqual(["one", "two words", "two words"]);
+    expect(await local(asked(instructions, { step: 2 }))).toEqual({ text: "two words", toolCalls: [], tokens: 2 });
+  });
+
+  test("says {message}, counts the tokens it is told, calls tools", async () => {
+    const tool_calls = [{ name: "perch_echo", arguments: { a: 1 } }];
+    expect(await local(asked(script({ reply: "{message}, {message}!", tokens: 40, tool_calls })))).toEqual({
+      text: "hello, hello!",
+      tokens: 40,
+      toolCalls: tool_calls,
+    });
+  });
+
+  test("takes its time, and stops when nobody waits any more", async () => {
+    const startedAt = performance.now();
+    await local(asked(script({ reply: "late", delay_ms: 60 })));
+    expect(performance.now() - startedAt).toBeGreaterThan(55);
+    const slow = local(asked(script({ delay_ms: 60_000 }), { signal: AbortSignal.timeout(20) }));
+    await expect(slow).rejects.toThrow("aborted");
+  });
+
+  test("fails for good, or for now", async () => {
+    const failure = (step: object) => local(asked(script(step))).catch((error: unknown) => error);
+    expect(await failure({ fail: "for good", reply: "No." })).toEqual(new PermanentModelError("No."));
+    expect(await failure({ fail: "for good" })).toBeInstanceOf(PermanentModelError);
+    const passing = await failure({ fail: "once more" });
+    expect(passing).toBeInstanceOf(Error);
+    expect(passing).not.toBeInstanceOf(PermanentModelError);
+  });
+
+  test.each(["", "Be kind.", "{}", '{"steps": []}', '{"steps": [{"replay": "x"}]}'])(
+    "instructions %j are no script: that ends the run, and says what one looks like",
+    async (instructions) => {
+      await expect(local(asked(instructions))).rejects.toThrow(PermanentModelError);
+      await expect(local(asked(instructions))).rejects.toThrow('{"steps": [{"reply": "Hello"}]}');
+    },
+  );
+});
+
+describe("perch/script with a server", async () => {
+  const server = await startScriptServer(({ step }) => (step === 9 ? { nonsense: true } : { reply: `step ${step}` }));
+  afterAll(() => server.close());
+
+  test("asks it for each step, with the run's id and what was said", async () => {
+    const remote = createScriptModel(server.url);
+    expect((await remote(asked("ignored", { step: 2 }))).text).toBe("step 2");
+    expect(server.calls.at(-1)).toEqual({
+      request_id: "req_1",
+      step: 2,
+      messages: [{ role: "user", content: "hello" }],
+    });
+  });
+
+  test("a server that is away or talks nonsense is asked again later", async () => {
+    const failures = [
+      createScriptModel(server.url)(asked("", { step: 9 })),
+      createScriptModel("http://127.0.0.1:1")(asked("")),
+    ].map((reply) => reply.catch((error: unknown) => error));
+    for (const failure of await Promise.all(failures)) {
+      expect(failure).toBeInstanceOf(Error);
+      expect(failure).not.toBeInstanceOf(PermanentModelError);
+    }
+  });
+});
+
+describe("perch/echo", () => {
+  const echo = createModels({ scriptUrl: undefined })("perch/echo");
+
+  test("says what it was told last, and counts the words it heard and said", async () => {
+    const messages = [
+      { role: "system", content: "Be kind." },
+      { role: "user", content: "first" },
+      { role: "user", content: "and then" },
+    ] as const;
+    expect(await echo(asked("", { messages }))).toEqual({ text: "and then", toolCalls: [], tokens: 7 });
+  });
+});
+
+test("a model that is not there ends the run and names those that are", () => {
+  const find = createModels({ scriptUrl: undefined });
+  expect(() => find("nobody/gpt")).toThrow(PermanentModelError);
+  expect(() => find("nobody/gpt")).toThrow("There is no model nobody/gpt here. Use one of perch/echo, perch/script.");
+});

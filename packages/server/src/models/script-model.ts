@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { countTokens } from "./echo-model.ts";
+import { type Model, type ModelReply, type ModelRequest, PermanentModelError } from "./model.ts";
+
+const Step = z.strictObject({
+  reply: z.string().default(""),
+  tool_calls: z.array(z.strictObject({ name: z.string(), arguments: z.unknown() })).default([]),
+  delay_ms: z.int().min(0).max(600_000).default(0),
+  tokens: z.int().min(0).optional(),
+  fail: z.enum(["once more", "for good"]).optional(),
+});
+type Step = z.infer<typeof Step>;
+
+const Script = z.strictObject({ steps: z.array(Step).min(1) });
+
+function scriptOf(instructions: string): z.infer<typeof Script> {
+  try {
+    return Script.parse(JSON.parse(instructions));
+  } catch (error) {
+    throw new PermanentModelError(
+      'perch/script plays the agent\'s instructions, which must be JSON such as {"steps": [{"reply": "Hello"}]}.',
+      { cause: error },
+    );
+  }
+}
+
+async function play(step: Step, { messages, signal }: ModelRequest): Promise<ModelReply> {
+  if (step.delay_ms > 0) await sleep(step.delay_ms, undefined, { signal });
+  if (step.fail === "for good") throw new PermanentModelError(step.reply || "The script says: fail.");
+  if (step.fail) throw new Error(step.reply || "The script says: fail, and try again.");
+  const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
+  const text = step.reply.replaceAll("{message}", message);
+  return {
+    text,
+    toolCalls: step.tool_calls.map(({ name, arguments: input }) => ({ name, arguments: input })),
+    tokens: step.tokens ?? countTokens(text),
+  };
+}
+
+/** Where the replies come from a server, that server can count the calls from outside. */
+async function ask(url: string, request: ModelRequest): Promise<Step> {
+  const { requestId, step, messages, signal } = request;
+  const body = JSON.stringify({ request_id: requestId, step, messages });
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body, signal });
+  if (!response.ok) throw new Error(`The script's server answers ${response.status}`);
+  return Step.parse(await response.json());
+}
+
+/**
+ * `perch/script`: plays the steps that the agent's instructions hold, one for each model call; the last one repeats.
+ * With a URL (a setting of the operator's) it asks that server for each step instead.
+ */
+export const createScriptModel =
+  (url: string | undefined): Model =>
+  async (request) => {
+    if (url) return play(await ask(url, request), request);
+    const { steps } = scriptOf(request.instructions);
+    const step = steps[Math.min(request.step, steps.length) - 1];
+    if (!step) throw new PermanentModelError("The script has no step.");
+    return play(step, request);
+  };

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startRestate } from "../../../scripts/testbed/restate-process.ts";
+import { freePort } from "../../../scripts/testbed/server-process.ts";
+import { closeCoreStep, composeCore, composeWorker } from "../src/compose.ts";
+import type { Config } from "../src/config.ts";
+import { createOrganisation } from "../src/organisations/create-organisation.ts";
+import { createLogger } from "../src/platform/logger.ts";
+import { shutDown } from "../src/platform/shutdown.ts";
+import { ok, send } from "./contract-client.ts";
+import { type Node, startApi, testConfig } from "./harness.ts";
+import { createTestDatabase, type TestDatabase } from "./test-database.ts";
+
+const logger = createLogger("silent");
+const script = JSON.stringify({
+  steps: [
+    { delay_ms: 30, tool_calls: [{ name: "perch_echo", arguments: {} }] },
+    { delay_ms: 30, reply: "done" },
+  ],
+});
+
+let engine: Awaited<ReturnType<typeof startRestate>>;
+let database: TestDatabase;
+let config: Config;
+let node: Node;
+let apiKey: string;
+
+/** A worker of a release: the release is its address. */
+async function startWorker(port: number): Promise<() => Promise<void>> {
+  const core = composeCore({ ...config, workerPort: port }, logger);
+  const worker = await composeWorker(core);
+  return async () => void (await shutDown([...worker.shutdownSteps, closeCoreStep(core)], logger));
+}
+
+beforeAll(async () => {
+  engine = await startRestate();
+  database = await createTestDatabase();
+  config = testConfig(database, { ingressUrls: engine.ingressUrls, adminUrls: engine.adminUrls });
+  const server = await startApi(config, logger);
+  node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
+  apiKey = (await createOrganisation(server.core, { name: "Test", tier: "enterprise" })).key;
+  ok(
+    await send(node.url, apiKey, "POST /v1/agents", {
+      body: { name: "bot", model: "perch/script", instructions: script },
+    }),
+  );
+});
+afterAll(async () => {
+  await shutDown(node.server.shutdownSteps, logger);
+  await engine.stop();
+  await database.drop();
+});
+
+/** Runs all the time, 20 at once, until told to stop; the statuses they got. */
+function load() {
+  let running = true;
+  const statuses: number[] = [];
+  const client = async () => {
+    while (running) {
+      const { status } = await send(node.url, apiKey, "POST /v1/agents/{agent_id}/invoke", {
+        params: { agent_id: "bot" },
+        body: { message: "go" },
+      });
+      statuses.push(status);
+    }
+  };
+  const clients = Array.from({ length: 20 }, client);
+  return {
+    stop: async () => {
+      running = false;
+      await Promise.all(clients);
+      return statuses;
+    },
+  };
+}
+
+test("a worker restarted and a second release beside the first, under load: no request fails", async () => {
+  const port = await freePort();
+  let stopFirst = await startWorker(port);
+  const running = load();
+  await sleep(700);
+  await stopFirst();
+  stopFirst = await startWorker(port);
+  await sleep(700);
+  const stopSecond = await startWorker(await freePort());
+  await sleep(700);
+  const statuses = await running.stop();
+  expect(statuses.length).toBeGreaterThan(100);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  // New runs go to the newest release: they go on when the first one is gone.
+  await stopFirst();
+  const { status } = await send(node.url, apiKey, "POST /v1/agents/{agent_id}/invoke", {
+    params: { agent_id: "bot" },
+    body: { message: "go" },
+  });
+  expect(status).toBe(200);
+  await stopSecond();
+});
+
+test("many workers of one release may register at once, and again", async () => {
+  const port = await freePort();
+  const stop = await startWorker(port);
+  const again = Array.from({ length: 5 }, async () => {
+    const response = await fetch(`${engine.adminUrls[0]}/deployments`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ uri: `http://127.0.0.1:${port}`, force: false }),
+    });
+    return response.ok;
+  });
+  expect(await Promise.all(again)).toEqual([true, true, true, true, true]);
+  await stop();
+});

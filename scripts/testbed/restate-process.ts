@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { restateBinary } from "../services/restate-binary.ts";
+import { freePort } from "./server-process.ts";
+
+export interface RestateNode {
+  readonly ingressUrl: string;
+  readonly adminUrl: string;
+  readonly metricsUrl: string;
+  readonly start: () => Promise<void>;
+  /** SIGKILL: what it has not replicated or written is gone. */
+  readonly kill: () => Promise<void>;
+}
+
+export interface RestateCluster {
+  readonly nodes: readonly RestateNode[];
+  readonly ingressUrls: readonly string[];
+  readonly adminUrls: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+interface NodePlan {
+  readonly name: string;
+  readonly nodePort: number;
+  readonly ingressPort: number;
+  readonly adminPort: number;
+}
+
+interface ClusterPlan {
+  readonly folder: string;
+  readonly partitions: number;
+}
+
+const answers = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(1000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function untilHealthy({ ingressPort, adminPort }: NodePlan): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const healthy = await Promise.all([
+      answers(`http://127.0.0.1:${adminPort}/health`),
+      answers(`http://127.0.0.1:${ingressPort}/restate/health`),
+    ]);
+    if (healthy.every(Boolean)) return;
+    await sleep(100);
+  }
+  throw new Error("Restate is not healthy after 30 s");
+}
+
+function environmentOf(
+  plan: NodePlan,
+  plans: readonly NodePlan[],
+  { folder, partitions }: ClusterPlan,
+): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RESTATE_|RUST_LOG$)/.test(name));
+  return {
+    ...Object.fromEntries(inherited),
+    DO_NOT_TRACK: "1",
+    RESTATE_CLUSTER_NAME: "perch-test",
+    RESTATE_NODE_NAME: plan.name,
+    RESTATE_LISTEN_MODE: "tcp",
+    RESTATE_BASE_DIR: join(folder, plan.name),
+    RESTATE_AUTO_PROVISION: String(plan === plans[0]),
+    RESTATE_DEFAULT_REPLICATION: String(Math.min(plans.length, 2)),
+    RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(plans.map(({ nodePort }) => `http://127.0.0.1:${nodePort}`)),
+    RESTATE_BIND_ADDRESS: `127.0.0.1:${plan.nodePort}`,
+    RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${plan.nodePort}`,
+    RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${plan.ingressPort}`,
+    RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${plan.adminPort}`,
+    RESTATE_DEFAULT_NUM_PARTITIONS: String(partitions),
+    RESTATE_LOG_FILTER: "error",
+    RESTATE_LOG_DISABLE_ANSI_CODES: "true",
+  };
+}
+
+function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: ClusterPlan): RestateNode {
+  let child: ChildProcess | undefined;
+  return {
+    ingressUrl: `http://127.0.0.1:${plan.ingressPort}`,
+    adminUrl: `http://127.0.0.1:${plan.adminPort}`,
+    metricsUrl: `http://127.0.0.1:${plan.nodePort}/metrics`,
+    start: async () => {
+      child = spawn(restateBinary(), ["--no-logo"], { env: environmentOf(plan, plans, cluster), stdio: "ignore" });
+      await untilHealthy(plan);
+    },
+    kill: async () => {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** An engine of the test's own: one node, or three that replicate to two. */
+export async function startRestate(count = 1, partitions = count > 1 ? 6 : 2): Promise<RestateCluster> {
+  const folder = mkdtempSync(join(tmpdir(), "perch-restate-"));
+  const plans: NodePlan[] = [];
+  for (let i = 1; i <= count; i++) {
+    plans.push({
+      name: `node-${i}`,
+      nodePort: await freePort(),
+      ingressPort: await freePort(),
+      adminPort: await freePort(),
+    });
+  }
+  const nodes = plans.map((plan) => createNode(plan, plans, { folder, partitions }));
+  await Promise.all(nodes.map((node) => node.start()));
+  return {
+    nodes,
+    ingressUrls: nodes.map(({ ingressUrl }) => ingressUrl),
+    adminUrls: nodes.map(({ adminUrl }) => adminUrl),
+    stop: async () => {
+      await Promise.all(nodes.map((node) => node.kill()));
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
