@@ -68,7 +68,7 @@ declare
 begin
   perform set_config('perch.organisation_id', run ->> 'organisation_id', true);
   insert into invocations as i
-    select (jsonb_populate_record(null::invocations, run || jsonb_build_object('finished_at', now()))).*
+    select row.* from jsonb_populate_record(null::invocations, run || jsonb_build_object('finished_at', now())) as row
     on conflict (organisation_id, id, accepted_at) do update
       set status = excluded.status, response = excluded.response, error = excluded.error, steps = excluded.steps,
           tokens_used = excluded.tokens_used, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at

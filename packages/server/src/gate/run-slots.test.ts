@@ -9,6 +9,7 @@ import { connectValkey } from "./valkey-gate.ts";
 
 const logger = createLogger("silent");
 const noSlots: RunSlots = {
+  shared: false,
   take: () => Promise.reject(new Error("Valkey was there")),
   release: async () => undefined,
 };

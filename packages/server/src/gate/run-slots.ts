@@ -12,6 +12,8 @@ export interface SlotRequest {
 
 /** Places for runs at the same time, of an organisation and of an agent. */
 export interface RunSlots {
+  /** Whether other processes see the same places, and can give them back. */
+  readonly shared: boolean;
   /** Undefined when there is a place, now taken; else whose ceiling is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
@@ -29,6 +31,7 @@ export function createLocalSlots(now: () => number): RunSlots {
     return runs;
   };
   return {
+    shared: false,
     take: async ({ organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds }) => {
       const [all, own] = owners(organisationId, agentId).map(live);
       if (!all || !own) return undefined;
@@ -65,6 +68,7 @@ type Scripted = Redis & { takeSlot: (...args: (string | number)[]) => Promise<nu
 export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
   valkey.defineCommand("takeSlot", { lua: script, numberOfKeys: 2 });
   return {
+    shared: true,
     take: async (request) => {
       const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
       try {

@@ -123,8 +123,8 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
       const waitMs = preferredWaitMs(prefer, run.definition.limits.timeout_seconds);
       const outcome = await runOnEngine(mine, waitMs);
       if (!outcome) return accepted(mine, params.agent_id, prefer);
-      // The worker gives the place back as well; without Valkey it is in another process and cannot.
-      await slots.release(run.organisationId, run.agentId, id);
+      // The worker gives the place back; where it cannot see it, this process does.
+      if (!slots.shared) await slots.release(run.organisationId, run.agentId, id);
       return answer(id, outcome);
     },
 
