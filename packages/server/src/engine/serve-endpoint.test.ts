@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { afterEach, expect, test } from "vitest";
+import type { RunSteps } from "../invocations/run-steps.ts";
+import { createLogger } from "../platform/logger.ts";
+import { runServices } from "../workflows/run-agent.ts";
+import { type Endpoint, serveEndpoint } from "./serve-endpoint.ts";
+
+const steps: RunSteps = {
+  begin: () => Promise.reject(new Error("not called")),
+  model: () => Promise.reject(new Error("not called")),
+  record: () => Promise.reject(new Error("not called")),
+};
+
+let endpoint: Endpoint | undefined;
+afterEach(() => endpoint?.close());
+
+/** What a stranger gets who asks a worker which workflows it has. */
+async function discover(identityKeys: readonly string[]): Promise<number> {
+  endpoint = await serveEndpoint({
+    services: [...runServices(steps)],
+    identityKeys,
+    host: "127.0.0.1",
+    port: 0,
+    logger: createLogger("silent"),
+  });
+  const client = connect(`http://127.0.0.1:${endpoint.port}`);
+  const request = client.request({ ":path": "/discover", accept: "application/vnd.restate.endpointmanifest.v4+json" });
+  const [headers] = (await once(request, "response")) as [{ ":status": number }];
+  request.close();
+  client.close();
+  return headers[":status"];
+}
+
+test("a worker answers an engine that signs nothing, where no identity is asked for", async () => {
+  expect(await discover([])).toBe(200);
+});
+
+test("a worker with an identity key refuses whoever cannot sign", async () => {
+  expect(await discover(["publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9"])).toBe(401);
+});
