@@ -9,7 +9,7 @@ import { connectValkey } from "./valkey-gate.ts";
 
 const logger = createLogger("silent");
 const noSlots: RunSlots = {
-  shared: false,
+  releaseHere: async () => undefined,
   take: () => Promise.reject(new Error("Valkey was there")),
   release: async () => undefined,
 };
@@ -112,4 +112,20 @@ test("while Valkey is away each node counts for itself, and giving back does not
   await slots.release(request.organisationId, "a", "1");
   expect(await slots.take({ ...request, id: "2" })).toBeUndefined();
   client.disconnect();
+});
+
+test("while Valkey is away the API gives back what it counted itself, and nobody is refused for runs that have ended", async () => {
+  const away = connectValkey("redis://127.0.0.1:1", logger);
+  const slots = createSharedSlots(
+    away,
+    createLocalSlots(() => Date.now()),
+  );
+  const request = { organisationId: "o", agentId: "a", organisationRuns: 5, agentRuns: 1, leaseSeconds: 60 };
+  for (const id of ["1", "2", "3"]) {
+    expect(await slots.take({ ...request, id })).toBeUndefined();
+    await slots.releaseHere("o", "a", id);
+  }
+  expect(await slots.take({ ...request, id: "4" })).toBeUndefined();
+  expect(await slots.take({ ...request, id: "5" })).toBe("agent");
+  away.disconnect();
 });

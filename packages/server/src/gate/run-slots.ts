@@ -12,11 +12,11 @@ export interface SlotRequest {
 
 /** Places for runs at the same time, of an organisation and of an agent. */
 export interface RunSlots {
-  /** Whether other processes see the same places, and can give them back. */
-  readonly shared: boolean;
   /** Undefined when there is a place, now taken; else whose ceiling is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
+  /** Gives back what only this process knows of, and the worker that ran it cannot: cheap, and right to call always. */
+  readonly releaseHere: (organisationId: string, agentId: string, id: string) => Promise<void>;
 }
 
 const owners = (organisationId: string, agentId: string) =>
@@ -30,8 +30,14 @@ export function createLocalSlots(now: () => number): RunSlots {
     for (const [id, until] of runs) if (until <= now()) runs.delete(id);
     return runs;
   };
+  const release: RunSlots["release"] = async (organisationId, agentId, id) => {
+    for (const owner of owners(organisationId, agentId)) {
+      const runs = taken.get(owner);
+      runs?.delete(id);
+      if (runs?.size === 0) taken.delete(owner);
+    }
+  };
   return {
-    shared: false,
     take: async ({ organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds }) => {
       const [all, own] = owners(organisationId, agentId).map(live);
       if (!all || !own) return undefined;
@@ -40,13 +46,8 @@ export function createLocalSlots(now: () => number): RunSlots {
       for (const runs of [all, own]) runs.set(id, now() + leaseSeconds * 1000);
       return undefined;
     },
-    release: async (organisationId, agentId, id) => {
-      for (const owner of owners(organisationId, agentId)) {
-        const runs = taken.get(owner);
-        runs?.delete(id);
-        if (runs?.size === 0) taken.delete(owner);
-      }
-    },
+    release,
+    releaseHere: release,
   };
 }
 
@@ -68,7 +69,6 @@ type Scripted = Redis & { takeSlot: (...args: (string | number)[]) => Promise<nu
 export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
   valkey.defineCommand("takeSlot", { lua: script, numberOfKeys: 2 });
   return {
-    shared: true,
     take: async (request) => {
       const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
       try {
@@ -89,5 +89,6 @@ export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
       // Not waited for, and a slot that cannot be given back now falls free when its lease ends.
       for (const owner of owners(organisationId, agentId)) valkey.zrem(owner, id).catch(() => undefined);
     },
+    releaseHere: local.releaseHere,
   };
 }

@@ -83,13 +83,14 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
   };
 
   /** Undefined when the run goes on in the background. */
-  const runOnEngine = async (run: RunInput, waitMs: number): Promise<RunOutcome | undefined> => {
+  const runOnEngine = async (run: RunInput, waitMs: number, joining: boolean): Promise<RunOutcome | undefined> => {
     try {
       if (waitMs > 0) return await engine.wait(run, waitMs);
       await engine.start(run);
       return undefined;
     } catch (error) {
-      await slots.release(run.organisationId, run.agentId, run.id);
+      // Whoever only joined holds no place.
+      if (!joining) await slots.release(run.organisationId, run.agentId, run.id);
       throw error;
     }
   };
@@ -121,10 +122,9 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
       }
       const mine = { ...run, id };
       const waitMs = preferredWaitMs(prefer, run.definition.limits.timeout_seconds);
-      const outcome = await runOnEngine(mine, waitMs);
+      const outcome = await runOnEngine(mine, waitMs, claimed?.replayed ?? false);
       if (!outcome) return accepted(mine, params.agent_id, prefer);
-      // The worker gives the place back; where it cannot see it, this process does.
-      if (!slots.shared) await slots.release(run.organisationId, run.agentId, id);
+      await slots.releaseHere(run.organisationId, run.agentId, id);
       return answer(id, outcome);
     },
 
