@@ -2,9 +2,8 @@ import { parseArgs } from "node:util";
 import { Role, roles } from "@perch/contract";
 import { closeCore, composeCore } from "../compose.ts";
 import type { Config } from "../config.ts";
-import { insertKey } from "../keys/key-queries.ts";
-import { newToken, tokenPrefix } from "../keys/key-token.ts";
-import { newUuid, parsePublicId } from "../platform/ids.ts";
+import { issueKey } from "../keys/issue-key.ts";
+import { parsePublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import { UsageError } from "./usage.ts";
 
@@ -21,20 +20,17 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   if (!role.success) throw new UsageError(`--role is one of ${Object.keys(roles).join(", ")}.`);
   const core = composeCore(config, logger);
-  const token = newToken();
   try {
-    await core.db.inOrganisation(organisationId, async (trx) => {
+    const { token } = await core.db.inOrganisation(organisationId, async (trx) => {
       const organisation = await trx.selectFrom("organisations").select("id").executeTakeFirst();
       if (!organisation) throw new UsageError(`There is no organisation ${values.organisation}.`);
-      await insertKey(
+      return issueKey(
         trx,
+        core.keyDigest,
         { organisationId },
         {
-          id: newUuid(),
           agentId: null,
           name: values.name,
-          digest: core.keyDigest(token),
-          prefix: tokenPrefix(token),
           role: role.data,
           permissions: roles[role.data],
           createdBy: null,

@@ -4,11 +4,11 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import type { Handlers, Scope } from "../handlers.ts";
 import { forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
-import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import { parsePublicId, toPublicId } from "../platform/ids.ts";
+import { issueKey } from "./issue-key.ts";
 import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";
 import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
-import { newToken, tokenPrefix } from "./key-token.ts";
 import { toKey } from "./to-key.ts";
 
 /** The agent a new key is for. Whoever is bound to one agent can only bind others to it. */
@@ -39,19 +39,15 @@ export const keyHandlers = (deps: KeyDeps) => {
       const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
       refuseEscalation(caller, granted, expiresAt, now());
       return change(async (trx) => {
-        const token = newToken();
-        const key = await queries.insertKey(trx, scope, {
-          id: newUuid(),
+        const { row, token } = await issueKey(trx, keyDigest, scope, {
           agentId: await grantedAgent(trx, scope, body.agent_id),
           name: body.name,
-          digest: keyDigest(token),
-          prefix: tokenPrefix(token),
           role: body.role ?? null,
           permissions: granted,
           createdBy: caller.keyId,
           expiresAt,
         });
-        return single({ ...toKey(key, now()), key: token });
+        return single({ ...toKey(row, now()), key: token });
       });
     },
 

@@ -4,11 +4,12 @@ import type { OrganisationChanges } from "../gate/organisation-changes.ts";
 import type { Handlers, Scope } from "../handlers.ts";
 import { ApiError, conflict, notFound } from "../platform/api-error.ts";
 import { single } from "../platform/envelopes.ts";
-import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import { parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Digest } from "../platform/secrets.ts";
+import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
 import { keyStatus, patchedGrant, refuseEscalation } from "./key-rules.ts";
-import { isWellFormedToken, newToken, tokenPrefix } from "./key-token.ts";
+import { isWellFormedToken } from "./key-token.ts";
 import { toKey } from "./to-key.ts";
 
 export interface KeyDeps {
@@ -60,13 +61,9 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
           );
         const permissions = old.permissions as Permission[];
         refuseEscalation(caller, permissions, old.expires_at, at);
-        const token = newToken();
-        const key = await queries.insertKey(trx, scope, {
-          id: newUuid(),
+        const { row, token } = await issueKey(trx, keyDigest, scope, {
           agentId: old.agent_id,
           name: old.name,
-          digest: keyDigest(token),
-          prefix: tokenPrefix(token),
           role: old.role as Role | null,
           permissions,
           createdBy: caller.keyId,
@@ -76,7 +73,7 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
         const overlapEnds = new Date(at.getTime() + body.overlap_seconds * 1000);
         const oldEnds = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
         await queries.updateKey(trx, scope, old.id, { expires_at: oldEnds });
-        return single({ ...toKey(key, at), key: token });
+        return single({ ...toKey(row, at), key: token });
       }),
 
     "POST /v1/keys/revoke-leaked": async ({ body }) => {

@@ -75,7 +75,7 @@ export async function countKeys(trx: OrganisationTransaction, scope: Scope, filt
   return Number(row.keys);
 }
 
-interface NewKey {
+export interface NewKey {
   readonly id: string;
   readonly agentId: string | null;
   readonly name: string;

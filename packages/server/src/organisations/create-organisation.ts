@@ -1,7 +1,6 @@
 import { roles, type Tier } from "@perch/contract";
 import type { Database } from "../db/database.ts";
-import { insertKey } from "../keys/key-queries.ts";
-import { newToken, tokenPrefix } from "../keys/key-token.ts";
+import { issueKey } from "../keys/issue-key.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
 import type { Digest } from "../platform/secrets.ts";
 import { insertOrganisation } from "./organisation-queries.ts";
@@ -14,18 +13,15 @@ interface Deps {
 /** An organisation and its first admin key. The key is in the answer and nowhere else. */
 export async function createOrganisation({ db, keyDigest }: Deps, { name, tier }: { name: string; tier: Tier }) {
   const organisationId = newUuid();
-  const token = newToken();
-  await db.inOrganisation(organisationId, async (trx) => {
+  const { token } = await db.inOrganisation(organisationId, async (trx) => {
     await insertOrganisation(trx, { id: organisationId, name, tier });
-    await insertKey(
+    return issueKey(
       trx,
+      keyDigest,
       { organisationId },
       {
-        id: newUuid(),
         agentId: null,
         name: "first admin key",
-        digest: keyDigest(token),
-        prefix: tokenPrefix(token),
         role: "admin",
         permissions: roles.admin,
         createdBy: null,

@@ -1,0 +1,24 @@
+import type { OrganisationTransaction } from "../db/database.ts";
+import { newUuid } from "../platform/ids.ts";
+import type { Digest } from "../platform/secrets.ts";
+import { insertKey, type KeyRow, type NewKey } from "./key-queries.ts";
+import { newToken, tokenPrefix } from "./key-token.ts";
+
+export type KeyGrant = Omit<NewKey, "id" | "digest" | "prefix">;
+
+/** Makes a key. The token is in what this returns and nowhere else: the database gets its digest. */
+export async function issueKey(
+  trx: OrganisationTransaction,
+  keyDigest: Digest,
+  scope: { readonly organisationId: string },
+  grant: KeyGrant,
+): Promise<{ readonly row: KeyRow; readonly token: string }> {
+  const token = newToken();
+  const row = await insertKey(trx, scope, {
+    ...grant,
+    id: newUuid(),
+    digest: keyDigest(token),
+    prefix: tokenPrefix(token),
+  });
+  return { row, token };
+}
