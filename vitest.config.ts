@@ -5,6 +5,7 @@ const fast = [
   "chaos/**/*.test.ts",
   "packages/server/src/models/**/*.test.ts",
   "packages/server/src/platform/**/*.test.ts",
+  "packages/server/src/tools/**/*.test.ts",
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",
   "packages/server/src/config.test.ts",

@@ -2,12 +2,14 @@ import { parseArgs } from "node:util";
 import { invoke } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { overhead } from "./overhead.ts";
+import { streams } from "./streams.ts";
 
 /** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
 const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   "list-agents": listAgents,
   overhead,
   invoke,
+  streams,
 };
 
 const { values, positionals } = parseArgs({

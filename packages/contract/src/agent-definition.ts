@@ -8,9 +8,10 @@ export const ModelRef = z
   .describe("`provider/model`. `perch/echo` needs no provider key.")
   .meta({ id: "ModelRef", example: "perch/echo" });
 
-const HttpUrl = z
+export const HttpUrl = z
   .url({ protocol: /^https?$/, hostname: z.regexes.hostname, error: "Expected an http or https address" })
-  .max(2048);
+  .max(2048)
+  .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), "Must not contain a user name or password");
 const ToolName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "Use 1 to 64 letters, digits, underscores and hyphens");
 
 export const McpTool = z

@@ -16,3 +16,4 @@ export type {
 } from "./operation.ts";
 export * from "./operations.ts";
 export * from "./permissions.ts";
+export * from "./providers.ts";

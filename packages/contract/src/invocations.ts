@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -69,6 +70,32 @@ export type Invocation = z.infer<typeof Invocation>;
 export const InvocationSummary = Invocation.omit({ message: true, response: true }).meta({ id: "InvocationSummary" });
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
 
+/** The data of the events of a run. The text of a step is `text.slice(0, offset) + token.text`, token by token. */
+export const RunEvent = z
+  .union([
+    z
+      .object({
+        step: z.int().describe("Which model call says it. Each has a text of its own; the last one's is the answer."),
+        offset: z.int().describe("Where in the step's text it goes. What stood there before is replaced."),
+        text: z.string(),
+      })
+      .meta({ id: "TokenEvent", description: "Event `token`." }),
+    z
+      .object({
+        step: z.int(),
+        call: z.int().describe("Which of the step's calls."),
+        name: z.string(),
+        status: z.enum(["started", "completed", "failed"]),
+        arguments: z.unknown().optional().describe("When it starts."),
+      })
+      .meta({ id: "ToolEvent", description: "Event `tool`." }),
+    InvocationResult.meta({ description: "Event `done`: the run has completed. The last one." }),
+    z
+      .object({ code: z.enum(errorCodes), message: z.string(), request_id: RequestId })
+      .meta({ id: "RunErrorEvent", description: "Event `error`: the run failed or was cancelled. The last one." }),
+  ])
+  .meta({ id: "RunEvent" });
+
 const params = z.strictObject({ agent_id: AgentRef, request_id: z.string() });
 const tag = "Invocations";
 
@@ -78,13 +105,14 @@ export const invocationOperations = {
     tag,
     summary: "Invoke agent",
     description:
-      "Runs the agent durably and waits for its answer. `Prefer: respond-async` answers 202 at once, `Prefer: wait=N` after N seconds; the run goes on either way, and `Location` says where to read it. With an `Idempotency-Key` a retry joins the first run instead of starting another.",
+      "Runs the agent durably and waits for its answer. `Prefer: respond-async` answers 202 at once, `Prefer: wait=N` after N seconds; the run goes on either way, and `Location` says where to read it. With an `Idempotency-Key` a retry joins the first run instead of starting another. `Accept: text/event-stream` streams the events `token`, `tool`, `done` and `error`; a client that leaves does not stop the run, and can come back with `Last-Event-ID`.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,
     status: 200,
     response: single(InvocationResult),
     accepted: single(z.object({ request_id: RequestId, status: z.literal("running") })),
+    events: RunEvent,
     errors: ["not_found", "conflict"],
   },
   "GET /v1/agents/{agent_id}/invocations": {
@@ -113,10 +141,13 @@ export const invocationOperations = {
     id: "getInvocation",
     tag,
     summary: "Get invocation",
+    description:
+      "`Accept: text/event-stream` follows the run instead, from its beginning or after `Last-Event-ID`, with the same events as invoke.",
     permission: "read",
     params,
     status: 200,
     response: single(Invocation),
+    events: RunEvent,
     errors: ["not_found"],
   },
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": {

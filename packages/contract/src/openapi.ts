@@ -28,6 +28,7 @@ Past the rate limit of your tier the answer is 429 \`rate_limited\`, with \`retr
 const tagDescriptions = {
   Invocations: "Runs of an agent. An accepted run is never lost, and a retried one never runs twice.",
   Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
+  Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
 };
 
@@ -82,6 +83,14 @@ const idempotencyKey = {
   schema: { type: "string", pattern: idempotencyKeyPattern.source },
 };
 
+const lastEventId = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "With `Accept: text/event-stream`: goes on after this event.",
+  schema: { type: "string" },
+};
+
 const header = (description: string, type: "string" | "integer") => ({ description, schema: { type } });
 
 const limitHeaders = {
@@ -120,7 +129,10 @@ function responsesOf(key: OperationKey, components: Components): Json {
   const success = {
     description: "Success",
     headers: headersOf(key),
-    content: content(components.add(operation.response, "output")),
+    content: {
+      ...content(components.add(operation.response, "output")),
+      ...(operation.events && { "text/event-stream": { schema: components.add(operation.events, "output") } }),
+    },
   };
   return {
     [operation.status]: success,
@@ -145,7 +157,11 @@ export function openApiDocument(version: string): Json {
   for (const key of operationKeys) {
     const operation: Operation = operations[key];
     const { method, path } = routeOf(key);
-    const parameters = [...parametersOf(operation, components), ...(isRepeatable(key) ? [idempotencyKey] : [])];
+    const parameters = [
+      ...parametersOf(operation, components),
+      ...(isRepeatable(key) ? [idempotencyKey] : []),
+      ...(operation.events ? [lastEventId] : []),
+    ];
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = {
       operationId: operation.id,

@@ -17,6 +17,8 @@ export interface Operation {
   readonly response: z.ZodType;
   /** What 202 answers, where an operation may go on in the background. */
   readonly accepted?: z.ZodType;
+  /** What a client gets that asks for `text/event-stream`, where an operation can be watched: the data of its events. */
+  readonly events?: z.ZodType;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }

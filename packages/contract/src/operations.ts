@@ -3,14 +3,16 @@ import type { ErrorCode } from "./errors.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import type { Operation } from "./operation.ts";
+import { providerOperations } from "./providers.ts";
 
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
-export const operations = { ...agentOperations, ...invocationOperations, ...keyOperations };
+export const operations = { ...agentOperations, ...invocationOperations, ...keyOperations, ...providerOperations };
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
 export type AgentOperationKey = keyof typeof agentOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
+export type ProviderOperationKey = keyof typeof providerOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -42,7 +42,39 @@ describe("readConfig", () => {
       strangerRequestsPerMinute: 300,
       trustedProxies: [],
       corsOrigins: [],
+      providers: [],
+      modelSilenceSeconds: 60,
+      outboundPrivateRanges: [],
     });
+  });
+
+  test("a key is enough for the well-known providers; what PERCH_PROVIDERS says of the same name goes before", () => {
+    const { providers } = readConfig({
+      ...complete,
+      PERCH_OPENAI_API_KEY: "sk-o",
+      PERCH_GOOGLE_API_KEY: "g",
+      PERCH_PROVIDERS: JSON.stringify({
+        local: { type: "openai-compatible", base_url: "http://127.0.0.1:8000/v1", models: ["small"] },
+        google: { type: "google", api_key: "other" },
+      }),
+    });
+    const unset = { baseUrl: null, apiKey: null, models: [] };
+    expect(providers).toEqual([
+      { ...unset, name: "local", type: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", models: ["small"] },
+      { ...unset, name: "google", type: "google", apiKey: "other" },
+      { ...unset, name: "openai", type: "openai", apiKey: "sk-o" },
+    ]);
+  });
+
+  test.each([
+    ["no JSON", "{", "PERCH_PROVIDERS must be JSON"],
+    ["no address", '{"a":{"type":"openai-compatible","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a needs a base_url"],
+    ["an unknown type", '{"a":{"type":"acme","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a.type"],
+    ["an unknown field", '{"a":{"type":"openai","key":"sk-hidden"}}', "PERCH_PROVIDERS.a"],
+  ])("providers with %s are refused, without a word of their keys", (_, text, complaint) => {
+    const read = () => readConfig({ ...complete, PERCH_PROVIDERS: text });
+    expect(read).toThrow(complaint);
+    expect(read).not.toThrow("sk-hidden");
   });
 
   test("reads every setting", () => {
@@ -59,6 +91,8 @@ describe("readConfig", () => {
       PERCH_WORKER_PORT: "9000",
       PERCH_WORKER_URL: "http://workers-2:9000",
       PERCH_SCRIPT_URL: "http://script:1",
+      PERCH_MODEL_SILENCE_SECONDS: "90",
+      PERCH_OUTBOUND_PRIVATE_RANGES: "10.0.0.0/8",
       PERCH_DATABASE_CONNECTIONS: "50",
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",

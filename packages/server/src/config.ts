@@ -1,3 +1,4 @@
+import { HttpUrl, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
 import { z } from "zod";
 import { logLevels } from "./platform/logger.ts";
 
@@ -27,6 +28,42 @@ const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postg
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 
 const AddressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+const AddressRanges = commaList.refine(
+  (list) => list.every((item) => AddressRange.safeParse(item).success),
+  "must be addresses or CIDR ranges, separated by commas",
+);
+
+const Providers = z
+  .record(
+    ProviderName,
+    z
+      .strictObject({
+        type: ProviderType,
+        base_url: HttpUrl.nullable().default(null),
+        api_key: ProviderApiKey.nullable().default(null),
+        models: ProviderModels.default([]),
+      })
+      .refine(({ type, base_url }) => type !== "openai-compatible" || base_url !== null, "needs a base_url"),
+  )
+  .transform((providers) =>
+    Object.entries(providers).map(([name, { type, base_url, api_key, models }]) => ({
+      name,
+      type,
+      baseUrl: base_url,
+      apiKey: api_key,
+      models,
+    })),
+  );
+
+const parsedJson = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "must be JSON" });
+    return z.NEVER;
+  }
+});
 
 /** Every setting, with the sentence that docs/operations/configuration.md shows for it. */
 export const settings = {
@@ -89,14 +126,28 @@ export const settings = {
     .max(1_000_000)
     .default(300)
     .describe("Requests without a known, valid key that one address may make in a minute, all at once if need be."),
-  PERCH_TRUSTED_PROXIES: commaList
-    .refine(
-      (list) => list.every((item) => AddressRange.safeParse(item).success),
-      "must be addresses or CIDR ranges, separated by commas",
-    )
+  PERCH_TRUSTED_PROXIES: AddressRanges.describe(
+    "Proxies whose X-Forwarded-* headers count, as addresses or CIDR ranges separated by commas. None by default.",
+  ),
+  PERCH_OPENAI_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `openai/…`."),
+  PERCH_ANTHROPIC_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `anthropic/…`."),
+  PERCH_GOOGLE_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `google/…`."),
+  PERCH_PROVIDERS: parsedJson
+    .pipe(Providers)
+    .optional()
     .describe(
-      "Proxies whose X-Forwarded-* headers count, as addresses or CIDR ranges separated by commas. None by default.",
+      'Other model providers for every organisation, as JSON by name: `{"local": {"type": "openai-compatible", "base_url": "http://127.0.0.1:8000/v1", "api_key": null, "models": []}}`. Types: openai, anthropic, google, openai-compatible.',
     ),
+  PERCH_MODEL_SILENCE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(900)
+    .default(60)
+    .describe("A model call that brings nothing for this long is given up and tried again."),
+  PERCH_OUTBOUND_PRIVATE_RANGES: AddressRanges.describe(
+    "Private addresses that tools, remote agents and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
+  ),
   PERCH_CORS_ORIGINS: commaList
     .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
     .describe("Origins whose pages may call the API from a browser, separated by commas. None by default."),
@@ -123,6 +174,29 @@ export interface Config {
   readonly strangerRequestsPerMinute: number;
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly providers: readonly ConfiguredProvider[];
+  readonly modelSilenceSeconds: number;
+  readonly outboundPrivateRanges: readonly string[];
+}
+
+export type ConfiguredProvider = z.infer<typeof Providers>[number];
+
+/** The well-known providers need only a key; what PERCH_PROVIDERS says of the same name goes before. */
+function configuredProviders(values: z.infer<typeof Settings>): ConfiguredProvider[] {
+  const wellKnown = [
+    ["openai", values.PERCH_OPENAI_API_KEY],
+    ["anthropic", values.PERCH_ANTHROPIC_API_KEY],
+    ["google", values.PERCH_GOOGLE_API_KEY],
+  ] as const;
+  const given = values.PERCH_PROVIDERS ?? [];
+  return [
+    ...given,
+    ...wellKnown.flatMap(([name, apiKey]) =>
+      apiKey === undefined || given.some((provider) => provider.name === name)
+        ? []
+        : [{ name, type: name, baseUrl: null, apiKey, models: [] }],
+    ),
+  ];
 }
 
 /** Parses the environment, once. This is its only reader. */
@@ -156,6 +230,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     strangerRequestsPerMinute: values.PERCH_STRANGER_REQUESTS_PER_MINUTE,
     trustedProxies: values.PERCH_TRUSTED_PROXIES,
     corsOrigins: values.PERCH_CORS_ORIGINS,
+    providers: configuredProviders(values),
+    modelSilenceSeconds: values.PERCH_MODEL_SILENCE_SECONDS,
+    outboundPrivateRanges: values.PERCH_OUTBOUND_PRIVATE_RANGES,
   };
 }
 

@@ -30,6 +30,8 @@ export interface RequestContext {
   readonly epoch: Epoch;
   /** The `Prefer` header (RFC 7240). */
   readonly prefer: string | undefined;
+  /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
+  readonly events: EventRequest | undefined;
   /** The request as something that may be repeated, if it carries an `Idempotency-Key`. `change` takes care of it by itself. */
   readonly repeatable: RepeatableRequest | undefined;
   /** Says that this answer was given before. */
@@ -54,15 +56,39 @@ export class Reply<T> {
   }
 }
 
+export interface EventRequest {
+  /** The last event the client has seen, if it comes back (`Last-Event-ID`). */
+  readonly lastEventId: string | undefined;
+}
+
+export interface ServerEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** An answer that goes on: events, until there are no more or the client leaves. */
+export class EventStream {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly events: (signal: AbortSignal) => AsyncIterable<ServerEvent>;
+
+  constructor(headers: EventStream["headers"], events: EventStream["events"]) {
+    this.headers = headers;
+    this.events = events;
+  }
+}
+
 /** For the few operations that need no key. */
 export type PublicContext = Pick<RequestContext, "requestId">;
+
+type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
 
 type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepted"]>> : never;
 
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
   context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
-) => Promise<ResponseOf<Operations[K]> | Accepted<Operations[K]>>;
+) => Promise<ResponseOf<Operations[K]> | Accepted<Operations[K]> | Streamed<Operations[K]>>;
 
 /** One handler for each operation of the table: a missing one is a compile error. */
 export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

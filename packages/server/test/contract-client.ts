@@ -1,5 +1,6 @@
 import {
   ErrorBody,
+  type ErrorCode,
   errorStatus,
   type Operation,
   type OperationKey,
@@ -82,7 +83,11 @@ export function ok<K extends OperationKey>(answer: Answer<K>): ResponseOf<Operat
 }
 
 /** The error of an answer that must have been refused. */
-export function refusal(answer: Answer<OperationKey>): ErrorBody["error"] & { readonly status: number } {
+export function refusal(
+  answer: Answer<OperationKey>,
+  expected?: ErrorCode,
+): ErrorBody["error"] & { readonly status: number } {
   if (!("error" in answer.body)) throw new Error(`not refused: ${JSON.stringify(answer.body)}`);
+  if (expected) expect(answer.body.error).toMatchObject({ code: expected });
   return { ...answer.body.error, status: answer.status };
 }

@@ -2,15 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { OperationKey, Operations, RequestOf, Role, Tier } from "@perch/contract";
 import { afterAll, beforeAll } from "vitest";
 import { startRestate } from "../../../scripts/testbed/restate-process.ts";
-import {
-  type Api,
-  type Core,
-  closeCoreStep,
-  composeApi,
-  composeCore,
-  composeWorker,
-  type Worker,
-} from "../src/compose.ts";
+import { type Api, composeApi } from "../src/compose/api.ts";
+import { type Core, closeCoreStep, composeCore } from "../src/compose/core.ts";
+import { composeWorker, type Worker } from "../src/compose/worker.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { createOrganisation } from "../src/organisations/create-organisation.ts";
 import { createLogger, type Logger } from "../src/platform/logger.ts";

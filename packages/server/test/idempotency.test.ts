@@ -11,6 +11,7 @@ import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-databas
 import { verifies } from "../../../spec/verifies.ts";
 import { ok, requestFor } from "./contract-client.ts";
 import { type Node, type Organisation, startPerch } from "./harness.ts";
+import { withProvider } from "./providing.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let other: Node;
@@ -50,6 +51,14 @@ const samples: {
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ call }) => {
     const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
     return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
+  },
+  "POST /v1/providers": async () => ({
+    first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
+    otherBody: { name: "acme", type: "openai", api_key: "sk-2" },
+  }),
+  "PATCH /v1/providers/{provider_name}": async (org) => {
+    await withProvider(org, "https://models.example");
+    return { first: { params: { provider_name: "acme" }, body: { models: ["a"] } }, otherBody: { models: ["b"] } };
   },
   "POST /v1/keys": async () => ({
     first: { body: { name: "k", role: "viewer" } },
@@ -98,7 +107,7 @@ describe.each(repeatableKeys)("%s", (key) => {
     const { organisation, first } = await subject(key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
-      status: routeOf(key).method === "POST" && /(agents|keys|rotate)$/.test(key) ? 201 : 200,
+      status: routeOf(key).method === "POST" && /(agents|keys|providers|rotate)$/.test(key) ? 201 : 200,
       replayed: null,
     });
     for (const node of [perch, other]) {

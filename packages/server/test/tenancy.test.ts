@@ -5,6 +5,7 @@ import { verifies } from "../../../spec/verifies.ts";
 import { parsePublicId } from "../src/platform/ids.ts";
 import { ok } from "./contract-client.ts";
 import { type Organisation, usePerch } from "./harness.ts";
+import { withProvider } from "./providing.ts";
 
 const perch = usePerch();
 let mine: Organisation;
@@ -19,6 +20,7 @@ beforeAll(async () => {
     ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
   ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
   theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
+  await withProvider(theirs, "https://models.example");
   theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
 });
 
@@ -42,6 +44,20 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
       ]);
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     }
+  });
+
+  test("model providers of other organisations are out of reach", async () => {
+    const params = { provider_name: "acme" };
+    const answers = await Promise.all([
+      mine.call("GET /v1/providers/{provider_name}", { params }, key),
+      mine.call("PATCH /v1/providers/{provider_name}", { params, body: { api_key: null } }, key),
+      mine.call("DELETE /v1/providers/{provider_name}", { params }, key),
+    ]);
+    const hidden = kind === "organisation key" ? 404 : 403;
+    expect(answers.map(({ status }) => status)).toEqual([hidden, hidden, hidden]);
+    expect(
+      ok(await mine.call("GET /v1/models", { query: {} }, key)).data.map(({ provider }) => provider),
+    ).not.toContain("acme");
   });
 
   test("a foreign agent and one that never was get the same answer", async () => {

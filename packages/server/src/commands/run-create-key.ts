@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Role, roles } from "@perch/contract";
-import { closeCore, composeCore } from "../compose.ts";
+import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { parsePublicId } from "../platform/ids.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
-import { closeCore, composeCore } from "../compose.ts";
+import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { createOrganisation } from "../organisations/create-organisation.ts";
 import type { Logger } from "../platform/logger.ts";

@@ -1,4 +1,6 @@
-import { closeCoreStep, composeApi, composeCore, composeWorker } from "../compose.ts";
+import { composeApi } from "../compose/api.ts";
+import { closeCoreStep, composeCore } from "../compose/core.ts";
+import { composeWorker } from "../compose/worker.ts";
 import type { Config } from "../config.ts";
 import { pendingMigrations } from "../db/migrate.ts";
 import { refusePowerfulRole } from "../db/refuse-powerful-role.ts";

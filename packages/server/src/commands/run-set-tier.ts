@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
-import { closeCore, composeCore } from "../compose.ts";
+import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { updateTier } from "../organisations/organisation-queries.ts";

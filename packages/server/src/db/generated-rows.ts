@@ -103,6 +103,17 @@ export interface Invocations {
   user_id: string | null;
 }
 
+export interface ModelProviders {
+  base_url: string | null;
+  created_at: Generated<Timestamp>;
+  models: string[];
+  name: string;
+  organisation_id: string;
+  sealed_api_key: Buffer | null;
+  type: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Organisations {
   created_at: Generated<Timestamp>;
   id: string;
@@ -130,6 +141,7 @@ export interface DB {
   idempotent_answers: IdempotentAnswers;
   invocation_claims: InvocationClaims;
   invocations: Invocations;
+  model_providers: ModelProviders;
   organisations: Organisations;
   session_messages: SessionMessages;
 }

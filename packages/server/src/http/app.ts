@@ -20,6 +20,8 @@ const exposedHeaders = [
   "x-request-id",
   "retry-after",
   "idempotent-replayed",
+  "location",
+  "preference-applied",
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
   "x-ratelimit-reset",
@@ -90,19 +92,25 @@ function drainConnections(app: FastifyInstance): void {
 
 function logRequests(app: FastifyInstance, logger: Logger): void {
   if (!logger.isLevelEnabled("info")) return;
-  app.addHook("onResponse", (request, reply, done) => {
+  const log = (request: FastifyRequest, outcome: object) =>
     logger.info(
       {
         requestId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? "unknown",
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ...outcome,
         keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
         ip: request.ip,
       },
       "request",
     );
+  app.addHook("onResponse", (request, reply, done) => {
+    log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });
+    done();
+  });
+  // Fastify calls no onResponse for these: a client that leaves a stream is one of them.
+  app.addHook("onRequestAbort", (request, done) => {
+    log(request, { left: true });
     done();
   });
 }
@@ -137,7 +145,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],
-      allowedHeaders: ["authorization", "content-type", "idempotency-key", "x-request-id"],
+      allowedHeaders: ["authorization", "content-type", "idempotency-key", "last-event-id", "prefer", "x-request-id"],
       origin: [...config.corsOrigins],
       exposedHeaders,
       maxAge: 600,

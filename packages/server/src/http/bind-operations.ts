@@ -8,13 +8,21 @@ import {
   routeOf,
 } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Handlers, type PublicContext, Reply, type RequestContext } from "../handlers.ts";
+import {
+  type EventRequest,
+  EventStream,
+  type Handlers,
+  type PublicContext,
+  Reply,
+  type RequestContext,
+} from "../handlers.ts";
 import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
 import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
 import { invalid } from "../platform/api-error.ts";
 import type { Admission, Admitted } from "./admit.ts";
 import { authorize } from "./authenticate.ts";
 import { parseInput } from "./parse-input.ts";
+import { openEventStreams } from "./send-events.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -46,9 +54,18 @@ function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): 
   return { method: request.method, path, idempotencyKey: header, body };
 }
 
+const firstOf = (header: string | string[] | undefined): string | undefined =>
+  typeof header === "string" ? header : header?.[0];
+
+function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
+  if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
+  return { lastEventId: firstOf(headers["last-event-id"]) };
+}
+
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, { handlers, admission, changeOnce }: BindOptions): void {
   app.decorateRequest("admitted", null);
+  const sendEvents = openEventStreams(app);
 
   const contextOf = (
     key: OperationKey,
@@ -56,19 +73,20 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
     reply: FastifyReply,
     body: unknown,
   ): RequestContext | PublicContext => {
-    const { permission, status }: Operation = operations[key];
+    const operation: Operation = operations[key];
+    const { permission, status } = operation;
     const { id: requestId, admitted } = request;
     if (permission === "public") return { requestId };
     if (!admitted) throw new Error(`${key} ran without a caller`);
     const { caller, epoch } = admitted;
-    const { prefer } = request.headers;
     const repeated = repeatable(key, request, body);
     return {
       requestId,
       caller,
       scope: { organisationId: caller.organisation.id, agentId: caller.agentId },
       epoch,
-      prefer: typeof prefer === "string" ? prefer : undefined,
+      prefer: firstOf(request.headers.prefer),
+      events: eventRequest(operation, request),
       repeatable: repeated,
       replaying: () => void reply.header("idempotent-replayed", "true"),
       change: changeOnce(caller, repeated, status),
@@ -98,6 +116,7 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
         reply.type("application/json; charset=utf-8");
         try {
           const result = await handler(input, contextOf(key, request, reply, input.body));
+          if (result instanceof EventStream) return sendEvents(request, reply, result);
           if (result instanceof Reply)
             return reply.code(result.status).headers(result.headers).send(JSON.stringify(result.body));
           return reply.code(operation.status).send(JSON.stringify(result));

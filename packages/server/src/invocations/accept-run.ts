@@ -19,6 +19,7 @@ export const newRun = (
   agent: AgentRow,
   definition: RunInput["definition"],
   { message, context = {} }: Invoke,
+  streamed: boolean,
 ): RunInput => ({
   id,
   acceptedAtMs,
@@ -29,6 +30,7 @@ export const newRun = (
   message,
   userId: context.user_id ?? null,
   sessionId: context.session_id ?? null,
+  streamed,
 });
 
 /** Between taking a place and writing the claim a request needs less than this. */

@@ -5,12 +5,14 @@ import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database } from "../db/database.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
-import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import { type EventRequest, EventStream, type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { ApiError, conflict, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { RunStreams } from "../streams/run-streams.ts";
 import { appliedPreference, claimRun, newRun, preferredWaitMs } from "./accept-run.ts";
+import { followRun } from "./follow-run.ts";
 import * as queries from "./invocation-queries.ts";
 import type { RunInput, RunOutcome } from "./run.ts";
 import { toInvocation, toInvocationSummary, toOutcome, toResult } from "./to-invocation.ts";
@@ -20,8 +22,11 @@ interface InvocationDeps {
   readonly agents: AgentDirectory;
   readonly engine: Engine;
   readonly slots: RunSlots;
+  readonly streams: RunStreams;
   readonly logger: Logger;
 }
+
+type RunRef = Pick<RunInput, "organisationId" | "agentId" | "id">;
 
 const mostCounted = 10_000;
 
@@ -32,7 +37,7 @@ function answer(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
-export const invocationHandlers = ({ db, agents, engine, slots, logger }: InvocationDeps) => {
+export const invocationHandlers = ({ db, agents, engine, slots, streams, logger }: InvocationDeps) => {
   const findAgent = async ({ scope, epoch }: RequestContext, ref: string): Promise<AgentRow> => {
     const agent = await agents.find(scope, ref, epoch);
     if (!agent) throw notFound("agent", ref);
@@ -70,13 +75,33 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
     );
   };
 
-  const accepted = async (run: RunInput, agentRef: string, prefer: string | undefined) => {
-    // The engine has it: whether it can be seen at once must not decide whether it was accepted.
-    await db
+  /** By its id alone: a claim may have outlived its agent, and another have its name now. */
+  const outcomeOf = async ({ organisationId, id }: RunRef): Promise<RunOutcome | undefined> =>
+    toOutcome(await db.inOrganisation(organisationId, (trx) => queries.findInvocation(trx, { organisationId, id })));
+
+  const follow = (run: RunRef, { lastEventId }: EventRequest, headers: Record<string, string>) =>
+    new EventStream(headers, (signal) => {
+      const findOutcome = async () => {
+        const outcome = await outcomeOf(run);
+        if (outcome) await slots.releaseHere(run.organisationId, run.agentId, run.id);
+        return outcome;
+      };
+      return followRun({ streams, findOutcome }, { runId: run.id, lastEventId, signal });
+    });
+
+  /** The engine has it: whether it can be seen at once must not decide whether it was accepted. */
+  const showAccepted = (run: RunInput): Promise<unknown> =>
+    db
       .inOrganisation(run.organisationId, (trx) => queries.showRunning(trx, run))
       .catch((error: unknown) => logger.warn({ err: error }, "an accepted run cannot be seen yet"));
+
+  const locationOf = (run: RunRef, agentRef: string): string =>
+    `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
+
+  const accepted = async (run: RunInput, agentRef: string, prefer: string | undefined) => {
+    await showAccepted(run);
     const request_id = toPublicId("request", run.id);
-    const location = `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${request_id}`;
+    const location = locationOf(run, agentRef);
     const applied = appliedPreference(prefer);
     const headers = { location, ...(applied && { "preference-applied": applied }) };
     return new Reply(202, headers, single({ request_id, status: "running" as const }));
@@ -97,9 +122,11 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
 
   return {
     "POST /v1/agents/{agent_id}/invoke": async ({ params, body }, context) => {
-      const { caller, repeatable, prefer } = context;
+      const { caller, repeatable, prefer, events } = context;
       const agent = await findAgent(context, params.agent_id);
-      const run = newRun(newUuid(), Date.now(), agent, storedDefinition(agent).definition, body);
+      const { definition } = storedDefinition(agent);
+      const inBackground = preferredWaitMs(prefer, definition.limits.timeout_seconds) === 0;
+      const run = newRun(newUuid(), Date.now(), agent, definition, body, inBackground || events !== undefined);
       const mayStart = async () => {
         if (agent.status === "paused")
           throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
@@ -113,14 +140,17 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
         }));
       if (!claimed) await mayStart();
       const id = claimed?.id ?? run.id;
-      if (claimed?.replayed) {
-        const ended = toOutcome(
-          await db.inOrganisation(run.organisationId, (trx) => queries.findInvocation(trx, { ...run, id })),
-        );
-        context.replaying();
-        if (ended) return answer(id, ended);
-      }
       const mine = { ...run, id };
+      if (claimed?.replayed) context.replaying();
+      const ended = claimed?.replayed ? await outcomeOf(mine) : undefined;
+      if (events && !inBackground) {
+        if (!ended) {
+          await runOnEngine(mine, 0, claimed?.replayed ?? false);
+          await showAccepted(mine);
+        }
+        return follow(mine, events, { location: locationOf(mine, params.agent_id) });
+      }
+      if (ended) return answer(id, ended);
       const waitMs = preferredWaitMs(prefer, run.definition.limits.timeout_seconds);
       const outcome = await runOnEngine(mine, waitMs, claimed?.replayed ?? false);
       if (!outcome) return accepted(mine, params.agent_id, prefer);
@@ -144,8 +174,11 @@ export const invocationHandlers = ({ db, agents, engine, slots, logger }: Invoca
       });
     },
 
-    "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) =>
-      single(toInvocation(await findInvocation(context, params))),
+    "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {
+      const row = await findInvocation(context, params);
+      if (!context.events) return single(toInvocation(row));
+      return follow({ organisationId: row.organisation_id, agentId: row.agent_id, id: row.id }, context.events, {});
+    },
 
     "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {
       const { organisation_id: organisationId, id, agent_id: agentId } = await findInvocation(context, params);

@@ -204,7 +204,9 @@ describe("a run that fails", () => {
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "nobody/gpt" } }));
     const { status, error } = await invokeAt(perch(), adminKey, hello);
     expect(status).toBe(500);
-    expect(error.message).toContain("There is no model nobody/gpt here. Use one of perch/echo, perch/script.");
+    expect(error.message).toContain(
+      "There is no model nobody/gpt here. Use one of perch/echo, perch/script, or add a provider",
+    );
   });
 
   test.each([

@@ -1,7 +1,16 @@
 import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
-import { beginning, type Progress, type RunInput } from "./run.ts";
-import { afterReply, limitReached, messagesFor } from "./run-rules.ts";
+import { type Again, beginning, firstAttempt, type Progress, type RunInput } from "./run.ts";
+import {
+  afterFailure,
+  afterTools,
+  backoffMs,
+  limitReached,
+  loopFound,
+  messagesFor,
+  modelsOf,
+  storable,
+} from "./run-rules.ts";
 
 const { security, ...defaults } = agentDefaults;
 const limits = { ...defaults.limits, max_steps: 3, max_tokens: 100, timeout_seconds: 30 };
@@ -16,6 +25,7 @@ const run = (change: Partial<RunInput["definition"]> = {}): RunInput => ({
   message: "hello",
   userId: null,
   sessionId: null,
+  streamed: false,
 });
 const session = { turn: 1, history: [] };
 const start = beginning(1000, session);
@@ -40,12 +50,12 @@ describe("limitReached", () => {
 describe("messagesFor", () => {
   test("instructions, then the history, then the message, then what was said in this run", () => {
     const history = [{ role: "user", content: "before" }] as const;
-    const said = [{ role: "tool", content: "{}" }] as const;
+    const said = [{ role: "tool", callId: "1", name: "t", content: "{}" }] as const;
     expect(messagesFor(run({ instructions: "Be kind." }), at({ session: { turn: 2, history }, said }))).toEqual([
       { role: "system", content: "Be kind." },
       { role: "user", content: "before" },
       { role: "user", content: "hello" },
-      { role: "tool", content: "{}" },
+      ...said,
     ]);
   });
 
@@ -54,25 +64,116 @@ describe("messagesFor", () => {
   });
 });
 
-describe("afterReply", () => {
-  const reply = (...names: string[]) => ({
-    text: "thinking",
-    tokens: 7,
-    toolCalls: names.map((name) => ({ name, arguments: { a: 1 } })),
-  });
+const call = (id: string, name = "search", input: unknown = { a: 1 }) => ({ id, name, arguments: input });
+const reply = (...toolCalls: ReturnType<typeof call>[]) => ({ text: "thinking", tokens: 7, toolCalls });
 
+describe("afterTools", () => {
   test("counts the step and its tokens, and keeps when the run began and its session", () => {
-    const next = afterReply(at({ step: 2, tokensUsed: 5 }), reply("perch_echo"));
+    const next = afterTools(at({ step: 2, tokensUsed: 5 }), reply(call("1")), [{ content: "found", failed: false }]);
     expect(next).toMatchObject({ step: 3, tokensUsed: 12, startedAtMs: 1000, session });
   });
 
-  test("gives each tool's result back, in order; an unknown tool is refused by name", () => {
-    const first = afterReply(start, reply("perch_echo", "rm_rf"));
+  test("gives each call's result back under its id, in order", () => {
+    const calls = [call("1"), call("2", "other")];
+    const results = [
+      { content: "found", failed: false },
+      { content: "The tool failed: 503", failed: true },
+    ];
+    const first = afterTools(start, reply(...calls), results);
     expect(first.said).toEqual([
-      { role: "assistant", content: "thinking" },
-      { role: "tool", content: '{"a":1}' },
-      { role: "tool", content: "There is no tool rm_rf." },
+      { role: "assistant", content: "thinking", toolCalls: calls },
+      { role: "tool", callId: "1", name: "search", content: "found", failed: false },
+      { role: "tool", callId: "2", name: "other", content: "The tool failed: 503", failed: true },
     ]);
-    expect(afterReply(first, reply("perch_echo")).said).toHaveLength(5);
+    expect(afterTools(first, reply(call("3")), results).said).toHaveLength(5);
+  });
+});
+
+describe("storable", () => {
+  test("is text that a database can hold, and a count that fits its column", () => {
+    expect(storable({ text: "a\0b\ud800", toolCalls: [], tokens: 1e12 })).toEqual({
+      text: "ab\ufffd",
+      toolCalls: [],
+      tokens: 2_000_000_000,
+    });
+    expect(storable({ text: "", toolCalls: [], tokens: -3.2 }).tokens).toBe(0);
+  });
+
+  test("a text is cut at 1 MiB; calls beyond 32 and arguments beyond 256 KiB are not made", () => {
+    expect(storable({ text: "x".repeat(2 ** 21), toolCalls: [], tokens: 0 }).text).toHaveLength(2 ** 20);
+    const many = Array.from({ length: 40 }, (_, i) => call(String(i)));
+    expect(storable(reply(...many)).toolCalls).toHaveLength(32);
+    const [large] = storable(reply(call("1", "search", { a: "x".repeat(2 ** 19) }))).toolCalls;
+    expect(large?.arguments).toBe("[arguments larger than 256 KiB]");
+    const [odd] = storable(reply(call("1", `a\0b${"x".repeat(200)}`))).toolCalls;
+    expect(odd?.name).toBe(`ab${"x".repeat(125)}`);
+  });
+});
+
+describe("loopFound", () => {
+  const after = (times: number, input = (i: number): unknown => ({ b: 1, a: i })) =>
+    Array.from({ length: times }, (_, i) => reply(call(String(i), "search", input(i)))).reduce(
+      (progress, one) => afterTools(progress, one, []),
+      start,
+    );
+
+  test("stops at the fifth call of one tool with the same arguments, in whatever order they are written", () => {
+    const same = () => ({ b: 1, a: 1 });
+    expect(loopFound(after(3, same), [call("x", "search", { a: 1, b: 1 })])).toBeUndefined();
+    expect(loopFound(after(4, same), [call("x", "search", { a: 1, b: 1 })])).toContain("search 5 times");
+  });
+
+  test("lets a run go on that asks for something else each time", () => {
+    expect(loopFound(after(30), [call("x", "search", { a: 31 })])).toBeUndefined();
+  });
+});
+
+describe("afterFailure", () => {
+  const passing = { message: "busy.", passing: true };
+  const permanent = { message: "no.", passing: false };
+  const alone = run();
+  const three = run({ fallback_models: ["b/b", "c/c"] });
+  const next = (...[of, attempt, failure, remainingMs = 60_000]: [RunInput, Again["again"], object, number?]) =>
+    afterFailure(of, attempt, failure as typeof passing, remainingMs, 0.5);
+
+  test("tries a model that may recover again and again, later each time, while the run has time", () => {
+    expect(next(alone, firstAttempt, passing)).toEqual({
+      again: { model: 0, tries: 2, failures: ["busy."] },
+      afterMs: 250,
+    });
+    expect(next(alone, { ...firstAttempt, tries: 30 }, passing)).toMatchObject({ afterMs: 10_000 });
+    expect(next(alone, firstAttempt, passing, 200)).toEqual({
+      failed: "busy. The run had no time left to try again (limits.timeout_seconds).",
+    });
+  });
+
+  test("waits as long as it is asked to, if that is within the run's time", () => {
+    expect(next(alone, firstAttempt, { ...passing, retryAfterMs: 20_000 })).toMatchObject({ afterMs: 20_000 });
+    expect(next(alone, firstAttempt, { ...passing, retryAfterMs: 90_000 })).toHaveProperty("failed");
+  });
+
+  test("takes the fallbacks in order: after three tries, at once when trying again is no use or takes too long", () => {
+    const fallback = { again: { model: 1, tries: 1, failures: ["busy."] }, afterMs: 0 };
+    expect(next(three, { ...firstAttempt, tries: 2 }, passing)).toMatchObject({ again: { model: 0, tries: 3 } });
+    expect(next(three, { ...firstAttempt, tries: 3 }, passing)).toEqual(fallback);
+    expect(next(three, firstAttempt, { ...passing, retryAfterMs: 20_000 })).toEqual(fallback);
+    expect(next(three, firstAttempt, permanent)).toMatchObject({ again: { model: 1, failures: ["no."] } });
+    expect(next(three, { model: 1, tries: 1, failures: ["no."] }, permanent)).toMatchObject({ again: { model: 2 } });
+  });
+
+  test("the last one's failure ends the run, and all are told", () => {
+    const last = { model: 2, tries: 4, failures: ["first.", "second.", "third, before."] };
+    expect(next(three, last, permanent)).toEqual({ failed: "first. Then: second. Then: no." });
+  });
+
+  test("runs that failed together do not come back together", () => {
+    expect(backoffMs(1, 0)).toBe(200);
+    expect(backoffMs(1, 1)).toBe(300);
+  });
+
+  test("a remote agent has no fallback", () => {
+    const remote = run({ runtime: { type: "http", url: "https://a.example/x" }, fallback_models: ["b/b"] });
+    expect(modelsOf(remote)).toEqual(["https://a.example/x"]);
+    expect(modelsOf(three)).toEqual(["perch/echo", "b/b", "c/c"]);
   });
 });

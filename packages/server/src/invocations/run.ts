@@ -1,5 +1,7 @@
 import type { AgentDefinition } from "@perch/contract";
-import type { ModelMessage } from "../models/model.ts";
+import type { ModelMessage, ModelReply } from "../models/model.ts";
+import type { ToolResult } from "../tools/call-tool.ts";
+import type { RunTool } from "../tools/tool-set.ts";
 
 /** Everything a run needs to know, decided when it was accepted: later changes to the agent do not touch it. */
 export interface RunInput {
@@ -13,6 +15,8 @@ export interface RunInput {
   readonly message: string;
   readonly userId: string | null;
   readonly sessionId: string | null;
+  /** Whether somebody may want to read what it says while it is under way. */
+  readonly streamed: boolean;
 }
 
 interface Spent {
@@ -33,7 +37,7 @@ export interface Session {
   readonly history: readonly ModelMessage[];
 }
 
-/** Where a run stands between two steps. All of it comes from the journal, so a replay sees the same. */
+/** Where a run stands between two steps. All of it comes from journaled results, so a replay sees the same. */
 export interface Progress {
   readonly step: number;
   readonly startedAtMs: number;
@@ -50,6 +54,27 @@ export const beginning = (startedAtMs: number, session: Session): Progress => ({
   tokensUsed: 0,
 });
 
-export type StepResult =
-  | { readonly ended: RunOutcome; readonly session: Session; readonly recorded: boolean }
-  | { readonly next: Progress };
+/** Which try this is, of which of the agent's models: 0 is its own, then come the fallbacks. */
+export interface Attempt {
+  readonly model: number;
+  readonly tries: number;
+  /** Why earlier ones failed, in words for the run's user: one for each model that was given up, and the last. */
+  readonly failures: readonly string[];
+}
+
+export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [] };
+
+/** It did not work, and may: the workflow sleeps durably and tries this attempt next. */
+export interface Again {
+  readonly again: Attempt;
+  readonly afterMs: number;
+}
+
+export interface Ended {
+  readonly ended: RunOutcome;
+  readonly recorded: boolean;
+}
+
+export type ModelResult = Ended | Again | { readonly reply: ModelReply };
+export type ToolsResult = Ended | Again | { readonly tools: readonly RunTool[] };
+export type ToolCallResult = ToolResult | { readonly againAfterMs: number };

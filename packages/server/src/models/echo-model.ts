@@ -4,8 +4,9 @@ import type { Model } from "./model.ts";
 export const countTokens = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 
 /** `perch/echo`: says what it was told. Needs no key and gives the same answer every time. */
-export const echoModel: Model = async ({ messages }) => {
+export const echoModel: Model = async ({ messages, onText }) => {
   const text = messages.findLast(({ role }) => role === "user")?.content ?? "";
   const heard = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+  onText(text);
   return { text, toolCalls: [], tokens: heard + countTokens(text) };
 };

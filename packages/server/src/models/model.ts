@@ -1,6 +1,28 @@
-export interface ModelMessage {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string;
+export interface ToolCall {
+  /** The model's own name for this call: its result is given back under it. */
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+  /** What the provider wants to see again beside the call (Gemini signs its thoughts). Nothing here reads it. */
+  readonly providerMetadata?: unknown;
+}
+
+export type ModelMessage =
+  | { readonly role: "system" | "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly name: string;
+      readonly content: string;
+      readonly failed?: boolean;
+    };
+
+/** What a model is told about a tool. `parameters` is JSON Schema of the arguments, an object. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 export interface ModelRequest {
@@ -8,14 +30,12 @@ export interface ModelRequest {
   readonly requestId: string;
   readonly step: number;
   readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolDefinition[];
   readonly temperature: number | null;
   readonly instructions: string;
   readonly signal: AbortSignal;
-}
-
-export interface ToolCall {
-  readonly name: string;
-  readonly arguments: unknown;
+  /** Called with each piece of text as it comes. All pieces together are the reply's text. */
+  readonly onText: (delta: string) => void;
 }
 
 export interface ModelReply {
@@ -24,8 +44,19 @@ export interface ModelReply {
   readonly tokens: number;
 }
 
-/** Answers, or throws: a `PermanentModelError` ends the run, anything else is tried again. */
+/** Answers, or throws: a `PermanentModelError` ends the run, a `PassingModelError` or anything else is tried again. */
 export type Model = (request: ModelRequest) => Promise<ModelReply>;
 
-/** Trying again would not help. The message is for the user who can mend it. */
+/** Trying again would not help. The message is for the user who can mend it, and holds no secret. */
 export class PermanentModelError extends Error {}
+
+/** It may go better later: throttled, overloaded, cut off, silent. The message is for users too, and holds no secret. */
+export class PassingModelError extends Error {
+  /** How long the other side asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

@@ -1,16 +1,13 @@
 import { echoModel } from "./echo-model.ts";
-import { type Model, PermanentModelError } from "./model.ts";
+import type { Model } from "./model.ts";
 import { createScriptModel } from "./script-model.ts";
 
-export type FindModel = (ref: string) => Model;
+/** Models that need no provider, by the second half of `perch/…`. */
+export const builtInModels = ["echo", "script"] as const;
 
-/** The models this installation can run, by `provider/model`. */
-export function createModels({ scriptUrl }: { readonly scriptUrl: string | undefined }): FindModel {
-  const models: Record<string, Model> = { "perch/echo": echoModel, "perch/script": createScriptModel(scriptUrl) };
-  return (ref) => {
-    const model = models[ref];
-    if (!model)
-      throw new PermanentModelError(`There is no model ${ref} here. Use one of ${Object.keys(models).join(", ")}.`);
-    return model;
-  };
-}
+export type BuiltInModels = Readonly<Record<string, Model>>;
+
+export const createBuiltInModels = ({ scriptUrl }: { readonly scriptUrl: string | undefined }): BuiltInModels => ({
+  "perch/echo": echoModel,
+  "perch/script": createScriptModel(scriptUrl),
+});

@@ -1,15 +1,17 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { startScriptServer } from "../../test/script-server.ts";
+import { echoModel } from "./echo-model.ts";
 import { type ModelRequest, PermanentModelError } from "./model.ts";
-import { createModels } from "./models.ts";
 import { createScriptModel } from "./script-model.ts";
 
 const asked = (instructions: string, change: Partial<ModelRequest> = {}): ModelRequest => ({
   requestId: "req_1",
   step: 1,
   messages: [{ role: "user", content: "hello" }],
+  tools: [],
   temperature: null,
   instructions,
+  onText: () => undefined,
   signal: AbortSignal.timeout(10_000),
   ...change,
 });
@@ -29,8 +31,19 @@ describe("perch/script", () => {
     expect(await local(asked(script({ reply: "{message}, {message}!", tokens: 40, tool_calls })))).toEqual({
       text: "hello, hello!",
       tokens: 40,
-      toolCalls: tool_calls,
+      toolCalls: tool_calls.map((call) => ({ id: "call-1-1", ...call })),
     });
+  });
+
+  test("says a reply word by word where it is told to, and the pieces are the whole", async () => {
+    const said: string[] = [];
+    const reply = " one  two three\n";
+    const startedAt = performance.now();
+    await local(asked(script({ reply, word_delay_ms: 20 }), { onText: (delta) => void said.push(delta) }));
+    expect(said).toEqual([" one", "  two", " three\n"]);
+    expect(performance.now() - startedAt).toBeGreaterThan(55);
+    await local(asked(script({ reply }), { onText: (delta) => void said.push(delta) }));
+    expect(said.at(-1)).toBe(reply);
   });
 
   test("takes its time, and stops when nobody waits any more", async () => {
@@ -86,20 +99,12 @@ describe("perch/script with a server", async () => {
 });
 
 describe("perch/echo", () => {
-  const echo = createModels({ scriptUrl: undefined })("perch/echo");
-
   test("says what it was told last, and counts the words it heard and said", async () => {
     const messages = [
       { role: "system", content: "Be kind." },
       { role: "user", content: "first" },
       { role: "user", content: "and then" },
     ] as const;
-    expect(await echo(asked("", { messages }))).toEqual({ text: "and then", toolCalls: [], tokens: 7 });
+    expect(await echoModel(asked("", { messages }))).toEqual({ text: "and then", toolCalls: [], tokens: 7 });
   });
-});
-
-test("a model that is not there ends the run and names those that are", () => {
-  const find = createModels({ scriptUrl: undefined });
-  expect(() => find("nobody/gpt")).toThrow(PermanentModelError);
-  expect(() => find("nobody/gpt")).toThrow("There is no model nobody/gpt here. Use one of perch/echo, perch/script.");
 });

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { countTokens } from "./echo-model.ts";
-import { type Model, type ModelReply, type ModelRequest, PermanentModelError } from "./model.ts";
+import { type Model, type ModelReply, type ModelRequest, PassingModelError, PermanentModelError } from "./model.ts";
 
 const Step = z.strictObject({
   reply: z.string().default(""),
   tool_calls: z.array(z.strictObject({ name: z.string(), arguments: z.unknown() })).default([]),
   delay_ms: z.int().min(0).max(600_000).default(0),
+  word_delay_ms: z.int().min(0).max(60_000).default(0),
   tokens: z.int().min(0).optional(),
   fail: z.enum(["once more", "for good"]).optional(),
 });
@@ -25,15 +26,30 @@ function scriptOf(instructions: string): z.infer<typeof Script> {
   }
 }
 
-async function play(step: Step, { messages, signal }: ModelRequest): Promise<ModelReply> {
+/** Word by word, as a model would, where the script says how slowly. */
+async function say(text: string, wordDelayMs: number, { onText, signal }: ModelRequest): Promise<void> {
+  if (wordDelayMs === 0) return onText(text);
+  for (const word of text.match(/\s*\S+\s*$|\s*\S+/g) ?? []) {
+    await sleep(wordDelayMs, undefined, { signal });
+    onText(word);
+  }
+}
+
+async function play(step: Step, request: ModelRequest): Promise<ModelReply> {
+  const { messages, signal } = request;
   if (step.delay_ms > 0) await sleep(step.delay_ms, undefined, { signal });
   if (step.fail === "for good") throw new PermanentModelError(step.reply || "The script says: fail.");
-  if (step.fail) throw new Error(step.reply || "The script says: fail, and try again.");
+  if (step.fail) throw new PassingModelError(step.reply || "The script says: fail, and try again.");
   const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
   const text = step.reply.replaceAll("{message}", message);
+  await say(text, step.word_delay_ms, request);
   return {
     text,
-    toolCalls: step.tool_calls.map(({ name, arguments: input }) => ({ name, arguments: input })),
+    toolCalls: step.tool_calls.map(({ name, arguments: input }, i) => ({
+      id: `call-${request.step}-${i + 1}`,
+      name,
+      arguments: input,
+    })),
     tokens: step.tokens ?? countTokens(text),
   };
 }

@@ -1,9 +1,22 @@
 import * as restate from "@restatedev/restate-sdk";
 import { agentRuns, agentSessions } from "../engine/services.ts";
-import { beginning, type Progress, type RunInput, type RunOutcome } from "../invocations/run.ts";
+import {
+  type Again,
+  type Attempt,
+  beginning,
+  type Ended,
+  firstAttempt,
+  type Progress,
+  type RunInput,
+  type RunOutcome,
+} from "../invocations/run.ts";
+import { afterTools, longestWaitMs } from "../invocations/run-rules.ts";
 import type { RunSteps } from "../invocations/run-steps.ts";
+import type { ModelReply } from "../models/model.ts";
+import type { ToolResult } from "../tools/call-tool.ts";
+import type { RunTool } from "../tools/tool-set.ts";
 
-/** A step that fails is tried again until it succeeds: what ends a run is decided inside the steps. */
+/** A step that throws is tried again until it succeeds: what ends a run is decided inside the steps. */
 const untilItWorks = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
 
 const options = {
@@ -25,19 +38,74 @@ const options = {
 /** Without a session there is nothing to wait for or to read: the run began when it was accepted. */
 const withoutSession = (run: RunInput): Progress => beginning(run.acceptedAtMs, { turn: 0, history: [] });
 
+const tryName = (name: string, tries: number): string => (tries > 1 ? `${name} try ${tries}` : name);
+
+/** A step that says "again" is tried again after a durable sleep: no process has to live through it. */
+async function insist<T extends object>(
+  context: restate.Context,
+  name: string,
+  step: (attempt: Attempt) => Promise<T | Again>,
+): Promise<T> {
+  let attempt = firstAttempt;
+  for (let tries = 1; ; tries++) {
+    const now = attempt;
+    const result = await context.run(tryName(name, tries), () => step(now), untilItWorks);
+    if (!("again" in result)) return result as T;
+    if (result.afterMs > 0) await context.sleep(result.afterMs);
+    attempt = result.again;
+  }
+}
+
+/** All calls of one reply at once. Those that failed in passing go into another round together. */
+async function callTools(
+  context: restate.Context,
+  run: RunInput,
+  steps: RunSteps,
+  at: { readonly progress: Progress; readonly reply: ModelReply; readonly tools: readonly RunTool[] },
+): Promise<ToolResult[]> {
+  const results = new Map<number, ToolResult>();
+  const { progress, reply, tools } = at;
+  for (let tries = 1; ; tries++) {
+    const open = reply.toolCalls.map((call, i) => ({ call, i })).filter(({ i }) => !results.has(i));
+    const answers = await restate.RestatePromise.all(
+      open.map(({ call, i }) =>
+        context.run(
+          tryName(`tool ${progress.step}.${i + 1} ${call.name}`, tries),
+          () => steps.tool(run, progress, { call, place: i + 1, tries, tools }),
+          untilItWorks,
+        ),
+      ),
+    );
+    for (const [n, answer] of answers.entries()) {
+      const i = open[n]?.i ?? 0;
+      if (!("againAfterMs" in answer)) results.set(i, answer);
+    }
+    if (results.size === reply.toolCalls.length) return reply.toolCalls.flatMap((_, i) => results.get(i) ?? []);
+    await context.sleep(longestWaitMs(answers));
+  }
+}
+
 /** Few, fat steps: each holds all that may be done again together if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
+  const end = ({ ended, recorded }: Ended, { session }: Progress): RunOutcome | Promise<RunOutcome> =>
+    recorded ? ended : context.run("record", () => steps.record(run, ended, session), untilItWorks);
+
   let progress: Progress =
     run.sessionId === null ? withoutSession(run) : await context.run("begin", () => steps.begin(run), untilItWorks);
+  let tools: readonly RunTool[] = [];
+  // A remote agent has tools of its own.
+  if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
+    const before = progress;
+    const listed = await insist(context, "tools", (attempt) => steps.tools(run, before, attempt));
+    if ("ended" in listed) return end(listed, progress);
+    tools = listed.tools;
+  }
   for (;;) {
     const before = progress;
-    const result = await context.run(`model ${before.step}`, () => steps.model(run, before), untilItWorks);
-    if ("next" in result) {
-      progress = result.next;
-      continue;
-    }
-    const { ended, session, recorded } = result;
-    return recorded ? ended : context.run("record", () => steps.record(run, ended, session), untilItWorks);
+    const result = await insist(context, `model ${before.step}`, (attempt) => steps.model(run, before, attempt, tools));
+    if ("ended" in result) return end(result, before);
+    const { reply } = result;
+    progress = afterTools(before, reply, await callTools(context, run, steps, { progress: before, reply, tools }));
   }
 }
 

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startRestate } from "../scripts/testbed/restate-process.ts";
+import { createScratchDatabase, serviceUrl } from "../scripts/testbed/scratch-database.ts";
+import { runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
+import { organisationsWithAgent } from "./bench-organisations.ts";
+
+const most = 1000;
+const words = Array.from({ length: 60 }, (_, i) => `word-${i}`).join(" ");
+const script = JSON.stringify({ steps: [{ reply: words, word_delay_ms: 500 }] });
+
+const memoryKiB = (pid: number | undefined): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+
+const percentile = (values: number[], q: number): number =>
+  Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0);
+
+interface Following {
+  firstTokenMs: number | undefined;
+  text: string;
+  readonly ended: Promise<void>;
+}
+
+/** A client that keeps what it is sent, and nothing else. */
+function follow(agent: Agent, url: string, headers: Record<string, string>): Following {
+  const startedAt = performance.now();
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const following: Following = { firstTokenMs: undefined, text: "", ended };
+  let pending = "";
+  const onEvent = (event: string): void => {
+    const data = /^data: (.*)$/m.exec(event)?.[1];
+    if (!data || !event.includes("event: token")) return;
+    following.firstTokenMs ??= performance.now() - startedAt;
+    const token = JSON.parse(data) as { offset: number; text: string };
+    following.text = following.text.slice(0, token.offset) + token.text;
+  };
+  const post = request(url, {
+    method: "POST",
+    agent,
+    headers: { ...headers, accept: "text/event-stream", "content-type": "application/json" },
+  });
+  post.on("error", reject);
+  post.on("response", (response) => {
+    response.setEncoding("utf8");
+    response.on("data", (chunk: string) => {
+      const events = (pending + chunk).split("\n\n");
+      pending = events.pop() ?? "";
+      events.forEach(onEvent);
+    });
+    response.on("end", resolve);
+    response.on("error", reject);
+  });
+  post.end(JSON.stringify({ message: "hello" }));
+  return following;
+}
+
+/** A thousand open streams on one API node: what each costs in memory, and whether each brings the full text. */
+export async function streams(): Promise<Record<string, number>> {
+  const engine = await startRestate(1, 4);
+  const database = await createScratchDatabase();
+  await runCommand(database, ["migrate"]);
+  const settings = {
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
+    PERCH_DATABASE_CONNECTIONS: "20",
+  };
+  const server = await startServer(database, settings);
+  const worker = await startWorker(database, settings);
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  try {
+    const { headers } = await organisationsWithAgent(database, server.url, "perch/echo");
+    const [own = {}] = headers;
+    const invoke = `${server.url}/v1/agents/bench/invoke`;
+    // What a process keeps after its first work is not the streams'.
+    await Promise.all(Array.from({ length: 200 }, () => follow(agent, invoke, own).ended));
+    await fetch(`${server.url}/v1/agents/bench`, {
+      method: "PATCH",
+      headers: { ...own, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "perch/script",
+        instructions: script,
+        limits: { max_concurrent_runs: most, timeout_seconds: 300 },
+      }),
+    });
+    await sleep(2000);
+    const before = memoryKiB(server.child.pid);
+    const all: Following[] = [];
+    for (let i = 0; i < most; i++) {
+      all.push(follow(agent, invoke, own));
+      if (i % 20 === 19) await sleep(100);
+    }
+    for (let waited = 0; waited < 60 && all.some(({ firstTokenMs }) => firstTokenMs === undefined); waited++)
+      await sleep(500);
+    const open = all.filter(({ firstTokenMs }) => firstTokenMs !== undefined).length;
+    const during = memoryKiB(server.child.pid);
+    console.error(`${open} streams open: ${during} KiB, ${before} KiB before`);
+    await Promise.all(all.map(({ ended }) => ended));
+    const first = all.map(({ firstTokenMs = 0 }) => firstTokenMs);
+    return {
+      streams_open: open,
+      full_texts: all.filter(({ text }) => text === words).length,
+      memory_kib_per_stream: Math.round(((during - before) / most) * 10) / 10,
+      first_token_p50_ms: percentile(first, 0.5),
+      first_token_p99_ms: percentile(first, 0.99),
+    };
+  } finally {
+    agent.destroy();
+    await worker.end("SIGTERM");
+    await server.stop();
+    await engine.stop();
+    await database.drop();
+  }
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from "fastify";
+import { createAgentDirectory } from "../agents/agent-directory.ts";
+import { agentHandlers } from "../agents/agent-handlers.ts";
+import { maintainPartitionsHourly } from "../db/partitions.ts";
+import { createEngine } from "../engine/engine.ts";
+import { createOrganisationChanges } from "../gate/organisation-changes.ts";
+import { strangerBucket } from "../gate/rates.ts";
+import { rememberRefusals } from "../gate/remember-refusals.ts";
+import { createAdmission } from "../http/admit.ts";
+import { createApp } from "../http/app.ts";
+import { createKeyDirectory } from "../http/authenticate.ts";
+import { databaseCheck } from "../http/health.ts";
+import { createChangeOnce } from "../idempotency/change-once.ts";
+import { invocationHandlers } from "../invocations/invocation-handlers.ts";
+import { keyHandlers } from "../keys/key-handlers.ts";
+import { createKeyUsage } from "../keys/key-usage.ts";
+import { createSealer } from "../platform/secrets.ts";
+import type { ShutdownStep } from "../platform/shutdown.ts";
+import { providerHandlers } from "../providers/provider-handlers.ts";
+import type { Core } from "./core.ts";
+
+export interface Api {
+  readonly app: FastifyInstance;
+  readonly shutdownSteps: readonly ShutdownStep[];
+}
+
+/** Builds the API by hand, once, and says in which order it comes down. */
+export async function composeApi(core: Core): Promise<Api> {
+  const { config, logger, nowMs, db, slots, streams, keyDigest, providerKeys } = core;
+  await core.gate.ready();
+  const now = () => new Date(nowMs());
+  const gate = rememberRefusals(core.gate, nowMs);
+  const agents = createAgentDirectory({ db, now: nowMs });
+  const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
+  const keyUsage = createKeyUsage({ db, logger, everySeconds: 5 });
+  const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
+  const engine = createEngine({ ingressUrls: config.ingressUrls, logger });
+  const partitions = maintainPartitionsHourly(db.unscoped, logger);
+  const strangers = strangerBucket(config.strangerRequestsPerMinute);
+  const app = await createApp({
+    config,
+    logger,
+    handlers: {
+      ...agentHandlers({ db, agents }),
+      ...invocationHandlers({ db, agents, engine, slots, streams, logger }),
+      ...keyHandlers({ db, changes, keyDigest, now }),
+      ...providerHandlers({ db, installation: config.providers, providerKeys }),
+    },
+    admission: createAdmission({ gate, keys, agents, keyUsage, strangers, now }),
+    changeOnce: createChangeOnce({ changes, answers: createSealer(config.masterKey, "idempotent answers") }),
+    readiness: { database: databaseCheck(db) },
+  });
+  return {
+    app,
+    shutdownSteps: [
+      { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
+      { name: "close the doorway to the engine", limitSeconds: 5, run: engine.close },
+      { name: "write when keys were last used", limitSeconds: 5, run: keyUsage.stop },
+      { name: "settle epochs", limitSeconds: 5, run: changes.stop },
+      { name: "stop maintaining partitions", limitSeconds: 1, run: async () => partitions.stop() },
+    ],
+  };
+}

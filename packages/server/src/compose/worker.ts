@@ -1,0 +1,68 @@
+import { registerWorker } from "../engine/register.ts";
+import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
+import { createRunSteps } from "../invocations/run-steps.ts";
+import { createBuiltInModels } from "../models/models.ts";
+import { createCallRemoteAgent } from "../models/remote-agent.ts";
+import { createGuardedClient, createTrustedClient } from "../platform/guarded-client.ts";
+import type { ShutdownStep } from "../platform/shutdown.ts";
+import { createFindModel } from "../providers/find-model.ts";
+import { createTools } from "../tools/create-tools.ts";
+import { version } from "../version.ts";
+import { runServices } from "../workflows/run-agent.ts";
+import type { Core } from "./core.ts";
+
+export interface Worker {
+  readonly endpoint: Endpoint;
+  readonly shutdownSteps: readonly ShutdownStep[];
+}
+
+/** Builds a worker: it serves the workflows and tells the engine so. */
+export async function composeWorker({
+  config,
+  logger,
+  nowMs,
+  db,
+  slots,
+  streams,
+  providerKeys,
+}: Core): Promise<Worker> {
+  const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
+  const trusted = createTrustedClient();
+  const outbound = { fetch: guarded.fetch, version };
+  const findModel = createFindModel({
+    db,
+    builtIn: createBuiltInModels(config),
+    installation: config.providers,
+    providerKeys,
+    guardedFetch: guarded.fetch,
+    trustedFetch: trusted.fetch,
+    silenceMs: config.modelSilenceSeconds * 1000,
+  });
+  const steps = createRunSteps({
+    db,
+    slots,
+    streams,
+    logger,
+    now: nowMs,
+    findModel,
+    tools: createTools(outbound),
+    callRemoteAgent: createCallRemoteAgent(outbound),
+  });
+  const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
+  const endpoint = await serveEndpoint({ services: [...runServices(steps)], identityKeys, host, port, logger });
+  const stopped = new AbortController();
+  const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
+  await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
+  return {
+    endpoint,
+    shutdownSteps: [
+      { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
+      { name: "stop taking steps", limitSeconds: 10, run: endpoint.close },
+      {
+        name: "close outbound connections",
+        limitSeconds: 2,
+        run: async () => void (await Promise.all([guarded.close(), trusted.close()])),
+      },
+    ],
+  };
+}

@@ -1,0 +1,375 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentDefinitionPatch } from "@perch/contract";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { freePort } from "../../../../scripts/testbed/server-process.ts";
+import { verifies } from "../../../../spec/verifies.ts";
+import { ok } from "../../test/contract-client.ts";
+import { type Organisation, usePerch } from "../../test/harness.ts";
+import { invokeAt, recordOf } from "../../test/invoking.ts";
+import { startMcpServer, textResult } from "../../test/mcp-server.ts";
+import { type AnswerCall, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { lastSaid, startScriptServer } from "../../test/script-server.ts";
+import {
+  type HttpToolAnswer,
+  type HttpToolCall,
+  hang,
+  startToolServer,
+  type TestServer,
+} from "../../test/tool-server.ts";
+
+/** What the model does in the run of this message, step by step; then it says "done". */
+const plays = new Map<string, (step: number) => object | undefined>();
+const script = await startScriptServer((call) => plays.get(lastSaid(call))?.(call.step) ?? { reply: "done" });
+afterAll(() => script.close());
+
+let speak: AnswerCall = () => ({ text: "done" });
+const provider = await startOpenAiServer((call) => speak(call));
+afterAll(() => provider.close());
+
+const perch = usePerch(
+  {
+    scriptUrl: script.url,
+    outboundPrivateRanges: ["127.0.0.0/8"],
+    providers: [
+      { type: "openai-compatible", name: "local", baseUrl: provider.url, apiKey: modelServerKey, models: [] },
+    ],
+  },
+  { runs: true },
+);
+const guarded = usePerch({ scriptUrl: script.url }, { runs: true });
+
+type Tools = NonNullable<AgentDefinitionPatch["tools"]>;
+const mcp = (url: string): Tools[number] => ({ type: "mcp", name: "orders", url });
+const http = (url: string, name = "book"): Tools[number] => ({
+  type: "http",
+  name,
+  description: "Does something.",
+  method: "POST",
+  url,
+  parameters: { type: "object" },
+});
+const asks = (...calls: readonly (readonly [string, unknown])[]) => ({
+  tool_calls: calls.map(([name, input]) => ({ name, arguments: input })),
+});
+const once = (play: object) => (step: number) => (step === 1 ? play : undefined);
+
+function forThisTest<T extends TestServer>(server: T): T {
+  onTestFinished(() => server.close());
+  return server;
+}
+const toolServer = async (answer?: (call: HttpToolCall) => HttpToolAnswer | undefined | Promise<HttpToolAnswer>) =>
+  forThisTest(await startToolServer(answer));
+
+async function withBot(tools: Tools, limits = {}, node = perch(), model = "perch/script"): Promise<Organisation> {
+  const organisation = await node.newOrganisation();
+  ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model, tools, limits } }));
+  return organisation;
+}
+
+const stepsOf = (message: string) => script.calls.filter((call) => lastSaid(call) === message).map(({ step }) => step);
+/** What the model knew of its tools when it was asked for this step. */
+const toldAt = (step: number, message: string) =>
+  script.calls
+    .find((call) => lastSaid(call) === message && call.step === step)
+    ?.messages.filter(({ role }) => role === "tool");
+const keysOf = (calls: readonly { readonly headers: HttpToolCall["headers"] }[]) =>
+  calls.map(({ headers }) => headers["idempotency-key"]);
+
+describe("the tools of a run", () => {
+  test("MCP and HTTP tools are called, each call under a key of its own, and the model is given the results", async () => {
+    verifies("tools.calls");
+    const orders = forThisTest(await startMcpServer());
+    const booking = await toolServer(() => ({ body: { booked: true } }));
+    const message = "two of each";
+    const first = asks(["orders_lookup_order", { id: "A1" }], ["book", { room: 7 }]);
+    const second = asks(["book", { room: 8 }], ["orders_add", { a: 2, b: 3 }]);
+    plays.set(message, (step) => [first, second][step - 1]);
+    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
+    const { data } = await invokeAt(perch(), adminKey, { message });
+    expect(data.response).toBe("done");
+
+    const id = data.request_id;
+    expect(id).toMatch(/^req_/);
+    expect(keysOf(orders.calls)).toEqual([`${id}-1.1`, `${id}-2.2`]);
+    expect(keysOf(booking.calls)).toEqual([`${id}-1.2`, `${id}-2.1`]);
+    for (const { headers } of [...orders.calls, ...booking.calls]) expect(headers["x-request-id"]).toBe(id);
+    expect(booking.calls.map(({ body }) => JSON.parse(body))).toEqual([{ room: 7 }, { room: 8 }]);
+    expect(orders.calls.map(({ arguments: given }) => given)).toEqual([{ id: "A1" }, { a: 2, b: 3 }]);
+    expect(toldAt(3, message)).toMatchObject([
+      { callId: "call-1-1", name: "orders_lookup_order", content: '{"id":"A1","status":"shipped"}', failed: false },
+      { callId: "call-1-2", name: "book", content: '{"booked":true}', failed: false },
+      { callId: "call-2-1", name: "book", content: '{"booked":true}', failed: false },
+      { callId: "call-2-2", name: "orders_add", content: "5", failed: false },
+    ]);
+    // Asked once: a run has the same tools to its end.
+    expect(orders.requests.filter(({ rpc }) => rpc === "tools/list")).toHaveLength(1);
+  });
+
+  test("the calls of one reply run side by side, and their results stand in the order of the calls", async () => {
+    verifies("tools.calls");
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    /** Each tool works until the other is called too: one after the other, they would work in vain. */
+    const workWith = (other: Promise<void>) => Promise.race([other.then(() => "together"), sleep(3000, "alone")]);
+    const orders = forThisTest(
+      await startMcpServer({
+        answer: async () => {
+          first.resolve();
+          const how = await workWith(second.promise);
+          await sleep(100);
+          return textResult(`first, ${how}`);
+        },
+      }),
+    );
+    const booking = await toolServer(async () => {
+      second.resolve();
+      return { body: `second, ${await workWith(first.promise)}` };
+    });
+    const message = "side by side";
+    plays.set(message, once(asks(["orders_add", {}], ["book", {}])));
+    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
+    await invokeAt(perch(), adminKey, { message });
+    expect(toldAt(2, message)?.map(({ content }) => content)).toEqual(["first, together", "second, together"]);
+  });
+
+  test("a result of 5 MB reaches the model as 64 KiB and a note", async () => {
+    verifies("tools.calls");
+    const books = await toolServer(() => ({ headers: { "content-type": "text/plain" }, body: "x".repeat(5_000_000) }));
+    const orders = forThisTest(await startMcpServer({ answer: () => textResult("y".repeat(3_000_000)) }));
+    const message = "everything";
+    plays.set(message, once(asks(["book", {}], ["orders_add", {}])));
+    const { adminKey } = await withBot([mcp(orders.url), http(books.url)]);
+    expect((await invokeAt(perch(), adminKey, { message })).data.response).toBe("done");
+    const told = toldAt(2, message)?.map(({ content }) => content) ?? [];
+    expect(told.map((content) => content.slice(65_535))).toEqual([
+      "x\n[cut: 64 KiB of more than 1 MiB]",
+      "y\n[cut: 64 KiB of 2.9 MiB]",
+    ]);
+  });
+
+  test("the same call over and over ends the run: the fifth is not made", async () => {
+    verifies("tools.calls");
+    const booking = await toolServer();
+    const message = "for ever";
+    plays.set(message, (step) => asks(["book", step % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 }]));
+    const organisation = await withBot([http(booking.url)]);
+    const { status, error } = await invokeAt(perch(), organisation.adminKey, { message });
+    expect(status).toBe(500);
+    expect(error.message).toContain(
+      "The model called the tool book 5 times with the same arguments: stopped as a loop.",
+    );
+    expect(booking.calls).toHaveLength(4);
+    expect(new Set(keysOf(booking.calls)).size).toBe(4);
+    const id = String(booking.calls[0]?.headers["x-request-id"]);
+    expect(await recordOf(organisation, id)).toMatchObject({ status: "failed", steps: 5 });
+  });
+
+  test("a run that wants more model calls than its limit fails, and says so", async () => {
+    const booking = await toolServer();
+    const message = "on and on";
+    plays.set(message, (step) => asks(["book", { step }]));
+    const { adminKey } = await withBot([http(booking.url)], { max_steps: 3 });
+    const { error } = await invokeAt(perch(), adminKey, { message });
+    expect(error.message).toContain("The run needed more than 3 model calls (limits.max_steps).");
+    expect(stepsOf(message)).toEqual([1, 2, 3]);
+  });
+
+  test("a run is seen while its tool works; cancelled then, it ends when the tool has answered", async () => {
+    const work = Promise.withResolvers<HttpToolAnswer>();
+    const booking = await toolServer(() => work.promise);
+    const message = "stop it";
+    plays.set(message, once(asks(["book", {}])));
+    const organisation = await withBot([http(booking.url)]);
+    const waiting = invokeAt(perch(), organisation.adminKey, { message });
+    await expect.poll(() => booking.calls.length, { timeout: 5000 }).toBe(1);
+    const id = String(booking.calls[0]?.headers["x-request-id"]);
+    expect((await recordOf(organisation, id, () => true)).status).toBe("running");
+    const params = { agent_id: "bot", request_id: id };
+    ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
+    expect((await recordOf(organisation, id, () => true)).status).toBe("running");
+    work.resolve({ body: "at last" });
+    expect((await waiting).status).toBe(409);
+    expect(await recordOf(organisation, id)).toMatchObject({ status: "cancelled", steps: 1 });
+    expect(stepsOf(message)).toEqual([1]);
+  });
+});
+
+describe("a tool that fails", () => {
+  test("busy once: it is called again when it said, under the same key, and the run completes", async () => {
+    verifies("tools.calls");
+    const times: number[] = [];
+    const booking = await toolServer(() => {
+      times.push(performance.now());
+      return times.length === 1 ? { status: 503, headers: { "retry-after": "1" } } : { body: "booked" };
+    });
+    const message = "busy";
+    plays.set(message, once(asks(["book", {}])));
+    const { adminKey } = await withBot([http(booking.url)]);
+    const { data } = await invokeAt(perch(), adminKey, { message });
+    expect(data.response).toBe("done");
+    expect(keysOf(booking.calls)).toEqual([`${data.request_id}-1.1`, `${data.request_id}-1.1`]);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+    expect(toldAt(2, message)).toMatchObject([{ content: "booked", failed: false }]);
+  });
+
+  test("for ever: after three tries the model is told, and can still answer; what worked is not called again", async () => {
+    verifies("tools.calls");
+    const broken = await toolServer(() => ({ status: 500, body: "secret stack trace" }));
+    const working = await toolServer(() => ({ body: "worked" }));
+    const message = "broken";
+    plays.set(message, once(asks(["broken", {}], ["working", {}])));
+    const { adminKey } = await withBot([http(broken.url, "broken"), http(working.url, "working")]);
+    const { data } = await invokeAt(perch(), adminKey, { message });
+    expect(data.response).toBe("done");
+    expect(keysOf(broken.calls)).toEqual(Array(3).fill(`${data.request_id}-1.1`));
+    expect(working.calls).toHaveLength(1);
+    expect(toldAt(2, message)).toMatchObject([
+      { content: "The tool failed: The tool broken answered 500.", failed: true },
+      { content: "worked", failed: false },
+    ]);
+  });
+
+  test("by never answering: the run ends at its time limit", async () => {
+    const booking = await toolServer(hang);
+    const message = "no answer";
+    plays.set(message, once(asks(["book", {}])));
+    const { adminKey } = await withBot([http(booking.url)], { timeout_seconds: 2 });
+    const startedAt = performance.now();
+    const { status, error } = await invokeAt(perch(), adminKey, { message });
+    expect(performance.now() - startedAt).toBeLessThan(3500);
+    expect(status).toBe(500);
+    expect(error.message).toContain("(limits.timeout_seconds)");
+    expect(booking.calls).toHaveLength(1);
+  });
+
+  test("by refusing, or by not being there: the model is told at once", async () => {
+    const booking = await toolServer(() => ({ status: 422, body: { error: "room must be a number" } }));
+    const orders = forThisTest(
+      await startMcpServer({ answer: () => ({ ...textResult("no such order"), isError: true }) }),
+    );
+    const message = "refused";
+    const calls = [
+      ["book", {}],
+      ["orders_lookup_order", { id: "?" }],
+      ["orders_nothing", {}],
+      ["book", "x"],
+    ] as const;
+    plays.set(message, once(asks(...calls)));
+    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
+    expect((await invokeAt(perch(), adminKey, { message })).data.response).toBe("done");
+    expect(booking.calls).toHaveLength(1);
+    expect(orders.calls).toHaveLength(1);
+    expect(toldAt(2, message)).toMatchObject([
+      { content: 'The tool book answered 422: {"error":"room must be a number"}', failed: true },
+      { content: "no such order", failed: true },
+      { content: "There is no tool orders_nothing.", failed: true },
+      { content: expect.stringContaining("The arguments of book must be a JSON object"), failed: true },
+    ]);
+  });
+});
+
+describe("an MCP server that does not answer when the run begins", () => {
+  test("and comes up later: the run waits for it and completes", async () => {
+    verifies("tools.calls");
+    let up = false;
+    const orders = forThisTest(await startMcpServer({ refuse: () => (up ? undefined : { status: 0 }) }));
+    const message = "later";
+    plays.set(message, once(asks(["orders_add", { a: 1, b: 1 }])));
+    const { adminKey } = await withBot([mcp(orders.url)]);
+    const waiting = invokeAt(perch(), adminKey, { message });
+    await expect.poll(() => orders.requests.length, { timeout: 5000 }).toBeGreaterThan(2);
+    expect(stepsOf(message)).toEqual([]);
+    up = true;
+    expect((await waiting).data.response).toBe("done");
+    expect(toldAt(2, message)).toMatchObject([{ content: "2" }]);
+  });
+
+  test("and never comes up: the run fails within its time and says which server it was", async () => {
+    const message = "never";
+    const { adminKey } = await withBot([mcp(`http://127.0.0.1:${await freePort()}/mcp`)], { timeout_seconds: 3 });
+    const startedAt = performance.now();
+    const { status, error } = await invokeAt(perch(), adminKey, { message });
+    expect(performance.now() - startedAt).toBeLessThan(4500);
+    expect(status).toBe(500);
+    expect(error.message).toContain("The MCP server orders could not be reached (ECONNREFUSED).");
+    expect(error.message).toContain("(limits.timeout_seconds)");
+    expect(stepsOf(message)).toEqual([]);
+  });
+});
+
+describe("a tool at a private address that the operator does not allow", () => {
+  test("an MCP server: the run fails, and says how it can be allowed", async () => {
+    verifies("outbound.guarded");
+    const orders = forThisTest(await startMcpServer());
+    const { adminKey } = await withBot([mcp(orders.url)], {}, guarded());
+    const { status, error } = await invokeAt(guarded(), adminKey, { message: "inside" });
+    expect(status).toBe(500);
+    expect(error.message).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+    expect(orders.requests).toEqual([]);
+  });
+
+  test("an HTTP tool: the model is told, and nothing was sent", async () => {
+    verifies("outbound.guarded");
+    const booking = await toolServer();
+    const message = "book inside";
+    plays.set(message, once(asks(["book", {}])));
+    const { adminKey } = await withBot([http(booking.url)], {}, guarded());
+    expect((await invokeAt(guarded(), adminKey, { message })).data.response).toBe("done");
+    expect(toldAt(2, message)).toMatchObject([
+      { content: expect.stringContaining("PERCH_OUTBOUND_PRIVATE_RANGES"), failed: true },
+    ]);
+    expect(booking.calls).toEqual([]);
+  });
+});
+
+describe("a provider's model", () => {
+  test("is told of the tools, calls them, and is sent each result under the id of its call", async () => {
+    verifies("tools.calls");
+    const orders = forThisTest(await startMcpServer());
+    const booking = await toolServer(() => ({ status: 409, body: "taken" }));
+    const asked = [
+      { id: "call_a", name: "orders_lookup_order", arguments: { id: "A1" } },
+      { id: "call_b", name: "book", arguments: { room: 7 } },
+      { id: "call_c", name: "book", arguments: "{no json" },
+    ];
+    const again = { id: "call_d", name: "orders_add", arguments: { a: 2, b: 3 } };
+    const replies = [{ text: "Let me see.", toolCalls: asked }, { toolCalls: [again] }];
+    speak = ({ number }) => replies[number - 1] ?? { text: "It is shipped, 5 of them." };
+    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)], {}, perch(), "local/small");
+    const { data } = await invokeAt(perch(), adminKey, { message: "where is A1?" });
+    expect(data).toMatchObject({ response: "It is shipped, 5 of them.", tokens_used: 90 });
+
+    const [first, second, third] = provider.calls.map(({ body }) => body);
+    const offered = ["book", "orders_lookup_order", "orders_add"].map((name) => ({
+      type: "function",
+      function: { name },
+    }));
+    for (const body of [first, second, third]) expect(body).toMatchObject({ tools: offered });
+    const called = ({ id, name }: { id: string; name: string }, input: object) => ({
+      id,
+      type: "function",
+      function: { name, arguments: JSON.stringify(input) },
+    });
+    const [a, b, c] = asked as [(typeof asked)[0], (typeof asked)[0], (typeof asked)[0]];
+    const untilSecond = [
+      { role: "user", content: "where is A1?" },
+      {
+        role: "assistant",
+        content: "Let me see.",
+        tool_calls: [called(a, { id: "A1" }), called(b, { room: 7 }), called(c, { unreadable: "{no json" })],
+      },
+      { role: "tool", tool_call_id: "call_a", content: '{"id":"A1","status":"shipped"}' },
+      { role: "tool", tool_call_id: "call_b", content: "The tool book answered 409: taken" },
+      { role: "tool", tool_call_id: "call_c", content: expect.stringContaining("must be a JSON object") },
+    ];
+    expect(second?.messages).toEqual(untilSecond);
+    expect(third?.messages).toMatchObject([
+      ...untilSecond,
+      { role: "assistant", tool_calls: [called(again, { a: 2, b: 3 })] },
+      { role: "tool", tool_call_id: "call_d", content: "5" },
+    ]);
+    expect(keysOf([...orders.calls, ...booking.calls])).toEqual(
+      ["1.1", "2.1", "1.2"].map((at) => `${data.request_id}-${at}`),
+    );
+  });
+});

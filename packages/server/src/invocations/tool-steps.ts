@@ -1,0 +1,113 @@
+import type { ToolCall } from "../models/model.ts";
+import { toPublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
+import type { RunStreams } from "../streams/run-streams.ts";
+import { type CallTool, PassingToolError, PermanentToolError } from "../tools/call-tool.ts";
+import { echoTool, type ListTools, type RunTool } from "../tools/tool-set.ts";
+import { deadlineMs } from "./model-step.ts";
+import type { Attempt, Progress, RunInput, ToolCallResult, ToolsResult } from "./run.ts";
+import type { RunRecord } from "./run-record.ts";
+import { afterFailure, backoffMs, toolTries } from "./run-rules.ts";
+
+interface ToolStepsDeps {
+  readonly tools: { readonly list: ListTools; readonly call: CallTool };
+  readonly records: RunRecord;
+  readonly streams: RunStreams;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+export interface ToolTry {
+  readonly call: ToolCall;
+  /** Which of the reply's calls it is, from 1. */
+  readonly place: number;
+  readonly tries: number;
+  readonly tools: readonly RunTool[];
+}
+
+export interface ToolSteps {
+  /** Which tools there are: asked once, so that a run sees the same ones to its end. */
+  readonly tools: (run: RunInput, progress: Progress, attempt: Attempt) => Promise<ToolsResult>;
+  readonly tool: (run: RunInput, progress: Progress, toolTry: ToolTry) => Promise<ToolCallResult>;
+}
+
+/** A tool that takes longer than this is given up and called again, or the model is told. */
+const callMs = 60_000;
+const listMs = 30_000;
+const mostShownArguments = 4096;
+const stopped = { content: "The run was cancelled.", failed: true };
+
+const shown = (input: unknown): unknown =>
+  (JSON.stringify(input) ?? "").length <= mostShownArguments ? input : "[too long to show]";
+
+export function createToolSteps({ tools, records, streams, logger, now }: ToolStepsDeps): ToolSteps {
+  const signalFor = (run: RunInput, progress: Progress, mostMs: number) =>
+    AbortSignal.timeout(Math.max(1, Math.min(deadlineMs(run, progress) - now(), mostMs)));
+
+  /** A database that does not answer must not make the engine repeat the call. */
+  const isCancelled = (run: RunInput): Promise<boolean> =>
+    records.isCancelled(run).catch((error: unknown) => {
+      logger.debug({ err: error }, "a run could not be shown");
+      return false;
+    });
+
+  const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolTry): Promise<ToolCallResult> => {
+    const { call, place, tries, tools: known } = toolTry;
+    const tool = [...known, echoTool].find(({ definition }) => definition.name === call.name);
+    if (!tool) return { content: `There is no tool ${call.name}.`, failed: true };
+    const requestId = toPublicId("request", run.id);
+    try {
+      return await tools.call(tool, call.arguments, {
+        requestId,
+        // The same for every try of this call: a tool that remembers it does the work once.
+        idempotencyKey: `${requestId}-${progress.step}.${place}`,
+        signal: signalFor(run, progress, callMs),
+      });
+    } catch (error) {
+      if (!(error instanceof PassingToolError))
+        logger.warn({ err: error, tool: call.name, requestId }, "a tool call failed in a way that nobody foresaw");
+      const remainingMs = deadlineMs(run, progress) - now();
+      const asked = error instanceof PassingToolError ? (error.retryAfterMs ?? 0) : 0;
+      const againAfterMs = Math.max(asked, backoffMs(tries, Math.random()));
+      if (tries < toolTries && againAfterMs < Math.min(remainingMs, callMs)) return { againAfterMs };
+      const why = error instanceof PassingToolError ? error.message : "It could not be called.";
+      return { content: `The tool failed: ${why}`, failed: true };
+    }
+  };
+
+  return {
+    tools: async (run, progress, attempt) => {
+      try {
+        const list = () => tools.list(run.definition.tools, signalFor(run, progress, listMs));
+        return { tools: await records.shownWhile(run, list) };
+      } catch (error) {
+        if (error instanceof PermanentToolError) return records.stop(run, progress, "failed", error.message);
+        const retryAfterMs = error instanceof PassingToolError ? error.retryAfterMs : undefined;
+        const message = error instanceof PassingToolError ? error.message : "The tools could not be listed.";
+        if (!(error instanceof PassingToolError)) logger.warn({ err: error }, "tools could not be listed");
+        // No other model would find the tools either.
+        const alone = { ...run, definition: { ...run.definition, fallback_models: [] } };
+        const remainingMs = deadlineMs(run, progress) - now();
+        // What ran out of time says less than what happened before.
+        const why = remainingMs <= 0 ? (attempt.failures.at(-1) ?? message) : message;
+        const failure = { message: why, passing: true, retryAfterMs };
+        const next = afterFailure(alone, attempt, failure, remainingMs, Math.random());
+        if ("failed" in next) return records.stop(run, progress, "failed", next.failed);
+        if (await records.isCancelled(run)) return records.stop(run, progress, "cancelled", "The run was cancelled.");
+        return next;
+      }
+    },
+
+    tool: async (run, progress, toolTry) => {
+      const { call, place } = toolTry;
+      const event = { type: "tool" as const, step: progress.step, call: place, name: call.name };
+      if (run.streamed && toolTry.tries === 1)
+        await streams.append(run.id, { ...event, status: "started", arguments: shown(call.arguments) });
+      // Also makes the run visible: who may still cancel it must be able to see it.
+      const result = (await isCancelled(run)) ? stopped : await callOnce(run, progress, toolTry);
+      if (run.streamed && !("againAfterMs" in result))
+        await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" });
+      return result;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { ok } from "../../test/contract-client.ts";
+import { usePerch } from "../../test/harness.ts";
+import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
+import { hang, startToolServer } from "../../test/tool-server.ts";
+
+const perch = usePerch({ outboundPrivateRanges: ["127.0.0.0/8"] }, { runs: true });
+const busy = await startToolServer(() => ({ status: 503, headers: { "retry-after": "20" } }));
+const slow = await startToolServer(hang);
+afterAll(async () => {
+  await busy.close();
+  await slow.close();
+});
+
+const calling = (name: string) => ({ tool_calls: [{ name, arguments: {} }] });
+const orders = {
+  type: "http" as const,
+  name: "orders",
+  description: "Orders.",
+  method: "POST" as const,
+  url: busy.url,
+  parameters: { type: "object" as const },
+};
+
+async function withTools(tools: object[], steps: object[]) {
+  const organisation = await perch().newOrganisation();
+  await scripted(organisation, steps);
+  ok(
+    await organisation.call("PATCH /v1/agents/{agent_id}", {
+      params: { agent_id: "bot" },
+      body: { tools: tools as never },
+    }),
+  );
+  return organisation;
+}
+
+describe("a run whose tools keep it waiting", () => {
+  test("for a busy tool can be seen and cancelled, and the tool is not called again", async () => {
+    const organisation = await withTools([orders], [calling("orders")]);
+    const request_id = await inBackground(perch(), organisation.adminKey, { message: "hello" });
+    await expect.poll(() => busy.calls.length).toBe(1);
+    expect((await recordOf(organisation, request_id, () => true)).status).toBe("running");
+    const params = { agent_id: "bot", request_id };
+    ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
+    // It wakes when the tool asked it to, and stops then.
+    expect((await recordOf(organisation, request_id, () => true)).status).toBe("running");
+    expect(busy.calls).toHaveLength(1);
+  });
+
+  test("for a server that does not list them can be seen", async () => {
+    const organisation = await withTools([{ type: "mcp", name: "slow", url: slow.url }], [{ reply: "x" }]);
+    const leaving = new AbortController();
+    const asked = fetch(`${perch().url}/v1/agents/bot/invoke`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${organisation.adminKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ message: "hello" }),
+      signal: leaving.signal,
+    }).catch(() => undefined);
+    await expect
+      .poll(async () => {
+        const query = { status: "running" as const };
+        const params = { agent_id: "bot" };
+        return ok(await organisation.call("GET /v1/agents/{agent_id}/invocations", { params, query })).data.length;
+      })
+      .toBe(1);
+    leaving.abort();
+    await asked;
+  });
+});
+
+test("a tool's name that no database could hold ends no run in a wait without end", async () => {
+  const organisation = await withTools([], [calling("a\0b")]);
+  const { status, error } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+  expect(status).toBe(500);
+  expect(error.message).toContain("The model called the tool ab 5 times");
+});

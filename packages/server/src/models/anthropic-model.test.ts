@@ -1,0 +1,110 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { startAnthropicServer } from "../../test/model-servers/anthropic-server.ts";
+import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { PassingModelError, PermanentModelError } from "./model.ts";
+
+let answer: ModelAnswer = {};
+const server = await startAnthropicServer(() => answer);
+afterAll(() => server.close());
+
+const model = modelAt(server, "anthropic", {}, "claude-sonnet-4-5");
+const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+  answer = next;
+  return model(asked(change));
+};
+const failing = (next: ModelAnswer) => failureOf(answering(next));
+const says = (type: string, message: string) => ({ type: "error", error: { type, message } });
+
+describe("anthropic", () => {
+  test("asks once, answers with the text, and counts the tokens", async () => {
+    const before = server.calls.length;
+    const reply = await answering({ text: "It rains in Oslo.", usage: { input: 31, output: 7 } });
+    expect(reply).toEqual({ text: "It rains in Oslo.", toolCalls: [], tokens: 38 });
+    expect(server.calls.length - before).toBe(1);
+    const call = server.calls.at(-1);
+    expect(call?.body).toMatchObject({ model: "claude-sonnet-4-5", stream: true, max_tokens: expect.any(Number) });
+    expect(call?.headers).toMatchObject({ "x-api-key": modelServerKey, "anthropic-version": "2023-06-01" });
+  });
+
+  test("gives text on as it comes", async () => {
+    const seen: unknown[] = [];
+    const onText = (delta: string) => seen.push([delta, server.calls.at(-1)?.answered]);
+    await answering({ text: "one two", tokenDelayMs: 100 }, { onText });
+    expect(seen[0]).toEqual(["one ", false]);
+    expect(seen.length).toBe(2);
+  });
+
+  test("takes calls in parallel, whole and not streamed", async () => {
+    const toolCalls = [
+      { id: "c1", name: "weather", arguments: { city: "Oslo" } },
+      { id: "c2", name: "weather", arguments: {} },
+    ];
+    const reply = await answering({ text: "Let me see.", toolCalls }, { tools: [weatherTool] });
+    expect(reply).toEqual({ text: "Let me see.", toolCalls, tokens: 30 });
+    const { parameters: input_schema, ...tool } = weatherTool;
+    expect(server.calls.at(-1)?.body.tools).toEqual([{ ...tool, input_schema }]);
+  });
+
+  test("sends the calls back, and their results in one message of the user", async () => {
+    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    const use = (id: string, input: object) => ({ type: "tool_use", id, name: "weather", input });
+    const { system, messages } = server.calls.at(-1)?.body ?? {};
+    expect(system).toEqual([{ type: "text", text: "Be kind." }]);
+    expect(messages).toEqual([
+      { role: "user", content: [{ type: "text", text: "How is the weather?" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "Let me see." },
+          use("c1", { city: "Oslo" }),
+          use("c2", { unreadable: "{not json" }),
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "c1", content: "Rain." },
+          { type: "tool_result", tool_use_id: "c2", content: "These are no arguments.", is_error: true },
+        ],
+      },
+    ]);
+  });
+
+  test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
+    "%s: tried again",
+    async (behaviour) => {
+      const failure = await failing({ behaviour });
+      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure.message).toContain("acme/claude-sonnet-4-5");
+    },
+  );
+
+  test("keeps what was said at the output limit; a refusal without words ends the run", async () => {
+    expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
+    expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
+  });
+
+  test("is told apart: a wrong key, a bad request, an overloaded server", async () => {
+    const wrongKey = await failureOf(modelAt(server, "anthropic", { apiKey: "sk-wrong" })(asked()));
+    expect(wrongKey.message).toContain("acme refuses the API key");
+    const bad = await failing({ status: 400, body: says("invalid_request_error", `No: ${modelServerKey}`) });
+    expect(bad).toEqual(new PermanentModelError("acme/claude-sonnet-4-5 refuses the request (400): No: [hidden]"));
+    const busy = await failing({
+      status: 529,
+      headers: { "retry-after": "3" },
+      body: says("overloaded_error", "Overloaded"),
+    });
+    expect(busy).toBeInstanceOf(PassingModelError);
+    expect(busy).toMatchObject({ retryAfterMs: 3000 });
+  });
+
+  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+    answer = { behaviour: "hang-midway" };
+    const startedAt = performance.now();
+    const reply = modelAt(server, "anthropic", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    await expect(reply).rejects.toThrow("aborted");
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import { startGoogleServer } from "../../test/model-servers/google-server.ts";
+import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { PassingModelError, PermanentModelError } from "./model.ts";
+
+let answer: ModelAnswer = {};
+const server = await startGoogleServer(() => answer);
+afterAll(() => server.close());
+
+const model = modelAt(server, "google", {}, "gemini-2.5-flash");
+const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+  answer = next;
+  return model(asked(change));
+};
+const failing = (next: ModelAnswer) => failureOf(answering(next));
+const says = (code: number, message: string, details: object[] = []) => ({
+  error: { code, message, status: "X", details },
+});
+
+describe("google", () => {
+  test("asks once, with the key in a header and not in the address, and counts the tokens", async () => {
+    const before = server.calls.length;
+    const reply = await answering({ text: "It rains in Oslo.", usage: { input: 31, output: 7 } });
+    expect(reply).toEqual({ text: "It rains in Oslo.", toolCalls: [], tokens: 38 });
+    expect(server.calls.length - before).toBe(1);
+    const call = server.calls.at(-1);
+    expect(call?.path).toBe("/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
+    expect(call?.headers).toMatchObject({ "x-goog-api-key": modelServerKey });
+  });
+
+  test("gives text on as it comes", async () => {
+    const seen: unknown[] = [];
+    const onText = (delta: string) => seen.push([delta, server.calls.at(-1)?.answered]);
+    await answering({ text: "one two", tokenDelayMs: 100 }, { onText });
+    expect(seen[0]).toEqual(["one ", false]);
+    expect(seen.length).toBe(2);
+  });
+
+  test("takes calls in parallel, with Gemini's signature of its thoughts", async () => {
+    const call = { id: "c1", name: "weather", arguments: { city: "Oslo" } };
+    const reply = await answering(
+      {
+        toolCalls: [
+          { ...call, thoughtSignature: "signed" },
+          { name: "weather", arguments: {} },
+        ],
+      },
+      { tools: [weatherTool] },
+    );
+    expect(reply.toolCalls).toEqual([
+      { ...call, providerMetadata: { google: { thoughtSignature: "signed" } } },
+      // Older models give a call no id: one is made.
+      { id: expect.stringMatching(/^\w{8,}$/), name: "weather", arguments: {} },
+    ]);
+    expect(server.calls.at(-1)?.body).toMatchObject({ tools: [{ functionDeclarations: [{ name: "weather" }] }] });
+  });
+
+  test("sends the calls back with their signature, and the results in one message", async () => {
+    const messages = afterToolCalls({ google: { thoughtSignature: "signed" } });
+    await answering({ text: "Rain." }, { messages: JSON.parse(JSON.stringify(messages)) });
+    const result = (id: string, response: object) => ({ functionResponse: { id, name: "weather", response } });
+    const { systemInstruction, contents } = server.calls.at(-1)?.body ?? {};
+    expect(systemInstruction).toEqual({ parts: [{ text: "Be kind." }] });
+    expect(contents).toEqual([
+      { role: "user", parts: [{ text: "How is the weather?" }] },
+      {
+        role: "model",
+        parts: [
+          { text: "Let me see." },
+          { functionCall: { id: "c1", name: "weather", args: { city: "Oslo" } }, thoughtSignature: "signed" },
+          { functionCall: { id: "c2", name: "weather", args: { unreadable: "{not json" } } },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          result("c1", { name: "weather", content: "Rain." }),
+          result("c2", { name: "weather", error: "These are no arguments." }),
+        ],
+      },
+    ]);
+  });
+
+  test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
+    "%s: tried again",
+    async (behaviour) => {
+      const failure = await failing({ behaviour });
+      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure.message).toContain("acme/gemini-2.5-flash");
+    },
+  );
+
+  test("keeps what was said at the output limit; a safety stop without words ends the run", async () => {
+    expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
+    expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
+  });
+
+  test("a wrong key is that, though Google says 400", async () => {
+    const wrongKey = await failureOf(modelAt(server, "google", { apiKey: "sk-wrong" }, "gemini-2.5-flash")(asked()));
+    expect(wrongKey).toBeInstanceOf(PermanentModelError);
+    expect(wrongKey.message).toContain("acme refuses the API key");
+  });
+
+  test("is told apart: a bad request, a missing model, a busy server and how long it is busy", async () => {
+    const bad = await failing({ status: 400, body: says(400, `No: ${modelServerKey}`) });
+    expect(bad).toEqual(new PermanentModelError("acme/gemini-2.5-flash refuses the request (400): No: [hidden]"));
+    expect((await failing({ status: 404, body: says(404, "none") })).message).toContain("has no model");
+    const details = [
+      { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
+      { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "17s" },
+    ];
+    const busy = await failing({ status: 429, body: says(429, "Slow down.", details) });
+    expect(busy).toBeInstanceOf(PassingModelError);
+    expect(busy).toMatchObject({ retryAfterMs: 17_000 });
+  });
+
+  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+    answer = { behaviour: "hang-midway" };
+    const startedAt = performance.now();
+    const reply = modelAt(server, "google", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    await expect(reply).rejects.toThrow("aborted");
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+  });
+});

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { PassingModelError, PermanentModelError } from "./model.ts";
+import { createProviderModel } from "./provider-model.ts";
+
+let answer: ModelAnswer = {};
+const server = await startOpenAiServer(() => answer);
+afterAll(() => server.close());
+
+const model = modelAt(server, "openai-compatible");
+const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+  answer = next;
+  return model(asked(change));
+};
+const failing = (next: ModelAnswer) => failureOf(answering(next));
+
+describe("openai-compatible", () => {
+  test("answers with the text, and the tokens that the provider counted", async () => {
+    const reply = await answering({ text: "It rains in Oslo.", usage: { input: 31, output: 7 } });
+    expect(reply).toEqual({ text: "It rains in Oslo.", toolCalls: [], tokens: 38 });
+    const call = server.calls.at(-1);
+    expect(call?.body).toEqual({
+      model: "test-model",
+      messages: [{ role: "user", content: "hello" }],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    expect(call?.headers).toMatchObject({
+      authorization: `Bearer ${modelServerKey}`,
+      "x-client-request-id": "req_1-1",
+    });
+  });
+
+  test("gives text on as it comes, all of it, before the answer is at its end", async () => {
+    const pieces: string[] = [];
+    let answeredAtFirst: boolean | undefined;
+    const onText = (delta: string) => {
+      answeredAtFirst ??= server.calls.at(-1)?.answered;
+      pieces.push(delta);
+    };
+    const { text } = await answering({ text: "one two three", tokenDelayMs: 40 }, { onText });
+    expect(answeredAtFirst).toBe(false);
+    expect(pieces).toEqual(["one ", "two ", "three"]);
+    expect(text).toBe("one two three");
+  });
+
+  test("estimates the tokens of a provider that does not count, rather too many than too few", async () => {
+    const { tokens } = await answering({ text: "It rains.", usage: null });
+    expect(tokens).toBeGreaterThan(10);
+    expect(tokens).toBeLessThan(40);
+  });
+
+  test("sends tools and temperature, and takes calls in parallel whose arguments come in pieces", async () => {
+    const toolCalls = [
+      { id: "c1", name: "weather", arguments: { city: "Oslo" } },
+      { id: "c2", name: "weather", arguments: { city: "Bergen" } },
+      { id: "c3", name: "weather", arguments: "{not json" },
+      { id: "c4", name: "weather", arguments: "" },
+    ];
+    const reply = await answering({ toolCalls }, { tools: [weatherTool], temperature: 0.5 });
+    expect(reply.toolCalls).toEqual([...toolCalls.slice(0, 3), { ...toolCalls[3], arguments: {} }]);
+    expect(server.calls.at(-1)?.body).toMatchObject({
+      temperature: 0.5,
+      tools: [{ type: "function", function: weatherTool }],
+    });
+  });
+
+  test("sends the calls and their results back as they belong together", async () => {
+    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    const called = (id: string, input: object) => ({
+      id,
+      type: "function",
+      function: { name: "weather", arguments: JSON.stringify(input) },
+    });
+    expect(server.calls.at(-1)?.body.messages).toEqual([
+      { role: "system", content: "Be kind." },
+      { role: "user", content: "How is the weather?" },
+      {
+        role: "assistant",
+        content: "Let me see.",
+        tool_calls: [called("c1", { city: "Oslo" }), called("c2", { unreadable: "{not json" })],
+      },
+      { role: "tool", tool_call_id: "c1", content: "Rain." },
+      { role: "tool", tool_call_id: "c2", content: "These are no arguments." },
+    ]);
+  });
+
+  test("keeps the signature of a Gemini behind such an API, and sends it back", async () => {
+    const { toolCalls } = await answering({
+      toolCalls: [{ id: "c1", name: "weather", arguments: {}, thoughtSignature: "signed" }],
+    });
+    const messages = [{ role: "assistant" as const, content: "", toolCalls }];
+    await answering({ text: "Rain." }, { messages: JSON.parse(JSON.stringify(messages)) });
+    expect(server.calls.at(-1)?.body.messages).toMatchObject([
+      { tool_calls: [{ id: "c1", extra_content: { google: { thought_signature: "signed" } } }] },
+    ]);
+  });
+
+  test("needs no key where the server needs none", async () => {
+    let authorization: string | null | undefined;
+    const keyless = createProviderModel(
+      { name: "acme", type: "openai-compatible", baseUrl: server.url, apiKey: null },
+      "m",
+      {
+        fetch: async (_, init) => {
+          authorization = new Headers(init?.headers).get("authorization");
+          return new Response("{}", { status: 400 });
+        },
+        silenceMs: 400,
+      },
+    );
+    expect(await failureOf(keyless(asked()))).toBeInstanceOf(PermanentModelError);
+    expect(authorization).toBeNull();
+  });
+});
+
+describe("an openai-compatible answer that stops early", () => {
+  test("keeps what was said when the output limit is reached", async () => {
+    expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
+    expect(await failing({ finish: "length" })).toBeInstanceOf(PermanentModelError);
+  });
+
+  test("a content filter that leaves no text ends the run", async () => {
+    const failure = await failing({ finish: "content-filter" });
+    expect(failure).toBeInstanceOf(PermanentModelError);
+    expect(failure.message).toContain("content filter");
+    expect((await answering({ text: "I'd rather not.", finish: "content-filter" })).text).toBe("I'd rather not.");
+  });
+
+  test.each(["cut", "end-early", "malformed", "error"] as const)("%s in the middle: tried again", async (behaviour) => {
+    const failure = await failing({ behaviour });
+    expect(failure).toBeInstanceOf(PassingModelError);
+    expect(failure.message).toContain("acme/test-model");
+  });
+
+  test.each(["hang", "hang-midway"] as const)("%s: given up after a silence, and hung up on", async (behaviour) => {
+    const startedAt = performance.now();
+    const failure = await failing({ behaviour });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(failure).toEqual(new PassingModelError("acme/test-model said nothing for 0.6 s."));
+    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+  });
+
+  test("a slow answer is no silence", async () => {
+    const text = "a b c d e";
+    expect((await answering({ text, tokenDelayMs: 200 })).text).toBe(text);
+  });
+
+  test("a comment that keeps the connection alive is no silence", async () => {
+    const last = { choices: [{ delta: { content: "at last" }, finish_reason: "stop" }] };
+    const alive = async function* () {
+      for (let count = 0; count < 4; count++) yield Buffer.from(await sleep(200, ": still at it\n\n"));
+      yield Buffer.from(`data: ${JSON.stringify(last)}\n\n`);
+    };
+    const settings = { name: "acme", type: "openai-compatible", baseUrl: server.url, apiKey: null } as const;
+    const options = { fetch: async () => new Response(ReadableStream.from(alive())), silenceMs: 600 };
+    expect((await createProviderModel(settings, "m", options)(asked())).text).toBe("at last");
+  });
+
+  test.each(["hang", "hang-midway"] as const)("%s: a caller who gives up is answered at once", async (behaviour) => {
+    const pieces: string[] = [];
+    const caller = new AbortController();
+    const reason = new Error("The run's time is over.");
+    setTimeout(() => caller.abort(reason), 50);
+    const startedAt = performance.now();
+    const request = asked({ signal: caller.signal, onText: (delta) => pieces.push(delta) });
+    answer = { behaviour };
+    const patient = modelAt(server, "openai-compatible", {}, "test-model", 60_000);
+    expect(await failureOf(patient(request))).toBe(reason);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(pieces.length).toBe(behaviour === "hang" ? 0 : 1);
+    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+  });
+});

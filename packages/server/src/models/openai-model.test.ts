@@ -1,0 +1,104 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { PassingModelError, PermanentModelError } from "./model.ts";
+
+let answer: ModelAnswer = {};
+const server = await startOpenAiServer(() => answer);
+afterAll(() => server.close());
+
+const model = modelAt(server, "openai", {}, "gpt-4.1");
+const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+  answer = next;
+  return model(asked(change));
+};
+const failing = (next: ModelAnswer) => failureOf(answering(next));
+
+describe("openai", () => {
+  test("asks the Responses API once, which is to store nothing, and counts its tokens", async () => {
+    const before = server.calls.length;
+    const reply = await answering({ text: "It rains in Oslo.", usage: { input: 31, output: 7 } }, { temperature: 0.5 });
+    expect(reply).toEqual({ text: "It rains in Oslo.", toolCalls: [], tokens: 38 });
+    expect(server.calls.length - before).toBe(1);
+    const call = server.calls.at(-1);
+    expect(call?.path).toBe("/v1/responses");
+    expect(call?.body).toMatchObject({ model: "gpt-4.1", stream: true, store: false, temperature: 0.5 });
+    expect(call?.headers).toMatchObject({
+      authorization: `Bearer ${modelServerKey}`,
+      "x-client-request-id": "req_1-1",
+    });
+  });
+
+  test("gives text on as it comes", async () => {
+    const seen: unknown[] = [];
+    const onText = (delta: string) => seen.push([delta, server.calls.at(-1)?.answered]);
+    await answering({ text: "one two", tokenDelayMs: 100 }, { onText });
+    expect(seen[0]).toEqual(["one ", false]);
+    expect(seen.length).toBe(2);
+  });
+
+  test("takes calls in parallel, and keeps no id of an item that OpenAI does not store", async () => {
+    const toolCalls = [
+      { id: "c1", name: "weather", arguments: { city: "Oslo" } },
+      { id: "c2", name: "weather", arguments: "{not json" },
+    ];
+    const reply = await answering({ text: "Let me see.", toolCalls }, { tools: [weatherTool] });
+    expect(reply).toEqual({ text: "Let me see.", toolCalls, tokens: 30 });
+    expect(server.calls.at(-1)?.body.tools).toEqual([{ type: "function", ...weatherTool, strict: false }]);
+  });
+
+  test("sends the calls and their results back in full", async () => {
+    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    const call = (call_id: string, input: object) => ({
+      type: "function_call",
+      call_id,
+      name: "weather",
+      arguments: JSON.stringify(input),
+    });
+    expect(server.calls.at(-1)?.body.input).toEqual([
+      { role: "system", content: "Be kind." },
+      { role: "user", content: [{ type: "input_text", text: "How is the weather?" }] },
+      { role: "assistant", content: "Let me see." },
+      call("c1", { city: "Oslo" }),
+      call("c2", { unreadable: "{not json" }),
+      { type: "function_call_output", call_id: "c1", output: "Rain." },
+      { type: "function_call_output", call_id: "c2", output: '{"error":"These are no arguments."}' },
+    ]);
+  });
+
+  test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
+    "%s: tried again",
+    async (behaviour) => {
+      const failure = await failing({ behaviour });
+      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure.message).toContain("acme/gpt-4.1");
+    },
+  );
+
+  test("keeps what was said at the output limit; a content filter that leaves nothing ends the run", async () => {
+    expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
+    expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
+  });
+
+  test("is told apart: a wrong key, a used quota, a bad request, a busy server", async () => {
+    const says = (message: string, code: string) => ({ error: { message, type: code, param: null, code } });
+    const wrongKey = await failureOf(modelAt(server, "openai", { apiKey: "sk-wrong" })(asked()));
+    expect(wrongKey.message).toContain("acme refuses the API key");
+    const quota = await failing({ status: 429, body: says("You exceeded your quota.", "insufficient_quota") });
+    expect(quota).toBeInstanceOf(PermanentModelError);
+    const bad = await failing({ status: 400, body: says(`No: ${modelServerKey}!`, "invalid_value") });
+    expect(bad).toEqual(new PermanentModelError("acme/gpt-4.1 refuses the request (400): No: [hidden]"));
+    const busy = await failing({ status: 429, headers: { "retry-after": "3" }, body: says("Slow.", "rate_limit") });
+    expect(busy).toMatchObject({ retryAfterMs: 3000 });
+  });
+
+  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+    answer = { behaviour: "hang-midway" };
+    const startedAt = performance.now();
+    const reply = modelAt(server, "openai", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    await expect(reply).rejects.toThrow("aborted");
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+  });
+});

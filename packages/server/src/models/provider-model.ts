@@ -1,0 +1,126 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogle } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { type Model, type ModelRequest, PermanentModelError } from "./model.ts";
+import { toModelError } from "./provider-failure.ts";
+import { toFunctionTool, toPrompt } from "./provider-prompt.ts";
+import { readReply } from "./provider-reply.ts";
+import { type SilenceWatch, watchSilence } from "./silence-watch.ts";
+
+export interface ProviderSettings {
+  /** The first half of `provider/model`. */
+  readonly name: string;
+  readonly type: "openai" | "anthropic" | "google" | "openai-compatible";
+  /** Null: the provider's own. */
+  readonly baseUrl: string | null;
+  readonly apiKey: string | null;
+}
+
+export interface ProviderModelOptions {
+  readonly fetch: typeof globalThis.fetch;
+  /** A call that hears nothing for so long, not even a ping, is given up. */
+  readonly silenceMs: number;
+}
+
+/** Written here because the SDK would otherwise take addresses, as it does keys, from the server's environment. */
+const ownUrls = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  google: "https://generativelanguage.googleapis.com/v1beta",
+};
+
+/** Says what no request could mend, before one is made. */
+function refuseSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
+  const mend = `PATCH /v1/providers/${name}, or the server's configuration.`;
+  if (type === "openai-compatible" && !baseUrl)
+    throw new PermanentModelError(`Provider ${name} has no base URL. Set it: ${mend}`);
+  if (type !== "openai-compatible" && !apiKey)
+    throw new PermanentModelError(`Provider ${name} has no API key. Set it: ${mend}`);
+  // fetch would quote the whole header in its complaint.
+  if (apiKey && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new PermanentModelError(
+      `The API key of provider ${name} has a space or a character that no key has: ${mend}`,
+    );
+  // Google's model names are part of the URL: one must not lead elsewhere with the provider's key.
+  if (type === "google" && !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(modelName))
+    throw new PermanentModelError(`${name} has no model ${modelName}: that is no name of a model.`);
+}
+
+function createLanguageModel(settings: ProviderSettings, modelName: string, fetch: typeof globalThis.fetch) {
+  const { type, baseUrl } = settings;
+  const apiKey = settings.apiKey ?? "";
+  if (type === "openai-compatible") {
+    const baseURL = baseUrl ?? "";
+    return createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(modelName);
+  }
+  const create = { openai: createOpenAI, anthropic: createAnthropic, google: createGoogle }[type];
+  return create({ baseURL: baseUrl ?? ownUrls[type], apiKey, fetch })(modelName);
+}
+
+/** Tells the watch about every byte: pings and comments are signs of life too, and the SDK drops them. */
+function createWatchedFetch(fetch: typeof globalThis.fetch, subject: string, watch: SilenceWatch) {
+  return async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+    // Followed, a redirect would take the key to another host: only `Authorization` is dropped on the way.
+    const response = await fetch(input, { ...init, redirect: "manual" });
+    watch.heard();
+    if (response.ok && response.headers.get("content-type")?.includes("text/html"))
+      throw new PermanentModelError(`${subject} answers with a web page. Is the provider's base URL right?`);
+    if (!response.body) return response;
+    const listening = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        watch.heard();
+        controller.enqueue(chunk);
+      },
+    });
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(listening), { status, statusText, headers });
+  };
+}
+
+function callOptions(type: ProviderSettings["type"], request: ModelRequest, signal: AbortSignal) {
+  const options: LanguageModelV4CallOptions = {
+    prompt: toPrompt(request.messages),
+    abortSignal: signal,
+    providerOptions: {
+      openai: { store: false },
+      // We need whole arguments only. Streamed ones are not checked to be JSON, and not every gateway knows them.
+      anthropic: { toolStreaming: false },
+    },
+  };
+  if (request.tools.length > 0) options.tools = request.tools.map(toFunctionTool);
+  if (request.temperature !== null) options.temperature = request.temperature;
+  // For people who read both sides' logs. An Idempotency-Key would make some gateways repeat a failure to every retry.
+  if (type === "openai" || type === "openai-compatible")
+    options.headers = { "x-client-request-id": `${request.requestId}-${request.step}` };
+  return options;
+}
+
+/** A model behind a provider's API. One call of it is one streamed HTTP request; who calls it decides about retries. */
+export function createProviderModel(
+  settings: ProviderSettings,
+  modelName: string,
+  { fetch, silenceMs }: ProviderModelOptions,
+): Model {
+  const subject = `${settings.name}/${modelName}`;
+  const ask = async (request: ModelRequest, watch: SilenceWatch) => {
+    const watched = createWatchedFetch(fetch, subject, watch);
+    const model: LanguageModelV4 = createLanguageModel(settings, modelName, watched);
+    const { stream } = await model.doStream(callOptions(settings.type, request, watch.signal));
+    return readReply(subject, stream, request, watch.signal);
+  };
+  return async (request) => {
+    refuseSettings(settings, modelName);
+    request.signal.throwIfAborted();
+    const watch = watchSilence(subject, silenceMs, request.signal);
+    try {
+      return await Promise.race([ask(request, watch), watch.ended]);
+    } catch (error) {
+      if (request.signal.aborted) throw request.signal.reason;
+      throw toModelError(error, { provider: settings.name, model: modelName, apiKey: settings.apiKey });
+    } finally {
+      watch.stop();
+    }
+  };
+}

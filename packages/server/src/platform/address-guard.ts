@@ -1,0 +1,56 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** The address will not be asked, now or on a retry. The message is for users: it names the host, never what it resolves to. */
+export class RefusedAddressError extends Error {
+  override readonly name = "RefusedAddressError";
+
+  static private(host: string): RefusedAddressError {
+    return new RefusedAddressError(
+      `${host} is, or resolves to, a private or reserved address, which this server does not call. ` +
+        "An operator can allow it with PERCH_OUTBOUND_PRIVATE_RANGES.",
+    );
+  }
+}
+
+/** Whether an address may be connected to: it is public, or in a range that the operator allows. */
+export type AddressGuard = (address: string) => boolean;
+
+export function createAddressGuard(allowedRanges: readonly string[]): AddressGuard {
+  const allowed = allowedRanges.map(parseRange);
+  return (text) => {
+    // What cannot be read cannot be judged.
+    if (!ipaddr.isValid(text)) return false;
+    const address = ipaddr.process(text);
+    return isPublic(address) || allowed.some((range) => isWithin(address, range));
+  };
+}
+
+// ipaddr.js calls all it does not know unicast, among it ::127.0.0.1. Of IPv6 only 2000::/3 is given out as public.
+const globalUnicast: Range = [ipaddr.parse("2000::"), 3];
+
+function isPublic(address: Address): boolean {
+  return address.range() === "unicast" && (address.kind() === "ipv4" || isWithin(address, globalUnicast));
+}
+
+function isWithin(address: Address, [network, bits]: Range): boolean {
+  return address.kind() === network.kind() && address.match(network, bits);
+}
+
+function parseRange(text: string): Range {
+  const [base = "", bits] = text.split("/");
+  const isRange = bits === undefined || ipaddr.isValidCIDR(text);
+  // isIP as well, because ipaddr.js also reads "10" and "010.1" as addresses.
+  if (isIP(base) === 0 || !isRange)
+    throw new TypeError(`${JSON.stringify(text)} is neither an address nor a CIDR range`);
+  const network = ipaddr.parse(base);
+  const length = bits === undefined ? network.toByteArray().length * 8 : Number(bits);
+  // Addresses are unwrapped before they are compared, so ranges must be too.
+  if (network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && length >= 96) {
+    return [network.toIPv4Address(), length - 96];
+  }
+  return [network, length];
+}

@@ -1,0 +1,264 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "vitest";
+import { answers, closeAll, failure, guarded, hello, loopback, serve } from "../../test/guarded-fixture.ts";
+import { createTrustedClient, RefusedAddressError, ResponseTooLargeError } from "./guarded-client.ts";
+
+afterEach(closeAll);
+
+describe("addresses", () => {
+  test.each([
+    "127.0.0.1",
+    "127.0.0.1.",
+    "2130706433",
+    "0x7f000001",
+    "0177.0.0.1",
+    "127.1",
+    "0",
+    "１２７.0.0.1",
+    "169.254.169.254",
+    "10.0.0.1",
+    "192.168.0.1",
+    "100.64.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "198.18.0.1",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[2001::1]",
+    "[ff02::1]",
+  ])("a literal that is not public is refused: %s", async (host) => {
+    const { port, visits } = await serve(hello);
+    for (const protocol of ["http", "https"]) {
+      const error = await failure(guarded().fetch(`${protocol}://${host}:${port}/`));
+      expect(error).toBeInstanceOf(RefusedAddressError);
+    }
+    expect(visits).toEqual([]);
+  });
+
+  test.each([
+    "127.0.0.1",
+    "169.254.169.254",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.0.1",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "198.18.0.1",
+    "203.0.113.1",
+    "::1",
+    "::",
+    "::ffff:127.0.0.1",
+    "::127.0.0.1",
+    "fe80::1%lo",
+    "fd00::1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001::1",
+    "ff02::1",
+  ])("a name that resolves to %s is refused", async (address) => {
+    const { port, visits } = await serve(hello);
+    for (const protocol of ["http", "https"]) {
+      const error = await failure(guarded({ resolve: answers(address) }).fetch(`${protocol}://name.test:${port}/`));
+      expect(error).toBeInstanceOf(RefusedAddressError);
+    }
+    expect(visits).toEqual([]);
+  });
+
+  test("localhost is refused with the resolver of the system", async () => {
+    const { port, visits } = await serve(hello);
+    expect(await failure(guarded().fetch(`http://localhost:${port}/`))).toBeInstanceOf(RefusedAddressError);
+    expect(visits).toEqual([]);
+  });
+
+  test.each([[["127.0.0.1", "10.0.0.1"]], [["10.0.0.1", "127.0.0.1"]], [["127.0.0.1", "::1"]]])(
+    "a name is refused if any of its addresses is: %j",
+    async (addresses) => {
+      const { port, visits } = await serve(hello);
+      const { fetch } = guarded({ allowedRanges: loopback, resolve: answers(...addresses) });
+      expect(await failure(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
+      expect(visits).toEqual([]);
+    },
+  );
+
+  test("a name that changes its answer never reaches the private address", async () => {
+    // 127.0.0.1 plays the public address, the rest of 127.0.0.0/8 the private network.
+    const { port, visits } = await serve(
+      (_, reply) => void reply.setHeader("connection", "close").end("hello"),
+      "0.0.0.0",
+    );
+    const asked: string[] = [];
+    const { fetch } = guarded({
+      allowedRanges: loopback,
+      resolve: async (name) => {
+        asked.push(name);
+        return [{ address: asked.length === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
+      },
+    });
+    expect(await (await fetch(`http://name.test:${port}/`)).text()).toBe("hello");
+    expect(asked).toEqual(["name.test"]);
+    expect(await failure(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
+    expect(visits).toEqual(["127.0.0.1"]);
+  });
+
+  test("a Host header does not move a request past the check", async () => {
+    const { port, visits, url } = await serve(hello);
+    const headers = { host: "public.test" };
+    const { fetch } = guarded({ resolve: answers("127.0.0.1") });
+    expect(await failure(fetch(url, { headers }))).toBeInstanceOf(RefusedAddressError);
+    expect(await failure(fetch(`http://name.test:${port}/`, { headers }))).toBeInstanceOf(RefusedAddressError);
+    expect(visits).toEqual([]);
+  });
+
+  test("what the operator allows is reached, by address and by name", async () => {
+    const { port, url } = await serve(hello);
+    const { fetch } = guarded({ allowedRanges: ["127.0.0.0/8"], resolve: answers("127.0.0.1") });
+    expect(await (await fetch(url)).text()).toBe("hello");
+    expect(await (await fetch(`http://name.test:${port}/`)).text()).toBe("hello");
+  });
+
+  test("the message names the host and the setting, and not what the host resolves to", async () => {
+    const { fetch } = guarded({ resolve: answers("10.11.12.13") });
+    expect(await failure(fetch("http://name.test/path?secret=1"))).toMatchObject({
+      message:
+        "name.test is, or resolves to, a private or reserved address, which this server does not call. " +
+        "An operator can allow it with PERCH_OUTBOUND_PRIVATE_RANGES.",
+    });
+  });
+
+  test("other failures stay as they are", async () => {
+    const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND name.test"), { code: "ENOTFOUND" });
+    const nowhere = guarded({ resolve: () => Promise.reject(unknown) });
+    expect(await failure(nowhere.fetch("http://name.test/"))).toMatchObject({
+      message: "fetch failed",
+      cause: unknown,
+    });
+    expect(await failure(guarded({ resolve: answers() }).fetch("http://name.test/"))).toMatchObject({
+      cause: { message: "name.test has no address" },
+    });
+    const { server, url } = await serve(hello);
+    server.close();
+    const refused = await failure(guarded({ allowedRanges: loopback }).fetch(url));
+    expect(refused).toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } });
+  });
+
+  test.each(["file:///etc/passwd", "ftp://name.test/", "data:text/plain,hello", "ws://name.test/"])(
+    "only http and https are spoken: %s is refused",
+    async (url) => {
+      expect(await failure(guarded().fetch(url))).toBeInstanceOf(RefusedAddressError);
+    },
+  );
+
+  test.each(["http://user:secret@name.test/", "http://user@name.test/", "http://:secret@name.test/"])(
+    "credentials in an address are refused, and not repeated: %s",
+    async (url) => {
+      const { fetch } = guarded();
+      for (const call of [fetch(url), fetch(url, { method: "POST", body: new FormData() })]) {
+        const error = await failure(call);
+        expect(error).toBeInstanceOf(RefusedAddressError);
+        expect(String(error)).toContain("name.test");
+        expect(String(error)).not.toMatch(/secret|user@/);
+      }
+    },
+  );
+});
+
+describe("redirects", () => {
+  const redirected = async () => {
+    const inside = await serve(hello);
+    const outside = await serve((_, reply) => void reply.writeHead(307, { location: inside.url }).end("elsewhere"));
+    return { inside, outside };
+  };
+
+  test.each([undefined, "follow", "manual"] as const)(
+    "are handed to the caller, not followed, with redirect: %s",
+    async (redirect) => {
+      const { inside, outside } = await redirected();
+      for (const client of [guarded({ allowedRanges: loopback }), createTrustedClient()]) {
+        const response = await client.fetch(outside.url, redirect && { redirect });
+        expect([response.status, response.headers.get("location"), await response.text()]).toEqual([
+          307,
+          inside.url,
+          "elsewhere",
+        ]);
+        await client.close();
+      }
+      expect(inside.visits).toEqual([]);
+    },
+  );
+
+  test('throw where the caller says redirect: "error"', async () => {
+    const { inside, outside } = await redirected();
+    const { fetch } = guarded({ allowedRanges: loopback });
+    for (const call of [
+      fetch(outside.url, { redirect: "error" }),
+      fetch(new Request(outside.url, { redirect: "error" })),
+    ]) {
+      expect(await failure(call)).toBeInstanceOf(TypeError);
+    }
+    expect(inside.visits).toEqual([]);
+  });
+});
+
+describe("size", () => {
+  const maxResponseBytes = 100_000;
+  const limited = () => guarded({ allowedRanges: loopback, maxResponseBytes });
+
+  test("a body of exactly the limit arrives whole, also one that compression makes longer", async () => {
+    const { url } = await serve(({ url }, reply) => {
+      const body = Buffer.alloc(maxResponseBytes, "x");
+      if (url === "/") reply.end(body);
+      else reply.setHeader("content-encoding", "gzip").end(gzipSync(body, { level: 0 }));
+    });
+    const { fetch } = limited();
+    for (const path of ["", "stored"]) expect((await (await fetch(url + path)).bytes()).length).toBe(maxResponseBytes);
+  });
+
+  test("a body past the limit fails there, and its connection is closed", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await serve((_, reply) => {
+      reply.on("close", () => closed.resolve());
+      // One byte too many, and no end: only the client can close this.
+      reply.write(Buffer.alloc(maxResponseBytes));
+      reply.write("x");
+    });
+    const response = await limited().fetch(url);
+    let received = 0;
+    const reading = (async () => {
+      for await (const chunk of response.body ?? []) received += chunk.byteLength;
+    })();
+    expect(await failure(reading)).toBeInstanceOf(ResponseTooLargeError);
+    expect(received).toBeGreaterThan(0);
+    expect(received).toBeLessThanOrEqual(maxResponseBytes);
+    await closed.promise;
+  });
+
+  test("the limit counts what a compressed body becomes", async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    expect(bomb.length).toBeLessThan(maxResponseBytes);
+    const { url } = await serve((_, reply) => void reply.setHeader("content-encoding", "gzip").end(bomb));
+    for (const read of ["text", "json", "arrayBuffer", "bytes"] as const) {
+      const response = await limited().fetch(url);
+      expect(await failure(response[read]())).toBeInstanceOf(ResponseTooLargeError);
+    }
+  });
+
+  test("a compressed body that becomes nothing has an end too", async () => {
+    const nothing = Buffer.concat(Array(2000).fill(gzipSync("")));
+    const { url } = await serve((_, reply) => {
+      reply.setHeader("content-encoding", "gzip");
+      const more = setInterval(() => reply.write(nothing), 1);
+      reply.on("close", () => clearInterval(more));
+    });
+    const response = await limited().fetch(url);
+    expect(await failure(response.text())).toBeInstanceOf(ResponseTooLargeError);
+  });
+});

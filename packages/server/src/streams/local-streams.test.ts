@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { createLocalStreams } from "./local-streams.ts";
+import type { RunStreams } from "./run-streams.ts";
+
+/** How many events of a run are there now. */
+async function countEvents(streams: RunStreams, runId: string): Promise<number> {
+  const stop = new AbortController();
+  const reader = streams.read(runId, undefined, stop.signal);
+  const page = reader.next();
+  setTimeout(() => stop.abort(), 20);
+  return (await page).value?.length ?? 0;
+}
+
+test("a stream is forgotten 15 minutes after its last event", async () => {
+  let nowMs = 1_800_000_000_000;
+  const streams = createLocalStreams(() => nowMs);
+  await streams.append("run", { type: "end" });
+  nowMs += 14 * 60_000;
+  await streams.append("run", { type: "end" });
+  nowMs += 14 * 60_000;
+  expect(await countEvents(streams, "run")).toBe(2);
+  nowMs += 2 * 60_000;
+  expect(await countEvents(streams, "run")).toBe(0);
+});
+
+test("the run left alone for longest makes room, by count and by size", async () => {
+  const few = createLocalStreams(Date.now, { mostRuns: 2 });
+  const small = createLocalStreams(Date.now, { mostBytesOfAll: 1000 });
+  for (const streams of [few, small]) {
+    for (const runId of ["1", "2", "3", "4", "5"]) await streams.append(runId, { type: "end" });
+    expect(await countEvents(streams, "1")).toBe(0);
+    expect(await countEvents(streams, "5")).toBe(1);
+  }
+});
+
+test("a reader goes on in a stream that was forgotten and began again", async () => {
+  const streams = createLocalStreams(Date.now, { mostRuns: 1 });
+  const stop = new AbortController();
+  const reader = streams.read("run", undefined, stop.signal);
+  await streams.append("run", { type: "end" });
+  expect((await reader.next()).value).toHaveLength(1);
+  await streams.append("other", { type: "end" });
+  await streams.append("run", { type: "end" });
+  expect((await reader.next()).value).toHaveLength(1);
+  stop.abort();
+});

@@ -1,0 +1,45 @@
+/**
+ * What a run says while it is under way. Text belongs to a step and has a place in it: whoever reads keeps
+ * `text.slice(0, offset) + event.text`, so a step that had to be tried again and says something else replaces what it said before.
+ */
+export type RunEvent =
+  | { readonly type: "token"; readonly step: number; readonly offset: number; readonly text: string }
+  | {
+      readonly type: "tool";
+      readonly step: number;
+      readonly call: number;
+      readonly name: string;
+      readonly status: "started" | "completed" | "failed";
+      readonly arguments?: unknown;
+    }
+  /** The run has ended, and its record can be read. */
+  | { readonly type: "end" };
+
+export interface StoredEvent {
+  /** Grows within a run. Reading can go on after it, on any node. */
+  readonly id: string;
+  readonly event: RunEvent;
+}
+
+/** The text of one attempt of one step. Never throws and never waits: a stream that is lost costs the tokens, not the run. */
+export interface TextWriter {
+  readonly say: (delta: string) => void;
+  /** All that was said is in the stream, and nothing of an earlier attempt is left behind it. */
+  readonly finish: () => Promise<void>;
+}
+
+export interface RunStreams {
+  /** Begins an attempt of a step. An earlier attempt of it that is still alive somewhere writes no more. */
+  readonly writeText: (runId: string, step: number) => TextWriter;
+  readonly append: (runId: string, event: RunEvent) => Promise<void>;
+  /**
+   * Pages of events after this one, or from the first. An empty page means that nothing is there or nothing came for a while:
+   * whether the run has ended must then be looked up elsewhere. Ends when the signal says so.
+   */
+  readonly read: (
+    runId: string,
+    after: string | undefined,
+    signal: AbortSignal,
+  ) => AsyncGenerator<readonly StoredEvent[], void, void>;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { foldTokens, type TextToken } from "./said-text.ts";
+import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
+
+/** Keeps the text of one step, and does with each call what the test says. */
+function createStore(fate: () => "fine" | "lost before" | "lost after" | "memory lost" = () => "fine") {
+  let tokens: TextToken[] = [];
+  let owner: Claim | undefined;
+  let holes = 0;
+  const meet = async <T>(work: () => T): Promise<T> => {
+    const now = fate();
+    await sleep(0);
+    if (now === "lost before") throw new Error("not sent");
+    if (now === "memory lost") {
+      tokens = [];
+      owner = undefined;
+    }
+    const answer = work();
+    if (now === "lost after") throw new Error("not heard");
+    return answer;
+  };
+  const store: TextStore = {
+    take: (claim) =>
+      meet(() => {
+        if (owner && owner.writer !== claim.writer && claim.take > 1) return undefined;
+        owner = claim;
+        return foldTokens(tokens);
+      }),
+    put: (claim, token) =>
+      meet(() => {
+        if (!owner) return "lost";
+        if (owner.writer !== claim.writer || owner.take !== claim.take) return "taken";
+        if (token.offset > foldTokens(tokens).length) holes++;
+        tokens.push(token);
+        return "put";
+      }),
+  };
+  return { store, text: () => foldTokens(tokens), tokens: () => tokens, holes: () => holes };
+}
+
+const quick = { now: () => 1, mostTextLength: 10_000, onFailure: () => undefined, flushEveryMs: 1, retryAfterMs: 2 };
+
+describe("a text writer", () => {
+  test("ends with the whole text and never a hole, whichever calls fail, before or after they took effect", async () => {
+    let failures = 0;
+    const attempts = Array.from({ length: 200 }, async (_, run) => {
+      let call = run * 7;
+      const store = createStore(() => {
+        call += 1;
+        const fate =
+          (["fine", "lost before", "lost after", "memory lost"] as const)[(call * call + run) % 11] ?? "fine";
+        if (fate !== "fine") failures++;
+        return fate;
+      });
+      let text = "";
+      const writer = createTextWriter({ store: store.store, ...quick, finishWithinMs: 5000 });
+      for (let i = 0; i < 40; i++) {
+        const delta = `${run}.${i} 😀`;
+        text += delta;
+        writer.say(delta);
+        if (i % 3 === 0) await sleep(1);
+      }
+      await writer.finish();
+      expect(store.text()).toBe(text);
+      expect(store.holes()).toBe(0);
+    });
+    await Promise.all(attempts);
+    expect(failures).toBeGreaterThan(300);
+  });
+
+  test("says the first words at once and joins those that follow closely", async () => {
+    const { store, tokens, text } = createStore();
+    const writer = createTextWriter({ store, ...quick, flushEveryMs: 50 });
+    await sleep(5);
+    writer.say("first");
+    await sleep(5);
+    expect(text()).toBe("first");
+    for (let i = 0; i < 10; i++) writer.say(` ${i}`);
+    await sleep(5);
+    expect(text()).toBe("first");
+    await writer.finish();
+    expect(text()).toBe("first 0 1 2 3 4 5 6 7 8 9");
+    expect(tokens()).toHaveLength(2);
+  });
+
+  test("an attempt that another one pushed out writes no more, and its end waits for nothing", async () => {
+    const { store, text } = createStore();
+    const old = createTextWriter({ store, ...quick });
+    old.say("old words");
+    await sleep(10);
+    const next = createTextWriter({ store, ...quick });
+    next.say("old w");
+    await sleep(10);
+    old.say(" and more");
+    await old.finish();
+    next.say("ine");
+    await next.finish();
+    expect(text()).toBe("old wine");
+  });
+
+  test("a store that hangs costs the end of a step its limit and no more", async () => {
+    const store: TextStore = { take: () => new Promise(() => {}), put: () => new Promise(() => {}) };
+    const writer = createTextWriter({ store, ...quick, finishWithinMs: 100 });
+    writer.say("text");
+    const startedAt = performance.now();
+    await writer.finish();
+    expect(performance.now() - startedAt).toBeLessThan(200);
+  });
+
+  test("an attempt given up while the store is away does not try for ever", async () => {
+    let takes = 0;
+    const store: TextStore = {
+      take: async () => {
+        takes++;
+        throw new Error("away");
+      },
+      put: async () => "put",
+    };
+    const writer = createTextWriter({ store, ...quick });
+    writer.say("text");
+    await sleep(20);
+    const tried = takes;
+    await sleep(50);
+    expect(takes).toBe(tried);
+    expect(tried).toBeLessThan(4);
+  });
+
+  test("a text longer than is kept stops, and is a beginning of the whole", async () => {
+    const { store, text } = createStore();
+    const writer = createTextWriter({ store, ...quick, mostTextLength: 100 });
+    for (let i = 0; i < 50; i++) {
+      writer.say("0123456789");
+      await sleep(2);
+    }
+    await writer.finish();
+    expect(text().length).toBeGreaterThan(50);
+    expect(text().length).toBeLessThanOrEqual(100);
+    expect("0123456789".repeat(50).startsWith(text())).toBe(true);
+  });
+});

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { startValkey, type ValkeyProcess } from "../../test/valkey-process.ts";
+import { connectValkey } from "../gate/valkey-gate.ts";
+import { newUuid } from "../platform/ids.ts";
+import { createLogger } from "../platform/logger.ts";
+import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
+import { textOfStep } from "./said-text.ts";
+import { createValkeyStreams } from "./valkey-streams.ts";
+import { connectSubscriber } from "./valkey-subscriptions.ts";
+
+const logger = createLogger("silent");
+let server: ValkeyProcess;
+const closing: (() => void)[] = [];
+
+beforeAll(async () => {
+  server = await startValkey();
+});
+afterEach(() => {
+  server.thaw();
+  for (const close of closing.splice(0)) close();
+});
+afterAll(async () => {
+  server.thaw();
+  await server.kill();
+});
+
+async function connect() {
+  const valkey = connectValkey(server.url, logger);
+  const subscriber = connectSubscriber(valkey, logger);
+  const streams = createValkeyStreams({ valkey, subscriber, logger, now: Date.now });
+  closing.push(() => {
+    void streams.close();
+    valkey.disconnect();
+  });
+  await vi.waitUntil(() => valkey.status === "ready" && subscriber.status === "ready");
+  return { valkey, subscriber, streams };
+}
+
+/** What a reader has from now on; every token must begin within the text it has. */
+function follow(streams: RunStreams, runId: string) {
+  const stop = new AbortController();
+  const events: RunEvent[] = [];
+  const pages: (readonly StoredEvent[])[] = [];
+  let holes = 0;
+  const done = (async () => {
+    for await (const page of streams.read(runId, undefined, stop.signal)) {
+      pages.push(page);
+      for (const { event } of page) {
+        if (event.type === "token" && event.offset > textOfStep(events, event.step).length) holes++;
+        events.push(event);
+      }
+    }
+  })();
+  return {
+    pages,
+    text: (step = 1) => textOfStep(events, step),
+    holes: () => holes,
+    stop: () => {
+      stop.abort();
+      return done;
+    },
+  };
+}
+
+const soon = { timeout: 8000, interval: 20 };
+
+describe("streams while Valkey has trouble", () => {
+  test("SIGKILL in the middle of a text: readers get all of it after the return, no event leaves a hole", async () => {
+    const { streams } = await connect();
+    const runId = newUuid();
+    const reader = follow(streams, runId);
+    const writer = streams.writeText(runId, 1);
+    let text = "";
+    for (let i = 0; i < 100; i++) {
+      text += `word ${i} `;
+      writer.say(`word ${i} `);
+      if (i === 30) await server.kill();
+      if (i === 60) await server.start();
+      await sleep(30);
+    }
+    await vi.waitUntil(() => reader.text().includes("word 90"), soon);
+    await writer.finish();
+    await vi.waitUntil(() => reader.text() === text, soon);
+    const late = follow(streams, runId);
+    await vi.waitUntil(() => late.text() === text, soon);
+    expect(reader.holes() + late.holes()).toBe(0);
+    await Promise.all([reader.stop(), late.stop()]);
+  });
+
+  test("frozen: nobody who writes waits for it, and the text is whole after it answers again", async () => {
+    const { streams } = await connect();
+    const runId = newUuid();
+    const reader = follow(streams, runId);
+    const writer = streams.writeText(runId, 1);
+    writer.say("before ");
+    await vi.waitUntil(() => reader.text() === "before ", soon);
+    server.freeze();
+    const startedAt = performance.now();
+    writer.say("meanwhile ");
+    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
+    const other = streams.writeText(newUuid(), 1);
+    other.say("nothing");
+    await other.finish();
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+    await vi.waitUntil(() => reader.pages.some((page) => page.length === 0), soon);
+    server.thaw();
+    writer.say("after");
+    await vi.waitUntil(() => reader.text() === "before meanwhile after", soon);
+    await writer.finish();
+    expect(reader.holes()).toBe(0);
+    await reader.stop();
+  });
+
+  test.each(["stream", "owner"])("the %s alone evicted: a new reader still sees a text without holes", async (lost) => {
+    const { streams, valkey } = await connect();
+    const runId = newUuid();
+    const writer = streams.writeText(runId, 1);
+    writer.say("one ");
+    const key = `perch:stream:{${runId}}`;
+    await vi.waitUntil(() => valkey.exists(key), soon);
+    await valkey.del(lost === "stream" ? key : `${key}:owner`);
+    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
+    writer.say("two");
+    await writer.finish();
+    const reader = follow(streams, runId);
+    await vi.waitUntil(() => reader.text() === "one two", soon);
+    expect(reader.holes()).toBe(0);
+    await reader.stop();
+  });
+
+  test("subscriptions survive a connection that breaks again before they are back", async () => {
+    const { streams, subscriber, valkey } = await connect();
+    const runIds = Array.from({ length: 50 }, newUuid);
+    const readers = runIds.map((runId) => follow(streams, runId));
+    const channels = async () => Number((await valkey.pubsub("CHANNELS")).length);
+    await vi.waitUntil(async () => (await channels()) === 50, soon);
+    for (let i = 0; i < 3; i++) {
+      subscriber.once("ready", () => void subscriber.stream.destroy());
+      subscriber.stream.destroy();
+      await sleep(100);
+    }
+    await vi.waitUntil(async () => (await channels()) === 50, soon);
+    await Promise.all(readers.map((reader) => reader.stop()));
+    await vi.waitUntil(async () => (await channels()) === 0, soon);
+  });
+});
+
+test("what is said before a subscription is there is not noticed late", async () => {
+  const { streams, subscriber } = await connect();
+  const subscribe = subscriber.subscribe.bind(subscriber);
+  vi.spyOn(subscriber, "subscribe").mockImplementation(async (...channels) => {
+    await sleep(200);
+    return subscribe(...(channels as string[]));
+  });
+  const runId = newUuid();
+  const startedAt = performance.now();
+  const pages = streams.read(runId, undefined, new AbortController().signal);
+  expect((await pages.next()).value).toEqual([]);
+  const page = pages.next();
+  await sleep(100);
+  await streams.append(runId, { type: "end" });
+  expect((await page).value).toHaveLength(1);
+  expect(performance.now() - startedAt).toBeLessThan(600);
+});
+
+describe("a process with many readers", () => {
+  test("has one subscription for each run, and none when all have left", async () => {
+    const { streams, valkey, subscriber } = await connect();
+    const runIds = Array.from({ length: 500 }, newUuid);
+    const readers = runIds.flatMap((runId) => [follow(streams, runId), follow(streams, runId)]);
+    const channels = async () => Number((await valkey.pubsub("CHANNELS")).length);
+    await vi.waitUntil(async () => (await channels()) === 500, soon);
+    const startedAt = performance.now();
+    for (const runId of runIds) {
+      const writer = streams.writeText(runId, 1);
+      writer.say(runId);
+      void writer.finish();
+    }
+    await vi.waitUntil(() => readers.every((reader, i) => reader.text() === runIds[i >> 1]), soon);
+    console.log(`1,000 readers of 500 runs had their text after ${Math.round(performance.now() - startedAt)} ms`);
+    const listeners = subscriber.listenerCount("message");
+    await Promise.all(readers.map((reader) => reader.stop()));
+    await vi.waitUntil(async () => (await channels()) === 0, soon);
+    expect(listeners).toBe(1);
+  });
+
+  test("ends them all when it closes", async () => {
+    const { streams } = await connect();
+    const readers = Array.from({ length: 10 }, async () => {
+      const pages = streams.read(newUuid(), undefined, new AbortController().signal);
+      await pages.next();
+      return pages.next();
+    });
+    await sleep(50);
+    await streams.close();
+    for (const reader of await Promise.all(readers)) expect(reader.done).toBe(true);
+  });
+
+  test("keeps a stream for 15 minutes after its last event", async () => {
+    const { streams, valkey } = await connect();
+    const runId = newUuid();
+    await streams.append(runId, { type: "end" });
+    for (const key of [`perch:stream:{${runId}}`, `perch:stream:{${runId}}:owner`]) {
+      const ttl = await valkey.pttl(key);
+      expect(ttl).toBeGreaterThan(14 * 60_000);
+      expect(ttl).toBeLessThanOrEqual(15 * 60_000);
+    }
+  });
+});

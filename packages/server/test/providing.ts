@@ -1,0 +1,18 @@
+import type { ProviderType } from "@perch/contract";
+import { ok } from "./contract-client.ts";
+import type { Organisation } from "./harness.ts";
+import { modelServerKey } from "./model-servers/model-server.ts";
+
+/** The key of the test servers: a secret that can be searched for. */
+export const providerSecret = modelServerKey;
+
+/** A provider of the organisation's own at this address, with a key. */
+export const withProvider = async (
+  { call }: Organisation,
+  base_url: string,
+  {
+    name = "acme",
+    type = "openai-compatible",
+    models = [] as string[],
+  }: { name?: string; type?: ProviderType; models?: string[] } = {},
+) => ok(await call("POST /v1/providers", { body: { name, type, base_url, models, api_key: providerSecret } })).data;

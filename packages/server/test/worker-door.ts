@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterAll, beforeAll } from "vitest";
+import { startRestate } from "../../../scripts/testbed/restate-process.ts";
+import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
+import { startWorker, type WorkerProcess } from "../../../scripts/testbed/server-process.ts";
+import { type Perch, startPerch } from "./harness.ts";
+
+/** One address for all workers, as a load balancer gives: the first that takes a connection serves it. */
+async function startDoor(ports: () => readonly number[]): Promise<Server> {
+  const offer = (client: Socket, [port, ...others]: readonly number[]) => {
+    if (port === undefined) return client.destroy();
+    const worker = connect(port, "127.0.0.1");
+    const next = () => offer(client, others);
+    worker.once("error", next);
+    worker.once("connect", () => {
+      worker.off("error", next);
+      client.pipe(worker).pipe(client);
+      for (const [end, other] of [
+        [client, worker],
+        [worker, client],
+      ] as const)
+        end.on("error", () => other.destroy()).on("close", () => other.destroy());
+    });
+  };
+  const server = createServer((client) =>
+    offer(
+      client.on("error", () => client.destroy()),
+      ports(),
+    ),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+export interface PerchBehindDoor {
+  readonly perch: Perch;
+  /** Sees to it that there are so many worker processes. The oldest serves; the next one takes over when it is gone. */
+  readonly haveWorkers: (count: number) => Promise<void>;
+  /** Ends the worker that serves. */
+  readonly loseWorker: (signal: Parameters<WorkerProcess["end"]>[0]) => Promise<void>;
+}
+
+async function startBehindDoor(settings: NodeJS.ProcessEnv) {
+  const engine = await startRestate();
+  const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
+  const perch = await startPerch({ ingressUrls: engine.ingressUrls, valkeyUrl });
+  const workers: WorkerProcess[] = [];
+  const door = await startDoor(() => workers.map(({ port }) => port));
+  const address = door.address();
+  const env = {
+    PERCH_WORKER_URL: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_VALKEY_URL: valkeyUrl,
+    PERCH_MASTER_KEY: perch.server.core.config.masterKey.toString("base64"),
+    PERCH_LOG_LEVEL: "silent",
+    ...settings,
+  };
+  return {
+    perch,
+    haveWorkers: async (count: number) => {
+      while (workers.length < count) workers.push(await startWorker(perch.database, env));
+    },
+    loseWorker: async (signal: "SIGKILL" | "SIGTERM") => {
+      await workers[0]?.end(signal);
+      workers.shift();
+    },
+    stop: async () => {
+      for (const worker of workers) await worker.end("SIGKILL");
+      door.close();
+      await perch.stop();
+      await engine.stop();
+    },
+  };
+}
+
+/** An API node, an engine, and workers that are processes of their own behind one address, for one test file. */
+export function usePerchBehindDoor(settings: NodeJS.ProcessEnv): () => PerchBehindDoor {
+  let started: Awaited<ReturnType<typeof startBehindDoor>> | undefined;
+  beforeAll(async () => {
+    started = await startBehindDoor(settings);
+  }, 60_000);
+  afterAll(() => started?.stop());
+  return () => {
+    if (!started) throw new Error("Perch has not started yet");
+    return started;
+  };
+}
