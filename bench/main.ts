@@ -3,6 +3,7 @@ import { invoke } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { overhead } from "./overhead.ts";
 import { streams } from "./streams.ts";
+import { versions } from "./versions.ts";
 
 /** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
 const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
@@ -10,6 +11,7 @@ const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   overhead,
   invoke,
   streams,
+  versions,
 };
 
 const { values, positionals } = parseArgs({

@@ -5,7 +5,7 @@ export const deployments = {
     section: "Resources and their fields",
     silent: "The fields of a deployment record: not shown.",
     decision:
-      "id (a TypeID with the prefix `dep_`), agent_id, environment, version, status, rollback_of, created_by, created_at, activated_at, ended_at, error.",
+      "id (a TypeID with the prefix `dep_`), agent_id, environment, version, status, traffic_percent, guards, guard_report, rollback_of, created_by, created_at, activated_at, ended_at, error.",
   },
   "deployment.statuses": {
     section: "Resources and their fields",
@@ -26,12 +26,105 @@ export const deployments = {
   "deployment.label-reused": {
     section: "Resources and their fields",
     silent: "What happens when a used label meets a changed draft: not shown.",
-    decision: "409 `conflict`.",
+    decision: '409 `conflict`, which names the fields that differ. `"redeploy": true` deploys the version as it is.',
   },
   "deployment.rollback-target": {
     section: "Endpoints",
     silent: "What Rollback Deployment makes live: not shown.",
     decision:
       "The environment runs the version of `{deployment_id}` again or, if that is the live one, the version before it. The history only grows: no record is removed.",
+  },
+  "deployment.checks": {
+    section: "Resources and their fields",
+    silent: "What makes a deployment fail: not shown.",
+    decision:
+      "A model that is not there, a tool or remote agent that does not answer or may not be asked, limits that cannot be meant. Its `error` says what to fix.",
+  },
+  "deployment.order": {
+    section: "Resources and their fields",
+    silent: "Which of several deployments to one environment counts: not shown.",
+    decision: "They become live in the order they were created: the last one counts.",
+  },
+  "deployment.overtaken": {
+    section: "Resources and their fields",
+    silent: "What a rollback does to deployments that are still pending: not shown.",
+    decision: "They fail: what was asked for before the rollback never becomes live after it.",
+  },
+  "deployment.rollback-further": {
+    section: "Endpoints",
+    silent: "What a second rollback makes live: not shown.",
+    decision:
+      "It goes further back: what was live before the version that the first one made live. With nothing before, 409.",
+  },
+  "deployment.never-live": {
+    section: "Endpoints",
+    silent: "Whether a deployment that was never live can be rolled back to: not shown.",
+    decision: "409. A canary that gets traffic is aborted instead.",
+  },
+  "deployment.events": {
+    section: "Resources and their fields",
+    silent: "When a deployment's events are written: not shown.",
+    decision:
+      "`deployment.activated`, `deployment.failed` and `deployment.rolled_back` are written in the transaction of the change, with the deployment as the API shows it.",
+  },
+  "deployment.canary": {
+    section: "Resources and their fields",
+    silent: "How a version gets a part of the traffic: not shown.",
+    decision:
+      "A traffic_percent below 100 makes a canary beside the live deployment, one at most. The next deployment of 100 % or a rollback supersedes it.",
+  },
+  "deployment.canary-sticky": {
+    section: "Resources and their fields",
+    silent: "Who gets the canary: not shown.",
+    decision:
+      "A session always gets the same of the two; without one a user does; without either it is chance. A growing share takes nobody off the canary.",
+  },
+  "deployment.canary-operations": {
+    section: "Endpoints",
+    silent: "How a canary is changed and ended: not shown.",
+    decision:
+      "PATCH `/v1/agents/{agent_id}/deployments/{deployment_id}` changes its share; POST `…/promote` makes it the live one; POST `…/abort` ends it. 409 for what is no canary.",
+  },
+  "deployment.guards": {
+    section: "Resources and their fields",
+    silent: "What takes a bad canary out of service: not shown.",
+    decision:
+      "Guards: when its error rate, 95th percentile or mean tokens lie too far above the live one's, after min_runs runs of each, it is rolled back by itself, with the figures in guard_report.",
+  },
+  "deployment.pinned-version": {
+    section: "Resources and their fields",
+    silent: "How a version is tried before it is deployed: not shown.",
+    decision: "context.version names it, for a key that may read as well as write. 404 for an unknown one.",
+  },
+  "deployment.never-deployed-draft": {
+    section: "Resources and their fields",
+    silent: "What an environment runs that nothing was ever deployed to: not shown.",
+    decision: "The agent's draft; the run's version is null.",
+  },
+  "deployment.runs-under-way": {
+    section: "Resources and their fields",
+    silent: "What a deployment does to runs under way: not shown.",
+    decision: "Nothing: a run ends on the version it began with. A session goes on with what was said before.",
+  },
+  "version.immutable": {
+    section: "Resources and their fields",
+    silent: "Whether a version can be changed: not shown.",
+    decision: "Never: the server's database role may neither change nor remove one. `security` is no part of it.",
+  },
+  "version.list": {
+    section: "Endpoints",
+    silent: "How versions are found: not shown.",
+    decision: "GET `/v1/agents/{agent_id}/versions` lists them, newest first, with checksum and without definition.",
+  },
+  "version.get": {
+    section: "Endpoints",
+    silent: "How a version is read: not shown.",
+    decision: "GET `/v1/agents/{agent_id}/versions/{version}` answers its whole definition.",
+  },
+  "version.diff": {
+    section: "Endpoints",
+    silent: "How two versions are compared: not shown.",
+    decision:
+      "GET `/v1/agents/{agent_id}/versions/{version}/diff?to=` compares it with another one or, by default, with the draft: field by field, and as a unified diff.",
   },
 } as const satisfies RequirementTable;

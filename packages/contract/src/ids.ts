@@ -6,6 +6,8 @@ export const idPrefixes = {
   agent: "agent",
   key: "key",
   request: "req",
+  deployment: "dep",
+  event: "evt",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -23,6 +25,7 @@ const id = (kind: IdKind, name: string) =>
 export const OrganisationId = id("organisation", "OrganisationId");
 export const AgentId = id("agent", "AgentId");
 export const RequestId = id("request", "RequestId");
+export const DeploymentId = id("deployment", "DeploymentId");
 export const KeyId = id("key", "KeyId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;

@@ -1,6 +1,7 @@
 export * from "./agent-definition.ts";
 export * from "./agent-security.ts";
 export * from "./agents.ts";
+export * from "./deployments.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
 export * from "./errors.ts";
 export * from "./ids.ts";
@@ -17,3 +18,4 @@ export type {
 export * from "./operations.ts";
 export * from "./permissions.ts";
 export * from "./providers.ts";
+export * from "./versions.ts";

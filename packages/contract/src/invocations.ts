@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { errorCodes } from "./errors.ts";
-import { AgentId, AgentRef, RequestId } from "./ids.ts";
+import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
 export const invocationStatuses = ["running", "completed", "failed", "cancelled"] as const;
@@ -20,6 +20,9 @@ export const InvocationContext = z
       "The conversation: one turn at a time, in order, with what was said before.",
     ),
     environment: ShortText.optional().describe("Which environment answers; `production` unless set."),
+    version: ShortText.optional().describe(
+      "This version answers, whatever is deployed. Needs a key that may also read; for trying a version out.",
+    ),
   })
   .meta({ id: "InvocationContext" });
 export type InvocationContext = z.infer<typeof InvocationContext>;
@@ -53,6 +56,8 @@ export const Invocation = z
     agent_id: AgentId,
     status: InvocationStatus,
     environment: z.string(),
+    version: z.string().nullable().describe("The version that ran; null for the agent's draft."),
+    deployment_id: DeploymentId.nullable().describe("The deployment that made it live."),
     user_id: z.string().nullable(),
     session_id: z.string().nullable(),
     message: z.string(),

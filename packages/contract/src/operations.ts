@@ -1,15 +1,26 @@
 import { agentOperations } from "./agents.ts";
+import { deploymentOperations } from "./deployments.ts";
 import type { ErrorCode } from "./errors.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
+import { versionOperations } from "./versions.ts";
 
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
-export const operations = { ...agentOperations, ...invocationOperations, ...keyOperations, ...providerOperations };
+export const operations = {
+  ...agentOperations,
+  ...invocationOperations,
+  ...deploymentOperations,
+  ...versionOperations,
+  ...keyOperations,
+  ...providerOperations,
+};
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
 export type AgentOperationKey = keyof typeof agentOperations;
+export type DeploymentOperationKey = keyof typeof deploymentOperations;
+export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;

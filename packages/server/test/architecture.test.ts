@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Edge, importsOf, root, sourceFiles } from "./source-files.ts";
 
-const resources = ["agents", "invocations", "keys", "organisations", "providers"];
+const resources = ["agents", "deployments", "events", "invocations", "keys", "organisations", "providers"];
 const below = ["handlers", "idempotency", "engine", "models", "tools", "streams", "gate", "db", "platform", "contract"];
 
 /** Each layer of the server lists what it may import; a layer may always import itself. */
@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["config", "version", ...resources, ...below],
   workflows: ["engine", "models", "tools", "platform", ...resources],
   idempotency: ["handlers", "gate", "db", "platform", "contract"],
-  engine: ["invocations", "platform"],
+  engine: ["deployments", "invocations", "platform"],
   models: ["platform", "contract"],
   tools: ["models", "platform", "contract"],
   streams: ["platform"],

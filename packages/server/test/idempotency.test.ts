@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
 import { ok, requestFor } from "./contract-client.ts";
+import { deploy } from "./deploying.ts";
 import { type Node, type Organisation, startPerch } from "./harness.ts";
 import { withProvider } from "./providing.ts";
 
@@ -27,6 +28,13 @@ type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>
 const botParams = { params: { agent_id: "bot" } };
 const newKeyId = async ({ call }: Organisation): Promise<string> =>
   ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data.id;
+const deployed = async (org: Organisation, wish: Parameters<typeof deploy>[1]) => ({
+  params: { agent_id: "bot", deployment_id: (await deploy(org, wish)).id },
+});
+const canaryOf = async (org: Organisation) => {
+  await deploy(org, { version: "v1" });
+  return deployed(org, { version: "v1", traffic_percent: 10 });
+};
 
 /** One request for every operation that honours the header: a new operation without one does not compile. */
 const samples: {
@@ -51,6 +59,26 @@ const samples: {
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ call }) => {
     const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
     return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
+  },
+  "POST /v1/agents/{agent_id}/deployments": async () => ({
+    first: { ...botParams, body: { environment: "production", version: "v1" } },
+    otherBody: { environment: "production", version: "v2" },
+  }),
+  "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": async (org) => ({
+    first: { ...(await canaryOf(org)), body: { traffic_percent: 20 } },
+    otherBody: { traffic_percent: 30 },
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote": async (org) => ({
+    first: await canaryOf(org),
+    otherBody: {},
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort": async (org) => ({
+    first: await canaryOf(org),
+    otherBody: {},
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": async (org) => {
+    await deploy(org, { version: "v1" });
+    return { first: await deployed(org, { version: "v1" }), otherBody: {} };
   },
   "POST /v1/providers": async () => ({
     first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
@@ -96,7 +124,7 @@ async function subject(key: OperationKey) {
 }
 
 test("the walk saw every POST and PATCH that an organisation makes", () => {
-  expect(repeatableKeys.length).toBeGreaterThanOrEqual(9);
+  expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
   expect(unseen).toEqual(["POST /v1/keys/revoke-leaked"]);
 });
@@ -107,7 +135,8 @@ describe.each(repeatableKeys)("%s", (key) => {
     const { organisation, first } = await subject(key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
-      status: routeOf(key).method === "POST" && /(agents|keys|providers|rotate)$/.test(key) ? 201 : 200,
+      status:
+        routeOf(key).method === "POST" && /(agents|keys|providers|deployments|rotate|rollback)$/.test(key) ? 201 : 200,
       replayed: null,
     });
     for (const node of [perch, other]) {
@@ -119,7 +148,7 @@ describe.each(repeatableKeys)("%s", (key) => {
     verifies("errors.code.reused-idempotency-key");
     const { organisation, first, otherBody } = await subject(key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
-    if (Object.keys(otherBody).length === 0) return expect(original.status).toBe(200);
+    if (Object.keys(otherBody).length === 0) return expect(original.status).toBeLessThan(300);
     const { status, text } = await send(other, organisation.adminKey, key, { ...first, body: otherBody }, "retry-1");
     expect(status).toBe(409);
     expect(JSON.parse(text)).toMatchObject({ success: false, error: { code: "conflict" } });

@@ -1,26 +1,46 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { agentStatuses } from "@perch/contract";
+import { agentStatuses, deploymentStatuses } from "@perch/contract";
 import { expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../spec/verifies.ts";
 import { agentTransitions } from "../src/agents/agent-rules.ts";
+import { deploymentTransitions } from "../src/deployments/deployment-rules.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 const architecture = readFileSync(join(import.meta.dirname, "../../../ARCHITECTURE.md"), "utf8");
 
-test("the states of an agent are the same in code, in the database and in the picture", async () => {
-  const picture = /## States of an agent\n\n```mermaid\n([\s\S]*?)```/.exec(architecture)?.[1] ?? "";
-  const drawn = [...picture.matchAll(/(\w+) --> (\w+): (\w+)/g)].map(([, from, to, action]) => ({ action, from, to }));
-  const coded = Object.entries(agentTransitions).map(([action, transition]) => ({ action, ...transition }));
-  expect(coded.length).toBeGreaterThan(0);
-  expect(drawn).toEqual(coded);
+/** The arrows between two states in the picture of this section. */
+function drawnUnder(heading: string) {
+  const [, after = ""] = architecture.split(`## ${heading}\n\n\`\`\`mermaid\n`);
+  const [picture = ""] = after.split("```");
+  return [...picture.matchAll(/(\w+) --> (\w+): (\w+)/g)].map(([, from, to, action]) => ({ action, from, to }));
+}
 
+/** What the database allows in a column. */
+async function allowedBy(constraint: string): Promise<(string | undefined)[]> {
   const database = await createTestDatabase();
   const { rows } = await withClient(database.adminUrl, (client) =>
-    client.query<{ check: string }>(
-      "select pg_get_constraintdef(oid) as check from pg_constraint where conname = 'agents_status_check'",
-    ),
+    client.query<{ check: string }>("select pg_get_constraintdef(oid) as check from pg_constraint where conname = $1", [
+      constraint,
+    ]),
   );
   await database.drop();
-  expect([...(rows[0]?.check ?? "").matchAll(/'(\w+)'/g)].map(([, status]) => status)).toEqual([...agentStatuses]);
+  return [...(rows[0]?.check ?? "").matchAll(/'(\w+)'/g)].map(([, status]) => status);
+}
+
+test.each([
+  { of: "an agent", transitions: agentTransitions, statuses: agentStatuses, check: "agents_status_check" },
+  {
+    of: "a deployment",
+    transitions: deploymentTransitions,
+    statuses: deploymentStatuses,
+    check: "deployments_status_check",
+  },
+])("the states of $of are the same in code, in the database and in the picture", async (states) => {
+  verifies("deployment.statuses");
+  const coded = Object.entries(states.transitions).map(([action, transition]) => ({ action, ...transition }));
+  expect(coded.length).toBeGreaterThan(0);
+  expect(drawnUnder(`States of ${states.of}`)).toEqual(coded);
+  expect(await allowedBy(states.check)).toEqual([...states.statuses]);
 });

@@ -4,14 +4,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../spec/verifies.ts";
 import { parsePublicId } from "../src/platform/ids.ts";
 import { ok } from "./contract-client.ts";
+import { deploy } from "./deploying.ts";
 import { type Organisation, usePerch } from "./harness.ts";
 import { withProvider } from "./providing.ts";
 
-const perch = usePerch();
+const perch = usePerch({}, { runs: true });
 let mine: Organisation;
 let theirs: Organisation;
 let theirAgentId: string;
 let theirKeyId: string;
+let theirDeploymentId: string;
 
 beforeAll(async () => {
   mine = await perch().newOrganisation();
@@ -22,7 +24,40 @@ beforeAll(async () => {
   theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
   await withProvider(theirs, "https://models.example");
   theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
+  theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
 });
+
+/** Everything that names a deployment or a version of an agent. */
+const deploymentAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const one = { params: { agent_id, deployment_id: theirDeploymentId } };
+  return [
+    call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", one, key),
+    call("PATCH /v1/agents/{agent_id}/deployments/{deployment_id}", { ...one, body: { traffic_percent: 5 } }, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote", one, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort", one, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", one, key),
+    call("GET /v1/agents/{agent_id}/versions/{version}", { params: { agent_id, version: "theirs" } }, key),
+    call(
+      "GET /v1/agents/{agent_id}/versions/{version}/diff",
+      { params: { agent_id, version: "theirs" }, query: {} },
+      key,
+    ),
+    call("POST /v1/agents/{agent_id}/invoke", { params, body: { message: "x", context: { version: "theirs" } } }, key),
+  ];
+};
+/** Everything that names an agent alone: of one's own agent it is allowed. */
+const deploymentLists = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const body = { environment: "production", version: "mine" };
+  return [
+    call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key),
+    call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key),
+    call("POST /v1/agents/{agent_id}/deployments", { params, body }, key),
+  ];
+};
+const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status);
 
 /** The same attempts for an organisation's key and for a key that belongs to one agent. */
 describe.each(["organisation key", "agent-scoped key"])("two organisations with agents of one name, %s", (kind) => {
@@ -44,6 +79,23 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
       ]);
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     }
+  });
+
+  test("404 hides deployments and versions of other organisations, through their agents and through one's own", async () => {
+    verifies("auth.other-organisation-404");
+    for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+      expect(new Set(await statusesOf(deploymentAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+    for (const agent_id of [theirAgentId, "only-theirs"])
+      expect(await statusesOf(deploymentLists(mine, agent_id, key))).toEqual([404, 404, 404]);
+    const params = { agent_id: "shared-name" };
+    const { data } = ok(await mine.call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key));
+    expect(data).toEqual([]);
+    expect(ok(await mine.call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key)).data).toEqual([]);
+    const kept = { params: { agent_id: "shared-name", deployment_id: theirDeploymentId } };
+    expect(ok(await theirs.call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", kept)).data).toMatchObject({
+      status: "active",
+      traffic_percent: 100,
+    });
   });
 
   test("model providers of other organisations are out of reach", async () => {
@@ -95,6 +147,8 @@ test("a key that belongs to one agent cannot reach another of its own organisati
   ]) {
     expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
+    const attempts = [...deploymentAttempts(theirs, agent_id, bound), ...deploymentLists(theirs, agent_id, bound)];
+    expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }
 });
 

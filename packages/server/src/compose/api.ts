@@ -2,6 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { createAgentDirectory } from "../agents/agent-directory.ts";
 import { agentHandlers } from "../agents/agent-handlers.ts";
 import { maintainPartitionsHourly } from "../db/partitions.ts";
+import { deploymentHandlers } from "../deployments/deployment-handlers.ts";
+import { createServingDirectory } from "../deployments/serving-directory.ts";
+import { versionHandlers } from "../deployments/version-handlers.ts";
 import { createEngine } from "../engine/engine.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { strangerBucket } from "../gate/rates.ts";
@@ -31,6 +34,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const now = () => new Date(nowMs());
   const gate = rememberRefusals(core.gate, nowMs);
   const agents = createAgentDirectory({ db, now: nowMs });
+  const serving = createServingDirectory({ db, now: nowMs });
   const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, everySeconds: 5 });
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
@@ -42,7 +46,9 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     handlers: {
       ...agentHandlers({ db, agents }),
-      ...invocationHandlers({ db, agents, engine, slots, streams, logger }),
+      ...invocationHandlers({ db, agents, serving, engine, slots, streams, logger }),
+      ...deploymentHandlers({ db, engine }),
+      ...versionHandlers({ db }),
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),
     },

@@ -1,5 +1,8 @@
+import { createDeploymentSteps } from "../deployments/activation.ts";
+import { createPreflight } from "../deployments/preflight.ts";
 import { registerWorker } from "../engine/register.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
+import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { createRunSteps } from "../invocations/run-steps.ts";
 import { createBuiltInModels } from "../models/models.ts";
 import { createCallRemoteAgent } from "../models/remote-agent.ts";
@@ -8,6 +11,7 @@ import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createFindModel } from "../providers/find-model.ts";
 import { createTools } from "../tools/create-tools.ts";
 import { version } from "../version.ts";
+import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 
@@ -17,15 +21,8 @@ export interface Worker {
 }
 
 /** Builds a worker: it serves the workflows and tells the engine so. */
-export async function composeWorker({
-  config,
-  logger,
-  nowMs,
-  db,
-  slots,
-  streams,
-  providerKeys,
-}: Core): Promise<Worker> {
+export async function composeWorker(core: Core): Promise<Worker> {
+  const { config, logger, nowMs, db, gate, slots, streams, providerKeys } = core;
   const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
   const trusted = createTrustedClient();
   const outbound = { fetch: guarded.fetch, version };
@@ -38,18 +35,15 @@ export async function composeWorker({
     trustedFetch: trusted.fetch,
     silenceMs: config.modelSilenceSeconds * 1000,
   });
-  const steps = createRunSteps({
-    db,
-    slots,
-    streams,
-    logger,
-    now: nowMs,
-    findModel,
-    tools: createTools(outbound),
-    callRemoteAgent: createCallRemoteAgent(outbound),
-  });
+  const tools = createTools(outbound);
+  const callRemoteAgent = createCallRemoteAgent(outbound);
+  const runSteps = createRunSteps({ db, slots, streams, logger, now: nowMs, findModel, tools, callRemoteAgent });
+  const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
+  const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });
+  const deploymentSteps = createDeploymentSteps({ db, changes, preflight, now: nowMs });
+  const services = [...runServices(runSteps), ...deploymentServices(deploymentSteps)];
   const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
-  const endpoint = await serveEndpoint({ services: [...runServices(steps)], identityKeys, host, port, logger });
+  const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
   const stopped = new AbortController();
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
@@ -58,6 +52,7 @@ export async function composeWorker({
     shutdownSteps: [
       { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
       { name: "stop taking steps", limitSeconds: 10, run: endpoint.close },
+      { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       {
         name: "close outbound connections",
         limitSeconds: 2,

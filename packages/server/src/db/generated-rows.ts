@@ -42,6 +42,16 @@ export interface Agents {
   updated_at: Generated<Timestamp>;
 }
 
+export interface AgentVersions {
+  agent_id: string;
+  checksum: Buffer;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  definition: Json;
+  label: string;
+  organisation_id: string;
+}
+
 export interface ApiKeys {
   agent_id: string | null;
   created_at: Generated<Timestamp>;
@@ -59,10 +69,40 @@ export interface ApiKeys {
   rotated_from: string | null;
 }
 
+export interface Deployments {
+  activated_at: Timestamp | null;
+  agent_id: string;
+  asked: Generated<Int8>;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  ended_at: Timestamp | null;
+  environment: string;
+  error: string | null;
+  guard_report: Json | null;
+  guards: Json | null;
+  id: string;
+  live: Int8 | null;
+  organisation_id: string;
+  origin: string;
+  rollback_of: string | null;
+  status: string;
+  traffic_percent: number;
+  version: string;
+}
+
 export interface EpochChanges {
   changed_at: Generated<Timestamp>;
   id: Generated<Int8>;
   organisation_id: string;
+}
+
+export interface Events {
+  agent_id: string | null;
+  created_at: Generated<Timestamp>;
+  data: Json;
+  id: string;
+  organisation_id: string;
+  type: string;
 }
 
 export interface IdempotentAnswers {
@@ -88,6 +128,7 @@ export interface Invocations {
   accepted_at: Timestamp;
   agent_id: string;
   cancel_requested_at: Timestamp | null;
+  deployment_id: string | null;
   duration_ms: number | null;
   environment: string;
   error: string | null;
@@ -100,7 +141,9 @@ export interface Invocations {
   status: string;
   steps: Generated<number>;
   tokens_used: Generated<number>;
+  trial: string | null;
   user_id: string | null;
+  version: string | null;
 }
 
 export interface ModelProviders {
@@ -135,9 +178,12 @@ export interface SessionMessages {
 
 export interface DB {
   agent_counts: AgentCounts;
+  agent_versions: AgentVersions;
   agents: Agents;
   api_keys: ApiKeys;
+  deployments: Deployments;
   epoch_changes: EpochChanges;
+  events: Events;
   idempotent_answers: IdempotentAnswers;
   invocation_claims: InvocationClaims;
   invocations: Invocations;

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
+import type { DeploymentKey } from "../deployments/activation.ts";
 import type { RunInput, RunOutcome } from "../invocations/run.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { Logger } from "../platform/logger.ts";
-import { agentRuns, agentSessions } from "./services.ts";
+import { agentRuns, agentSessions, deploymentQueues } from "./services.ts";
 
 /** The doorway into the engine. A run is named by its id: starting it twice is starting it once. */
 export interface Engine {
@@ -11,6 +12,8 @@ export interface Engine {
   readonly start: (run: RunInput) => Promise<void>;
   /** Starts the run or joins it, and waits for its end; undefined when it has not ended in time. It goes on all the same. */
   readonly wait: (run: RunInput, waitMs: number) => Promise<RunOutcome | undefined>;
+  /** Returns when the engine will see to it that the deployment is checked and becomes live, in its turn. */
+  readonly activate: (deployment: DeploymentKey) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -27,41 +30,57 @@ const unreachable = (cause: unknown) =>
     { retryAfterSeconds: 2, cause },
   );
 
-const pathOf = (verb: "call" | "send", { organisationId, agentId, sessionId }: RunInput): string => {
-  if (sessionId === null) return `/restate/${verb}/${agentRuns}/run`;
+/** What the engine is asked to do, once: asking again under the same id is asking once. */
+interface Task {
+  readonly id: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+function runTask(verb: "call" | "send", run: RunInput): Task {
+  const { id, organisationId, agentId, sessionId } = run;
+  if (sessionId === null) return { id, path: `/restate/${verb}/${agentRuns}/run`, body: run };
   const key = encodeURIComponent(`${organisationId}/${agentId}/${sessionId}`);
-  return `/restate/${verb}/${agentSessions}/${key}/run`;
-};
+  return { id, path: `/restate/${verb}/${agentSessions}/${key}/run`, body: run };
+}
+
+function activationTask(deployment: DeploymentKey): Task {
+  const { id, organisationId, agentId, environment } = deployment;
+  const key = encodeURIComponent(`${organisationId}/${agentId}/${environment}`);
+  return { id, path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
+}
 
 const acceptMs = 15_000;
 const patienceMs = 5000;
+/** Whoever asks holds a row and a connection meanwhile. */
+const activateMs = 2000;
 
 export function createEngine({ ingressUrls, logger }: EngineOptions): Engine {
   const agent = new Agent({ connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
   let preferred = 0;
 
-  const post = async (url: string, run: RunInput, signal: AbortSignal): Promise<{ status: number; text: string }> => {
-    const { origin, pathname } = new URL(url);
-    const headers = { "content-type": "application/json", "idempotency-key": run.id };
+  const post = async (base: string, task: Task, signal: AbortSignal): Promise<{ status: number; text: string }> => {
+    const { origin, pathname } = new URL(base + task.path);
+    const headers = { "content-type": "application/json", "idempotency-key": task.id };
     const response = await agent.request({
       origin,
       path: pathname,
       method: "POST",
       headers,
-      body: JSON.stringify(run),
+      body: JSON.stringify(task.body),
       signal,
     });
     return { status: response.statusCode, text: await response.body.text() };
   };
 
-  /** Asks node after node until one gives a proper answer or the time is over. Repeating is safe: the id names the run. */
-  const insist = async (verb: "call" | "send", run: RunInput, signal: AbortSignal): Promise<string> => {
+  /** Asks node after node until one gives a proper answer or the time is over. Repeating is safe: the id names the task. */
+  const insist = async (task: Task, signal: AbortSignal): Promise<string> => {
     let cause: unknown;
     const startedAt = performance.now();
     for (let attempt = 0; !signal.aborted; attempt++) {
       const base = ingressUrls[(preferred + attempt) % ingressUrls.length] ?? "";
       try {
-        const { status, text } = await post(base + pathOf(verb, run), run, signal);
+        const { status, text } = await post(base, task, signal);
         if (status >= 200 && status < 300) {
           preferred = (preferred + attempt) % ingressUrls.length;
           return text;
@@ -80,7 +99,7 @@ export function createEngine({ ingressUrls, logger }: EngineOptions): Engine {
   };
 
   const start: Engine["start"] = async (run) => {
-    await insist("send", run, AbortSignal.timeout(acceptMs));
+    await insist(runTask("send", run), AbortSignal.timeout(acceptMs));
   };
 
   return {
@@ -88,13 +107,16 @@ export function createEngine({ ingressUrls, logger }: EngineOptions): Engine {
     wait: async (run, waitMs) => {
       const signal = AbortSignal.timeout(waitMs);
       try {
-        return JSON.parse(await insist("call", run, signal)) as RunOutcome;
+        return JSON.parse(await insist(runTask("call", run), signal)) as RunOutcome;
       } catch (error) {
         if (!signal.aborted) throw error;
         // The wait is over; whether the engine ever had the run is not known, and must be before anybody is told "accepted".
         await start(run);
         return undefined;
       }
+    },
+    activate: async (deployment) => {
+      await insist(activationTask(deployment), AbortSignal.timeout(activateMs));
     },
     close: () => agent.close(),
   };

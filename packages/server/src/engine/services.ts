@@ -1,3 +1,5 @@
 /** Names that the engine knows our workflows by. They stand in its journals: never change them. */
 export const agentRuns = "AgentRuns";
 export const agentSessions = "AgentSessions";
+export const deploymentQueues = "DeploymentQueues";
+export const canaryWatches = "CanaryWatches";

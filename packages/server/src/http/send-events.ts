@@ -15,6 +15,8 @@ interface SendEventsOptions {
   readonly heartbeatMs?: number;
   /** A reader that does not take what waits for it in this time is closed. */
   readonly stalledMs?: number;
+  /** Then it ends, and whoever still wants it comes back, with a key that still counts. */
+  readonly mostMs?: number;
 }
 
 const streamHeaders = {
@@ -27,7 +29,7 @@ const streamHeaders = {
 const encodeData = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 const encode = ({ id, event, data }: ServerEvent): string => `id: ${id}\n${encodeData(event, data)}`;
 
-interface BodyOptions extends Required<SendEventsOptions> {
+interface BodyOptions extends Required<Omit<SendEventsOptions, "mostMs">> {
   readonly events: EventsOf;
   /** Logs it, and says what the client is told. */
   readonly onFailure: (error: unknown) => { readonly code: string; readonly message: string };
@@ -120,7 +122,7 @@ const closeWithinMs = 1000;
 
 /** Streams of one server. They end when it begins to close: their readers come back, to another node. */
 export function openEventStreams(app: FastifyInstance, options: SendEventsOptions = {}): SendEvents {
-  const { heartbeatMs = 15_000, stalledMs = 60_000 } = options;
+  const { heartbeatMs = 15_000, stalledMs = 60_000, mostMs = 15 * 60_000 } = options;
   const open = new Map<EventBody, FastifyRequest["raw"]["socket"]>();
   let isClosing = false;
 
@@ -147,7 +149,11 @@ export function openEventStreams(app: FastifyInstance, options: SendEventsOption
     };
     const body = new EventBody({ events, onFailure, heartbeatMs, stalledMs });
     open.set(body, request.raw.socket);
-    body.once("close", () => open.delete(body));
+    const tooOld = setTimeout(() => body.finish(), mostMs).unref();
+    body.once("close", () => {
+      clearTimeout(tooOld);
+      open.delete(body);
+    });
     return reply.send(body);
   };
 }

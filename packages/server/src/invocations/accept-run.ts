@@ -5,6 +5,7 @@ import type { Database } from "../db/database.ts";
 import type { Caller } from "../handlers.ts";
 import { bodyFingerprint, type RepeatableRequest, requestHash } from "../idempotency/repeatable-request.ts";
 import { conflict } from "../platform/api-error.ts";
+import type { ChosenVersion } from "./choose-version.ts";
 import { claimInvocation } from "./claim-queries.ts";
 import type { RunInput } from "./run.ts";
 
@@ -17,7 +18,7 @@ export const newRun = (
   id: string,
   acceptedAtMs: number,
   agent: AgentRow,
-  definition: RunInput["definition"],
+  chosen: ChosenVersion,
   { message, context = {} }: Invoke,
   streamed: boolean,
 ): RunInput => ({
@@ -25,8 +26,7 @@ export const newRun = (
   acceptedAtMs,
   organisationId: agent.organisation_id,
   agentId: agent.id,
-  environment: context.environment ?? "production",
-  definition,
+  ...chosen,
   message,
   userId: context.user_id ?? null,
   sessionId: context.session_id ?? null,

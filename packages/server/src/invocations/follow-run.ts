@@ -21,12 +21,29 @@ const restId = "rest";
 const endId = "end";
 
 /** Ids of a stream are two numbers: time and count. */
-function isAfter(id: string, lastEventId: string | undefined): boolean {
-  if (lastEventId === undefined) return true;
-  if (lastEventId === restId || lastEventId === endId) return false;
+const numbersOf = (id: string): readonly [bigint, bigint] => {
   const [ms = 0n, count = 0n] = id.split("-").map(BigInt);
-  const [lastMs = 0n, lastCount = 0n] = lastEventId.split("-").map((part) => (/^\d+$/.test(part) ? BigInt(part) : 0n));
-  return ms > lastMs || (ms === lastMs && count > lastCount);
+  return [ms, count];
+};
+
+/** What a client that comes back has seen; anything but an id of ours is nothing. */
+interface Seen {
+  readonly lastEventId: string | undefined;
+  readonly isAfter: (id: string) => boolean;
+}
+
+function seenBy(lastEventId: string | undefined): Seen {
+  if (lastEventId === restId || lastEventId === endId) return { lastEventId, isAfter: () => false };
+  if (lastEventId === undefined || !/^\d{1,19}-\d{1,19}$/.test(lastEventId))
+    return { lastEventId: undefined, isAfter: () => true };
+  const [lastMs, lastCount] = numbersOf(lastEventId);
+  return {
+    lastEventId,
+    isAfter: (id) => {
+      const [ms, count] = numbersOf(id);
+      return ms > lastMs || (ms === lastMs && count > lastCount);
+    },
+  };
 }
 
 interface Said {
@@ -78,20 +95,24 @@ export async function* followRun(
   { streams, findOutcome }: FollowDeps,
   following: Following,
 ): AsyncGenerator<ServerEvent> {
-  const { runId, lastEventId, signal } = following;
+  const { runId, signal } = following;
+  const { lastEventId, isAfter } = seenBy(following.lastEventId);
+  // A stream that was lost and began anew may not know the event: then nobody knows what the client has.
+  let isPlaced = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
   let said = nothing;
   for await (const page of streams.read(runId, undefined, signal)) {
     let ended = page.length === 0;
     for (const stored of page) {
       const { id, event } = stored;
       said = heard(said, stored);
+      isPlaced ||= id === lastEventId;
       if (event.type === "end") ended = true;
-      else if (isAfter(id, lastEventId)) {
+      else if (isAfter(id)) {
         const { type, ...data } = event;
         yield { id, event: type, data };
       }
     }
     const outcome = ended ? await findOutcome() : undefined;
-    if (outcome) return yield* ending(runId, outcome, said, lastEventId);
+    if (outcome) return yield* ending(runId, outcome, isPlaced ? said : nothing, lastEventId);
   }
 }

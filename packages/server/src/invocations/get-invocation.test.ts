@@ -23,6 +23,8 @@ describe(operation, () => {
       agent_id: ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data.id,
       status: "completed",
       environment: "production",
+      version: null,
+      deployment_id: null,
       user_id: "ada",
       session_id: "s",
       message: "hello",

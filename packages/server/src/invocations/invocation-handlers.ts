@@ -1,8 +1,8 @@
 import { type InvocationOperationKey, tierLimits } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
-import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database } from "../db/database.ts";
+import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
 import { type EventRequest, EventStream, type Handlers, Reply, type RequestContext } from "../handlers.ts";
@@ -12,6 +12,7 @@ import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { appliedPreference, claimRun, newRun, preferredWaitMs } from "./accept-run.ts";
+import { chooseVersion } from "./choose-version.ts";
 import { followRun } from "./follow-run.ts";
 import * as queries from "./invocation-queries.ts";
 import type { RunInput, RunOutcome } from "./run.ts";
@@ -20,6 +21,7 @@ import { toInvocation, toInvocationSummary, toOutcome, toResult } from "./to-inv
 interface InvocationDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
+  readonly serving: ServingDirectory;
   readonly engine: Engine;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
@@ -37,7 +39,7 @@ function answer(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
-export const invocationHandlers = ({ db, agents, engine, slots, streams, logger }: InvocationDeps) => {
+export const invocationHandlers = ({ db, agents, serving, engine, slots, streams, logger }: InvocationDeps) => {
   const findAgent = async ({ scope, epoch }: RequestContext, ref: string): Promise<AgentRow> => {
     const agent = await agents.find(scope, ref, epoch);
     if (!agent) throw notFound("agent", ref);
@@ -124,9 +126,9 @@ export const invocationHandlers = ({ db, agents, engine, slots, streams, logger 
     "POST /v1/agents/{agent_id}/invoke": async ({ params, body }, context) => {
       const { caller, repeatable, prefer, events } = context;
       const agent = await findAgent(context, params.agent_id);
-      const { definition } = storedDefinition(agent);
-      const inBackground = preferredWaitMs(prefer, definition.limits.timeout_seconds) === 0;
-      const run = newRun(newUuid(), Date.now(), agent, definition, body, inBackground || events !== undefined);
+      const chosen = await chooseVersion(serving, context, agent, body.context ?? {});
+      const inBackground = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds) === 0;
+      const run = newRun(newUuid(), Date.now(), agent, chosen, body, inBackground || events !== undefined);
       const mayStart = async () => {
         if (agent.status === "paused")
           throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);

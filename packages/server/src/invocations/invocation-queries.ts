@@ -20,6 +20,9 @@ const newRow = (run: RunInput) => ({
   accepted_at: uuidTime(run.id),
   agent_id: run.agentId,
   environment: run.environment,
+  version: run.version,
+  deployment_id: run.deploymentId,
+  trial: run.trial,
   user_id: run.userId,
   session_id: run.sessionId,
   message: run.message,
@@ -62,21 +65,39 @@ export async function recordRun(
   return rows[0];
 }
 
-/** What was said in the session before this run. What an earlier attempt of this very run wrote does not count. */
+/** More of a session than this no model reads, and no journal should hold. */
+const mostHistoryBytes = 2 * 1024 * 1024;
+
+/** What was said in the session before this run, the newest that fits. What an earlier attempt of this very run wrote does not count. */
 export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
   const { organisation_id, agent_id, session_id } = placeOf(run);
-  const rows = await trx
+  const newest = trx
     .selectFrom("session_messages")
-    .select(["turn", "role", "content"])
+    .select(["turn", "place", "role", "content"])
     .where("organisation_id", "=", organisation_id)
     .where("agent_id", "=", agent_id)
     .where("session_id", "=", session_id)
     .where("invocation_id", "!=", run.id)
     .orderBy("turn", "desc")
     .orderBy("place", "desc")
-    .limit(Math.max(run.definition.limits.history_messages, 1))
+    .limit(Math.max(run.definition.limits.history_messages, 1));
+  const rows = await trx
+    .selectFrom(newest.as("newest"))
+    .select(["turn", "role"])
+    .select(
+      // The text stays in the database where it would be too much; the turn is needed in any case.
+      sql<
+        string | null
+      >`case when sum(octet_length(content)) over (order by turn desc, place desc) <= ${mostHistoryBytes} then content end`.as(
+        "content",
+      ),
+    )
+    .orderBy("turn", "desc")
+    .orderBy("place", "desc")
     .execute();
-  const history = rows.map(({ role, content }): ModelMessage => ({ role: role as "user" | "assistant", content }));
+  const history = rows.flatMap(({ role, content }): ModelMessage[] =>
+    content === null ? [] : [{ role: role as "user" | "assistant", content }],
+  );
   return {
     turn: (rows[0]?.turn ?? 0) + 1,
     history: run.definition.limits.history_messages === 0 ? [] : history.toReversed(),

@@ -35,6 +35,8 @@ describe(operation, () => {
       agent_id: expect.stringMatching(/^agent_/),
       status: "completed",
       environment: "production",
+      version: null,
+      deployment_id: null,
       user_id: "ada",
       session_id: null,
       error: null,

@@ -16,6 +16,7 @@ import {
   messagesFor,
   modelsOf,
   storable,
+  tooMuchSaid,
 } from "./run-rules.ts";
 
 interface ModelStepDeps {
@@ -124,7 +125,10 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     if (reply.toolCalls.length === 0) return records.complete(run, progress, reply.text, tokensUsed);
     const next = { ...progress, step: progress.step + 1, tokensUsed };
     // No tool is called whose result no model call could use.
-    const why = loopFound(progress, reply.toolCalls) ?? limitReached(run, next, deadlineMs(run, progress) - now());
+    const why =
+      tooMuchSaid(progress, reply) ??
+      loopFound(progress, reply.toolCalls) ??
+      limitReached(run, next, deadlineMs(run, progress) - now());
     return why ? records.stop(run, next, "failed", why) : { reply };
   };
 }

@@ -10,6 +10,7 @@ import {
   messagesFor,
   modelsOf,
   storable,
+  tooMuchSaid,
 } from "./run-rules.ts";
 
 const { security, ...defaults } = agentDefaults;
@@ -21,6 +22,9 @@ const run = (change: Partial<RunInput["definition"]> = {}): RunInput => ({
   organisationId: "organisation",
   agentId: "agent",
   environment: "production",
+  version: null,
+  deploymentId: null,
+  trial: null,
   definition: { ...defaults, runtime: { type: "model" }, model: "perch/echo", limits, ...change },
   message: "hello",
   userId: null,
@@ -107,7 +111,19 @@ describe("storable", () => {
     expect(large?.arguments).toBe("[arguments larger than 256 KiB]");
     const [odd] = storable(reply(call("1", `a\0b${"x".repeat(200)}`))).toolCalls;
     expect(odd?.name).toBe(`ab${"x".repeat(125)}`);
+    const huge = {
+      ...call("x".repeat(2 ** 20)),
+      providerMetadata: { google: { thoughtSignature: "y".repeat(2 ** 20) } },
+    };
+    const [small] = storable(reply(huge)).toolCalls;
+    expect(JSON.stringify(small).length).toBeLessThan(300);
   });
+});
+
+test("a conversation may grow to 8 MiB, and no further", () => {
+  const long = { role: "assistant", content: "x".repeat(2 ** 20) } as const;
+  expect(tooMuchSaid(at({ said: Array.from({ length: 7 }, () => long) }), reply())).toBeUndefined();
+  expect(tooMuchSaid(at({ said: Array.from({ length: 8 }, () => long) }), reply())).toContain("8 MiB");
 });
 
 describe("loopFound", () => {

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelReply, ToolCall } from "../models/model.ts";
+import { type ModelMessage, type ModelReply, mostReplyLength, type ToolCall } from "../models/model.ts";
 import { storableText } from "../platform/storable-text.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import { mostRepeated } from "../tools/repeated-call.ts";
@@ -29,22 +29,28 @@ const mostTokens = 2_000_000_000;
 /** More calls than this in one reply are a model gone astray: the first ones are made. */
 const mostToolCalls = 32;
 
+/** All that was said in one run, in bytes: the journal holds it, and every model call sends it. */
+const mostSaid = 8 * 1024 * 1024;
+
 /** Longer texts are cut, and longer arguments become something that no tool takes: the journal keeps both. */
-const mostText = 1024 * 1024;
 const mostArguments = 256 * 1024;
 
 const mostName = 128;
+const mostMetadata = 64 * 1024;
 
 const bounded = (call: ToolCall): ToolCall => ({
-  ...call,
+  id: storableText(call.id, mostName),
   name: storableText(call.name, mostName),
   arguments:
     (JSON.stringify(call.arguments) ?? "").length <= mostArguments ? call.arguments : "[arguments larger than 256 KiB]",
+  ...((JSON.stringify(call.providerMetadata) ?? "").length <= mostMetadata && {
+    providerMetadata: call.providerMetadata,
+  }),
 });
 
 /** A model may say anything; what is kept must be text that a database can hold. */
 export const storable = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
-  text: storableText(text, mostText),
+  text: storableText(text, mostReplyLength),
   toolCalls: toolCalls.slice(0, mostToolCalls).map(bounded),
   tokens: Math.min(Math.max(0, Math.round(tokens)), mostTokens),
 });
@@ -68,6 +74,14 @@ export function afterTools(progress: Progress, reply: ModelReply, results: reado
     ],
     tokensUsed: addTokens(progress, reply),
   };
+}
+
+const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
+
+/** Why a run whose conversation has grown beyond all use is stopped; undefined while it may go on. */
+export function tooMuchSaid({ said }: Progress, reply: ModelReply): string | undefined {
+  const bytes = said.reduce((sum, message) => sum + sizeOf(message), sizeOf(reply));
+  return bytes > mostSaid ? `The conversation of the run is larger than ${mostSaid / 2 ** 20} MiB.` : undefined;
 }
 
 const mostRepeats = 5;

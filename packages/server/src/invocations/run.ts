@@ -11,6 +11,11 @@ export interface RunInput {
   readonly organisationId: string;
   readonly agentId: string;
   readonly environment: string;
+  /** Null: the agent's draft. */
+  readonly version: string | null;
+  readonly deploymentId: string | null;
+  /** The guarded canary of the environment, while there is one: its runs and those of the live deployment are compared. */
+  readonly trial: string | null;
   readonly definition: Omit<AgentDefinition, "security">;
   readonly message: string;
   readonly userId: string | null;

@@ -90,6 +90,19 @@ describe("a session", () => {
     expect(told("third")).toEqual(["second", "re: second", "third"]);
   });
 
+  test("shows the model no more than 2 MiB, the newest, and counts turns all the same", async () => {
+    const organisation = await withBot({ history_messages: 1000 });
+    const long = Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(240_000, "x"));
+    for (const message of long) await say(organisation, message, "long");
+    await say(organisation, "last", "long");
+    const heard = told("last");
+    expect(heard.length).toBeGreaterThan(5);
+    expect(heard.length).toBeLessThan(10);
+    expect(heard.join("").length).toBeLessThanOrEqual(2 ** 21 + 4);
+    expect(heard.slice(-3, -1).map((text) => text.length)).toEqual([240_000, 240_004]);
+    expect((await kept("long")).at(-1)?.turn).toBe(6);
+  });
+
   test("with history_messages 0 shows none, and is kept all the same", async () => {
     const organisation = await withBot({ history_messages: 0 });
     for (const message of ["uno", "due"]) await say(organisation, message, "silent");

@@ -23,6 +23,8 @@ export const toInvocationSummary = (row: InvocationRow): InvocationSummary => ({
   agent_id: toPublicId("agent", row.agent_id),
   status: row.status as InvocationStatus,
   environment: row.environment,
+  version: row.version,
+  deployment_id: row.deployment_id && toPublicId("deployment", row.deployment_id),
   user_id: row.user_id,
   session_id: row.session_id,
   error: row.error,

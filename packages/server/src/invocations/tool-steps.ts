@@ -55,6 +55,8 @@ export function createToolSteps({ tools, records, streams, logger, now }: ToolSt
     const { call, place, tries, tools: known } = toolTry;
     const tool = [...known, echoTool].find(({ definition }) => definition.name === call.name);
     if (!tool) return { content: `There is no tool ${call.name}.`, failed: true };
+    if (deadlineMs(run, progress) <= now())
+      return { content: "The run's time was over: nothing was called.", failed: true };
     const requestId = toPublicId("request", run.id);
     try {
       return await tools.call(tool, call.arguments, {

@@ -4,6 +4,10 @@ const WINDOW = 8;
 export function hideSecret(text: string, secret: string | null): string {
   if (!secret) return text;
   const size = Math.min(WINDOW, secret.length);
-  const pieces = Array.from({ length: secret.length - size + 1 }, (_, at) => secret.slice(at, at + size));
-  return text.replace(/\S+/g, (word) => (pieces.some((piece) => word.includes(piece)) ? "[hidden]" : word));
+  const pieces = new Set(Array.from({ length: secret.length - size + 1 }, (_, at) => secret.slice(at, at + size)));
+  const holdsPiece = (word: string): boolean => {
+    for (let at = 0; at + size <= word.length; at++) if (pieces.has(word.slice(at, at + size))) return true;
+    return false;
+  };
+  return text.replace(/\S+/g, (word) => (holdsPiece(word) ? "[hidden]" : word));
 }

@@ -38,6 +38,9 @@ export interface ModelRequest {
   readonly onText: (delta: string) => void;
 }
 
+/** What is longer is cut. */
+export const mostReplyLength = 1024 * 1024;
+
 export interface ModelReply {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];

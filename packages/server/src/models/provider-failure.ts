@@ -4,6 +4,9 @@ import { causesOf, mayPass, retryAfterMs, secondsAsMs } from "../platform/outbou
 import { hideSecret } from "./hide-secret.ts";
 import { PassingModelError, PermanentModelError } from "./model.ts";
 
+/** A provider may answer megabytes; what is shown is in the beginning. */
+const mostSearched = 4000;
+
 /** Who failed: for the message, and for the key that must not be in it. */
 export interface FailingModel {
   readonly provider: string;
@@ -81,7 +84,7 @@ function refusedByProvider({ status = 0, said }: Failure, { provider, model, api
   if (status >= 300 && status < 400)
     return new PermanentModelError(`${provider} answers ${status}, a redirect. Set its base URL to where that leads.`);
   if (status < 400 || passes(status)) return null;
-  const reason = hideSecret(said.message ?? "", apiKey).slice(0, 500);
+  const reason = hideSecret((said.message ?? "").slice(0, mostSearched), apiKey).slice(0, 500);
   return new PermanentModelError(`${provider}/${model} refuses the request (${status})${reason ? `: ${reason}` : "."}`);
 }
 
@@ -115,9 +118,11 @@ export function toModelError(error: unknown, who: FailingModel): Error {
     );
   for (const { name, code, message } of causesOf(error)) {
     if (name === "RefusedAddressError" || name === "ResponseTooLargeError")
-      return new PermanentModelError(hideSecret(message, who.apiKey));
+      return new PermanentModelError(hideSecret(message.slice(0, mostSearched), who.apiKey));
     if (name === "AI_UnsupportedFunctionalityError" || name === "AI_InvalidPromptError")
-      return new PermanentModelError(`${subject} cannot take this request: ${hideSecret(message, who.apiKey)}`);
+      return new PermanentModelError(
+        `${subject} cannot take this request: ${hideSecret(message.slice(0, mostSearched), who.apiKey)}`,
+      );
     if (code === "ERR_INVALID_URL") return new PermanentModelError(`The base URL of ${who.provider} is no URL.`);
   }
   const failure = failureOf(error);

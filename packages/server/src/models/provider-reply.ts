@@ -4,7 +4,14 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { type ModelReply, type ModelRequest, PassingModelError, PermanentModelError, type ToolCall } from "./model.ts";
+import {
+  type ModelReply,
+  type ModelRequest,
+  mostReplyLength,
+  PassingModelError,
+  PermanentModelError,
+  type ToolCall,
+} from "./model.ts";
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
@@ -40,6 +47,8 @@ function tokensOf(
   if (counted > 0) return counted;
   return estimate(JSON.stringify(request.messages), JSON.stringify(request.tools), text, JSON.stringify(calls));
 }
+
+const noUsage = { inputTokens: {}, outputTokens: {} } as LanguageModelV4Usage;
 
 /** Throws where a finished stream is still no answer. `empty`: neither text nor a call came. */
 function refuseNoAnswer(subject: string, { unified, raw }: LanguageModelV4FinishReason, empty: boolean): void {
@@ -78,6 +87,8 @@ export async function readReply(
     if (part.type === "text-delta" && part.delta) {
       text += part.delta;
       request.onText(part.delta);
+      // No more would be kept: leaving the loop ends the answer.
+      if (text.length > mostReplyLength) return { text, toolCalls: [], tokens: tokensOf(noUsage, request, text, []) };
     }
   }
   if (!finish) throw new PassingModelError(`${subject} was cut off in the middle of its answer.`);

@@ -1,9 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { RefusedAddressError, ResponseTooLargeError } from "../platform/guarded-client.ts";
 import { mayPass, retryAfterMs } from "../platform/outbound-failure.ts";
-import { type ModelMessage, type ModelReply, PassingModelError, PermanentModelError } from "./model.ts";
+import {
+  type ModelMessage,
+  type ModelReply,
+  mostReplyLength,
+  PassingModelError,
+  PermanentModelError,
+} from "./model.ts";
 
 export interface RemoteRequest {
   readonly requestId: string;
@@ -28,6 +33,7 @@ interface RemoteAgentDeps {
 }
 
 const complaintMs = 2000;
+const mostComplaint = 16 * 1024;
 const Tokens = z.int().min(0).max(1_000_000_000).default(0);
 const Answer = z.object({ response: z.string(), tokens_used: Tokens });
 const Token = z.object({ text: z.string() });
@@ -58,14 +64,24 @@ function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
   }
 }
 
-/** What the service says went wrong. It is no answer worth waiting for: what takes longer is left unread. */
-async function complaintOf(response: Response): Promise<string> {
-  const tooLong = sleep(complaintMs, "", { ref: false });
-  const text = await Promise.race([response.text().catch(() => ""), tooLong]);
+/** What the service says went wrong. It is no answer worth waiting for: what is longer or takes longer is left unread. */
+async function complaintOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const timer = setTimeout(() => void reader?.cancel().catch(() => undefined), complaintMs);
+  const chunks: Uint8Array[] = [];
   try {
-    return Complaint.parse(JSON.parse(text)).slice(0, 500);
+    for (let size = 0; reader && size < mostComplaint; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.byteLength;
+    }
+    return Complaint.parse(JSON.parse(Buffer.concat(chunks).toString())).slice(0, 500);
   } catch {
     return "";
+  } finally {
+    clearTimeout(timer);
+    await reader?.cancel().catch(() => undefined);
   }
 }
 
@@ -87,6 +103,8 @@ async function streamed(response: Response, where: string, onText: (delta: strin
       const piece = parsed(Token, data, where).text;
       text += piece;
       onText(piece);
+      // No more would be kept: leaving the loop ends the answer.
+      if (text.length > mostReplyLength) return { text, toolCalls: [], tokens: 0 };
     } else if (event === "error") {
       throw new PermanentModelError(parsed(Failure, data, where).message.slice(0, 1000));
     } else if (event === "done") {

@@ -40,10 +40,20 @@ describe("perch/script", () => {
     const reply = " one  two three\n";
     const startedAt = performance.now();
     await local(asked(script({ reply, word_delay_ms: 20 }), { onText: (delta) => void said.push(delta) }));
-    expect(said).toEqual([" one", "  two", " three\n"]);
+    expect(said).toEqual([" one", "  two", " three", "\n"]);
     expect(performance.now() - startedAt).toBeGreaterThan(55);
     await local(asked(script({ reply }), { onText: (delta) => void said.push(delta) }));
     expect(said.at(-1)).toBe(reply);
+  });
+
+  test("a short script that asks for a very long reply gets one that is cut, at once", async () => {
+    const startedAt = performance.now();
+    const instructions = script({ reply: "{message}".repeat(2000) });
+    const messages = [{ role: "user" as const, content: "a b ".repeat(60_000) }];
+    expect((await local(asked(instructions, { messages }))).text).toHaveLength(2 ** 20);
+    const spaces = [{ role: "user" as const, content: " ".repeat(250_000) }];
+    await local(asked(script({ reply: "{message}", word_delay_ms: 1 }), { messages: spaces }));
+    expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
   test("takes its time, and stops when nobody waits any more", async () => {

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { countTokens } from "./echo-model.ts";
-import { type Model, type ModelReply, type ModelRequest, PassingModelError, PermanentModelError } from "./model.ts";
+import {
+  type Model,
+  type ModelReply,
+  type ModelRequest,
+  mostReplyLength,
+  PassingModelError,
+  PermanentModelError,
+} from "./model.ts";
 
 const Step = z.strictObject({
   reply: z.string().default(""),
@@ -26,10 +33,21 @@ function scriptOf(instructions: string): z.infer<typeof Script> {
   }
 }
 
+/** A short script can ask for a very long reply: it ends where a reply is cut anyway. */
+function filledIn(reply: string, message: string): string {
+  const [first = "", ...others] = reply.split("{message}");
+  let text = first;
+  for (const part of others) {
+    if (text.length > mostReplyLength) break;
+    text += message + part;
+  }
+  return text.slice(0, mostReplyLength);
+}
+
 /** Word by word, as a model would, where the script says how slowly. */
 async function say(text: string, wordDelayMs: number, { onText, signal }: ModelRequest): Promise<void> {
   if (wordDelayMs === 0) return onText(text);
-  for (const word of text.match(/\s*\S+\s*$|\s*\S+/g) ?? []) {
+  for (const word of text.split(/(?<=\S)(?=\s)/)) {
     await sleep(wordDelayMs, undefined, { signal });
     onText(word);
   }
@@ -41,7 +59,7 @@ async function play(step: Step, request: ModelRequest): Promise<ModelReply> {
   if (step.fail === "for good") throw new PermanentModelError(step.reply || "The script says: fail.");
   if (step.fail) throw new PassingModelError(step.reply || "The script says: fail, and try again.");
   const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const text = step.reply.replaceAll("{message}", message);
+  const text = filledIn(step.reply, message);
   await say(text, step.word_delay_ms, request);
   return {
     text,

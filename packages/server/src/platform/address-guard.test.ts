@@ -21,6 +21,7 @@ const forbidden = {
   teredo: ["2001::1"],
   discard: ["100::1"],
   unassigned: ["4000::1", "e000::1"],
+  hostOfGuests: ["168.63.129.16", "::ffff:168.63.129.16"],
   unreadable: ["", "localhost", "127.0.0.1:80", "[::1]", "1.2.3.4.5", "256.0.0.1"],
 };
 

@@ -51,7 +51,8 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
   const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000 } = limits;
   const agent = new Agent({
     allowH2: false,
-    connections: 256,
+    // Of one worker to one host. All organisations share them: past this they wait for each other.
+    connections: 2048,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     // The deadline covers both; undici's own five minutes would cut off a slow model.

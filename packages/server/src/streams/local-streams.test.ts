@@ -11,16 +11,20 @@ async function countEvents(streams: RunStreams, runId: string): Promise<number> 
   return (await page).value?.length ?? 0;
 }
 
-test("a stream is forgotten 15 minutes after its last event", async () => {
+test("a stream is forgotten 15 minutes after its last event, two minutes after its end", async () => {
   let nowMs = 1_800_000_000_000;
   const streams = createLocalStreams(() => nowMs);
-  await streams.append("run", { type: "end" });
+  const tool = { type: "tool", step: 1, call: 1, name: "t", status: "started" } as const;
+  for (const runId of ["running", "ended"]) await streams.append(runId, tool);
   nowMs += 14 * 60_000;
-  await streams.append("run", { type: "end" });
-  nowMs += 14 * 60_000;
-  expect(await countEvents(streams, "run")).toBe(2);
+  await streams.append("running", tool);
+  await streams.append("ended", { type: "end" });
+  nowMs += 60_000;
+  expect([await countEvents(streams, "running"), await countEvents(streams, "ended")]).toEqual([2, 2]);
   nowMs += 2 * 60_000;
-  expect(await countEvents(streams, "run")).toBe(0);
+  expect([await countEvents(streams, "running"), await countEvents(streams, "ended")]).toEqual([2, 0]);
+  nowMs += 13 * 60_000;
+  expect(await countEvents(streams, "running")).toBe(0);
 });
 
 test("the run left alone for longest makes room, by count and by size", async () => {

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
-import { keptMs, mostStreamBytes, withoutArguments } from "./stream-limits.ts";
+import { keptAfter, keptMs, mostStreamBytes, mostTextLength, withoutArguments } from "./stream-limits.ts";
 import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
 
 interface RunLog {
@@ -37,7 +37,8 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
   let lastEpoch = 0;
   let isClosed = false;
 
-  const keep = (runId: string, log: RunLog): void => void logs.set(runId, log, { size: log.bytes + 200 });
+  const keep = (runId: string, log: RunLog, ttl = keptMs): void =>
+    void logs.set(runId, log, { size: log.bytes + 200, ttl });
   const logOf = (runId: string): RunLog => {
     const present = logs.get(runId);
     if (present) return present;
@@ -50,7 +51,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
   const add = (runId: string, log: RunLog, event: RunEvent): void => {
     log.events.push({ id: `${log.epoch}-${log.events.length + 1}`, event });
     log.bytes += sizeOf(event);
-    keep(runId, log);
+    keep(runId, log, keptAfter(event));
     wake(runId);
   };
 
@@ -102,7 +103,12 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
 
   return {
     writeText: (runId, step) =>
-      createTextWriter({ store: storeOf(runId, step), now, mostTextLength: mostBytes, onFailure: () => undefined }),
+      createTextWriter({
+        store: storeOf(runId, step),
+        now,
+        mostTextLength: Math.min(mostBytes, mostTextLength),
+        onFailure: () => undefined,
+      }),
     append: async (runId, event) => {
       const log = logOf(runId);
       add(runId, log, log.bytes + sizeOf(event) > mostBytes ? withoutArguments(event) : event);

@@ -197,14 +197,19 @@ describe("a process with many readers", () => {
     for (const reader of await Promise.all(readers)) expect(reader.done).toBe(true);
   });
 
-  test("keeps a stream for 15 minutes after its last event", async () => {
+  test("keeps a stream for 15 minutes after its last event, for two after its end", async () => {
     const { streams, valkey } = await connect();
     const runId = newUuid();
-    await streams.append(runId, { type: "end" });
-    for (const key of [`perch:stream:{${runId}}`, `perch:stream:{${runId}}:owner`]) {
-      const ttl = await valkey.pttl(key);
-      expect(ttl).toBeGreaterThan(14 * 60_000);
-      expect(ttl).toBeLessThanOrEqual(15 * 60_000);
+    for (const [event, minutes] of [
+      [{ type: "tool", step: 1, call: 1, name: "t", status: "started" }, 15],
+      [{ type: "end" }, 2],
+    ] as const) {
+      await streams.append(runId, event);
+      for (const key of [`perch:stream:{${runId}}`, `perch:stream:{${runId}}:owner`]) {
+        const ttl = await valkey.pttl(key);
+        expect(ttl).toBeGreaterThan((minutes - 1) * 60_000);
+        expect(ttl).toBeLessThanOrEqual(minutes * 60_000);
+      }
     }
   });
 });

@@ -3,7 +3,7 @@ import type { Logger } from "../platform/logger.ts";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
-import { keptMs, mostStreamBytes, withoutArguments } from "./stream-limits.ts";
+import { keptAfter, keptMs, mostStreamBytes, mostTextLength, withoutArguments } from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 import { createTextWriter, type PutAnswer, type TextStore } from "./text-writer.ts";
 import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
@@ -78,10 +78,15 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
 
   return {
     writeText: (runId, step) =>
-      createTextWriter({ store: storeOf(runId, step), now, mostTextLength: mostBytes, onFailure }),
+      createTextWriter({
+        store: storeOf(runId, step),
+        now,
+        mostTextLength: Math.min(mostBytes, mostTextLength),
+        onFailure,
+      }),
     append: async (runId, event) => {
       const payloads = [pack(event), pack(withoutArguments(event))];
-      await valkey.appendEvent(...keysOf(runId), keptMs, mostBytes, ...payloads).catch(onFailure);
+      await valkey.appendEvent(...keysOf(runId), keptAfter(event), mostBytes, ...payloads).catch(onFailure);
     },
     read,
     close: async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ToolCall } from "../models/model.ts";
 
 /** The same for values that differ only in the order of their keys. */
@@ -8,9 +9,18 @@ const canonical = (value: unknown): string =>
       : inner,
   ) ?? "";
 
+/** Longer arguments are compared by how they are written: sorting their keys again and again would cost more than it finds. */
+const mostSorted = 16 * 1024;
+
+function keyOf({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string {
+  const written = JSON.stringify(args) ?? "";
+  const same = written.length <= mostSorted ? canonical(args) : written;
+  return createHash("sha256").update(`${name} ${same}`).digest("base64");
+}
+
 /** The call made most often with the same arguments, the first of them when several were: a model in a loop shows here. */
 export function mostRepeated(calls: readonly Pick<ToolCall, "name" | "arguments">[]): { name: string; times: number } {
-  const same = Map.groupBy(calls, ({ name, arguments: args }) => `${name} ${canonical(args)}`);
+  const same = Map.groupBy(calls, keyOf);
   let most = { name: "", times: 0 };
   for (const [{ name } = { name: "" }, ...more] of same.values())
     if (more.length + 1 > most.times) most = { name, times: more.length + 1 };

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { AgentDefinition } from "./agent-definition.ts";
+import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
+import { AgentId, AgentRef, KeyId } from "./ids.ts";
+import type { OperationTable } from "./operation.ts";
+
+export const versionLabelPattern = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
+export const VersionLabel = z
+  .string()
+  .regex(versionLabelPattern, "Use 1 to 64 letters, digits, dots, underscores, plus signs and hyphens")
+  .refine((label) => label !== "draft", "`draft` is what the agent is before it is deployed")
+  .meta({ id: "VersionLabel", example: "v1.4.0" });
+
+export const VersionSummary = z
+  .object({
+    version: VersionLabel,
+    agent_id: AgentId,
+    checksum: z.string().describe("SHA-256 of the definition: two versions with one checksum are the same."),
+    created_by: KeyId.nullable(),
+    created_at: Timestamp,
+  })
+  .meta({ id: "VersionSummary" });
+export type VersionSummary = z.infer<typeof VersionSummary>;
+
+export const Version = VersionSummary.extend({ definition: AgentDefinition.omit({ security: true }) }).meta({
+  id: "Version",
+});
+export type Version = z.infer<typeof Version>;
+
+export const VersionDiff = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    same: z.boolean(),
+    changes: z.array(
+      z
+        .object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() })
+        .meta({ id: "VersionChange", description: "What is absent on one side is left out there." }),
+    ),
+    text: z.string().describe("The same for reading: a unified diff, with texts line by line."),
+  })
+  .meta({ id: "VersionDiff" });
+export type VersionDiff = z.infer<typeof VersionDiff>;
+
+const params = z.strictObject({ agent_id: AgentRef, version: z.string() });
+const tag = "Deployments";
+
+export const versionOperations = {
+  "GET /v1/agents/{agent_id}/versions": {
+    id: "listVersions",
+    tag,
+    summary: "List versions",
+    permission: "read",
+    params: z.strictObject({ agent_id: AgentRef }),
+    query: z.strictObject({ ...pageQuery, sort: sortQuery(["created_at"]) }),
+    status: 200,
+    response: list(VersionSummary),
+    errors: ["not_found"],
+  },
+  "GET /v1/agents/{agent_id}/versions/{version}": {
+    id: "getVersion",
+    tag,
+    summary: "Get version",
+    description: "The whole definition, as it was when the label was first used. It never changes.",
+    permission: "read",
+    params,
+    status: 200,
+    response: single(Version),
+    errors: ["not_found"],
+  },
+  "GET /v1/agents/{agent_id}/versions/{version}/diff": {
+    id: "diffVersions",
+    tag,
+    summary: "Compare versions",
+    description: "What changes from this version to another one, or to the agent's draft.",
+    permission: "read",
+    params,
+    query: z.strictObject({ to: z.string().default("draft").describe("A version's label, or `draft`.") }),
+    status: 200,
+    response: single(VersionDiff),
+    errors: ["not_found"],
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,126 @@
+import type { AgentDefinitionPatch } from "@perch/contract";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
+import { freePort } from "../../../../scripts/testbed/server-process.ts";
+import { verifies } from "../../../../spec/verifies.ts";
+import { ok } from "../../test/contract-client.ts";
+import { deploy, deploymentOf, saysAt, withVersions } from "../../test/deploying.ts";
+import { usePerch } from "../../test/harness.ts";
+import { startMcpServer } from "../../test/mcp-server.ts";
+import { startToolServer } from "../../test/tool-server.ts";
+
+const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
+const perch = usePerch({ valkeyUrl, outboundPrivateRanges: ["127.0.0.0/8"] }, { runs: true });
+const guarded = usePerch({ valkeyUrl }, { runs: true });
+
+type Tool = NonNullable<AgentDefinitionPatch["tools"]>[number];
+const mcp = (url: string): Tool => ({ type: "mcp", name: "orders", url });
+const http = (url: string): Tool => ({
+  type: "http",
+  name: "book",
+  description: "Books.",
+  method: "POST",
+  url,
+  parameters: { type: "object" },
+});
+const nowhere = `http://127.0.0.1:${await freePort()}`;
+const where = new URL(nowhere).host;
+
+/** v1 is live; v2 is the same agent with this change. */
+async function deployWith(change: AgentDefinitionPatch, at = perch()) {
+  const organisation = await withVersions(at, ["v1"]);
+  ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: change }));
+  const deployment = await deploy(organisation, { version: "v2" });
+  return { organisation, deployment };
+}
+
+describe("a deployment that cannot work", () => {
+  test.each<[string, AgentDefinitionPatch, string]>([
+    [
+      "a model that is not there",
+      { model: "acme/large" },
+      "There is no model acme/large here. Use one of perch/echo, perch/script, or add a provider: POST /v1/providers.",
+    ],
+    ["a fallback that is not there", { fallback_models: ["acme/small"] }, "There is no model acme/small here."],
+    [
+      "an MCP server that does not answer",
+      { tools: [mcp(`${nowhere}/mcp`)] },
+      "The MCP server orders could not be reached (ECONNREFUSED).",
+    ],
+    [
+      "an HTTP tool that does not answer",
+      { tools: [http(nowhere)] },
+      `The tool book at ${where} does not answer. It could not be reached.`,
+    ],
+    [
+      "a remote agent that does not answer",
+      { runtime: { type: "http", url: nowhere } },
+      `The remote agent at ${where} does not answer. It could not be reached.`,
+    ],
+    [
+      "tools and a single step",
+      { tools: [http(nowhere)], limits: { max_steps: 1 } },
+      "The agent has tools, but limits.max_steps is 1: it could call one and never use the result. Allow 2 or more.",
+    ],
+    [
+      "a model that is its own fallback",
+      { fallback_models: ["perch/script"] },
+      "fallback_models names perch/script twice: a model that failed would be its own fallback.",
+    ],
+  ])("%s: it fails, says what to fix, and what was live still answers", async (_, change, error) => {
+    verifies("deployment.checks", "deployment.failed-keeps-previous", "deployment.statuses");
+    const { organisation, deployment } = await deployWith(change);
+    expect(deployment).toMatchObject({ status: "failed", activated_at: null, ended_at: expect.any(String) });
+    expect(deployment.error).toContain(error);
+    expect(await deploymentOf(organisation, organisation.deployments[0]?.id ?? "")).toEqual(
+      organisation.deployments[0],
+    );
+    expect(await saysAt(perch(), organisation)).toBe("v1");
+  });
+
+  test.each<[string, (url: string) => AgentDefinitionPatch]>([
+    ["an MCP server", (url) => ({ tools: [mcp(url)] })],
+    ["an HTTP tool", (url) => ({ tools: [http(url)] })],
+    ["a remote agent", (url) => ({ runtime: { type: "http", url } })],
+  ])("%s at a private address: nothing is sent, and it says how it can be allowed", async (_, change) => {
+    verifies("deployment.checks", "outbound.guarded");
+    const server = await startToolServer();
+    onTestFinished(server.close);
+    const { organisation, deployment } = await deployWith(change(server.url), guarded());
+    expect(deployment.status).toBe("failed");
+    expect(deployment.error).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+    expect(server.calls).toEqual([]);
+    expect(await saysAt(guarded(), organisation)).toBe("v1");
+  });
+
+  test("what is repaired can be deployed: the same label, since the draft is the same", async () => {
+    verifies("deployment.checks");
+    const port = await freePort();
+    const { organisation, deployment } = await deployWith({ model: "acme/large" });
+    expect(deployment.status).toBe("failed");
+    const provider = {
+      name: "acme",
+      type: "openai-compatible" as const,
+      base_url: `http://127.0.0.1:${port}`,
+      api_key: "sk-1",
+    };
+    ok(await organisation.call("POST /v1/providers", { body: provider }));
+    expect(await deploy(organisation, { version: "v2" })).toMatchObject({ status: "active", error: null });
+  });
+});
+
+describe("a deployment that can work", () => {
+  test("tools and a remote agent that answer at all pass, whatever they say to a question without content", async () => {
+    verifies("deployment.checks");
+    const orders = await startMcpServer();
+    const refusing = await startToolServer(() => ({ status: 405 }));
+    onTestFinished(orders.close);
+    onTestFinished(refusing.close);
+    const withTools = await deployWith({ tools: [mcp(orders.url), http(refusing.url)] });
+    expect(withTools.deployment).toMatchObject({ status: "active", error: null });
+    expect(refusing.calls.map(({ method, body }) => [method, body])).toEqual([["OPTIONS", ""]]);
+    expect(orders.calls).toEqual([]);
+    const remote = await deployWith({ runtime: { type: "http", url: refusing.url } });
+    expect(remote.deployment).toMatchObject({ status: "active", error: null });
+  });
+});

@@ -1,0 +1,125 @@
+import type { ArmFigures, Guards } from "@perch/contract";
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
+import { type Arm, armFor, brokenGuard, checkEveryMs, isEnoughToJudge, type Serving } from "./deployment-rules.ts";
+
+const arm = (deploymentId: string, trafficPercent: number): Arm<string> => ({
+  deploymentId,
+  version: deploymentId,
+  trafficPercent,
+  definition: deploymentId,
+  guarded: false,
+});
+const serving = (percent: number, canary = "canary"): Serving<string> => ({
+  live: arm("live", 100),
+  canary: arm(canary, percent),
+});
+const nobody = { sessionId: null, userId: null };
+const ids = Array.from({ length: 10_000 }, (_, i) => `id-${i}`);
+const session = (sessionId: string) => ({ sessionId, userId: null });
+const onCanary = (percent: number, canary = "canary") =>
+  ids.filter((id) => armFor(serving(percent, canary), session(id), 0).deploymentId === canary);
+
+describe("who gets the canary", () => {
+  test("all get the live one where there is no canary", () => {
+    const alone = { live: arm("live", 100), canary: undefined };
+    expect(armFor(alone, nobody, 0).deploymentId).toBe("live");
+    expect(armFor(alone, session("a"), 0).deploymentId).toBe("live");
+  });
+
+  test.each([1, 5, 25, 50, 75, 99])("%i %% of 10,000 sessions, within 3 points", (percent) => {
+    verifies("deployment.canary-sticky");
+    const share = (onCanary(percent).length / ids.length) * 100;
+    expect(Math.abs(share - percent)).toBeLessThan(3);
+    expect(share).toBeGreaterThan(0);
+  });
+
+  test("a growing share takes nobody off the canary", () => {
+    verifies("deployment.canary-sticky");
+    let before = new Set<string>();
+    for (const percent of [1, 2, 10, 33, 50, 90, 99]) {
+      const now = new Set(onCanary(percent));
+      expect([...before].filter((id) => !now.has(id))).toEqual([]);
+      expect(now.size).toBeGreaterThan(before.size);
+      before = now;
+    }
+  });
+
+  test("a session decides before a user, a user before chance", () => {
+    verifies("deployment.canary-sticky");
+    const half = serving(50);
+    const chosen = new Set(onCanary(50));
+    const [inside, outside] = [ids.find((id) => chosen.has(id)) ?? "", ids.find((id) => !chosen.has(id)) ?? ""];
+    for (const random of [0, 0.999]) {
+      for (const userId of [null, "ada", "bob"]) {
+        expect(armFor(half, { sessionId: inside, userId }, random).deploymentId).toBe("canary");
+        expect(armFor(half, { sessionId: outside, userId }, random).deploymentId).toBe("live");
+      }
+    }
+    const arms = ids.map((userId) =>
+      [0, 0.999].map((random) => armFor(half, { sessionId: null, userId }, random).version),
+    );
+    expect(arms.filter(([one, other]) => one !== other)).toEqual([]);
+    expect(new Set(arms.flat()).size).toBe(2);
+    expect(armFor(half, nobody, 0.49).deploymentId).toBe("canary");
+    expect(armFor(half, nobody, 0.5).deploymentId).toBe("live");
+  });
+
+  test("another canary chooses other sessions: nobody is always the first to try", () => {
+    const two = new Set(onCanary(20, "two"));
+    const both = onCanary(20, "one").filter((id) => two.has(id));
+    expect(both.length).toBeLessThan(600);
+  });
+});
+
+const figures = (change: Partial<ArmFigures> = {}): ArmFigures => ({
+  runs: 100,
+  error_rate: 0.01,
+  p95_ms: 100,
+  mean_tokens: 50,
+  ...change,
+});
+const guards = (rules: Partial<Guards>): Guards => ({ min_runs: 50, window_seconds: 60, ...rules });
+
+describe("a guard", () => {
+  test.each([
+    ["max_error_rate_increase", 0.05, { error_rate: 0.0601 }, "Error rate 6 % of 100 runs, against 1 % of 100"],
+    ["max_p95_ratio", 1.5, { p95_ms: 151 }, "95th percentile 151 ms of 100 runs, against 100 ms of 100"],
+    ["max_mean_tokens_ratio", 2, { mean_tokens: 101 }, "Mean tokens 101 of 100 runs, against 50 of 100"],
+  ] as const)("%s is broken above its limit, and says so in figures", (rule, limit, worse, said) => {
+    verifies("deployment.guards");
+    expect(brokenGuard(guards({ [rule]: limit }), figures(worse), figures())).toBe(`${said} (${rule} ${limit}).`);
+  });
+
+  test.each([
+    [{ max_error_rate_increase: 0.05 }, { error_rate: 0.06 }, {}],
+    [{ max_error_rate_increase: 0.1 }, { error_rate: 0.8 }, { error_rate: 0.7 }],
+    [{ max_error_rate_increase: 0 }, { error_rate: 0.01 }, {}],
+    [{ max_p95_ratio: 1.5 }, { p95_ms: 150 }, {}],
+    [{ max_mean_tokens_ratio: 2 }, { mean_tokens: 100 }, {}],
+  ])("%j holds at its limit", (rules, canary, live) => {
+    expect(brokenGuard(guards(rules), figures(canary), figures(live))).toBeUndefined();
+  });
+
+  test("a better canary, a rule not asked for and a figure that is not there break nothing", () => {
+    const all = guards({ max_error_rate_increase: 0, max_p95_ratio: 1, max_mean_tokens_ratio: 1 });
+    expect(brokenGuard(all, figures({ error_rate: 0, p95_ms: 1, mean_tokens: 1 }), figures())).toBeUndefined();
+    expect(
+      brokenGuard(guards({ max_p95_ratio: 1 }), figures({ error_rate: 1, mean_tokens: 999 }), figures()),
+    ).toBeUndefined();
+    expect(brokenGuard(all, figures({ p95_ms: null }), figures())).toBeUndefined();
+    expect(brokenGuard(all, figures(), figures({ p95_ms: 0, mean_tokens: 0 }))).toBeUndefined();
+  });
+
+  test("nothing is judged before both have their runs", () => {
+    const enough = (canary: number, live: number) =>
+      isEnoughToJudge(guards({}), figures({ runs: canary }), figures({ runs: live }));
+    expect([enough(50, 50), enough(49, 1000), enough(1000, 49)]).toEqual([true, false, false]);
+  });
+
+  test("is looked at every second in a short window, every half minute in a long one", () => {
+    expect(checkEveryMs(guards({ window_seconds: 10 }))).toBe(1000);
+    expect(checkEveryMs(guards({ window_seconds: 100 }))).toBe(5000);
+    expect(checkEveryMs(guards({ window_seconds: 7 * 86_400 }))).toBe(30_000);
+  });
+});

@@ -1,0 +1,58 @@
+import type { VersionOperationKey } from "@perch/contract";
+import { type AgentRow, findAgent } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import type { Database, OrganisationTransaction } from "../db/database.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
+import { notFound } from "../platform/api-error.ts";
+import { page, single } from "../platform/envelopes.ts";
+import { toVersion, toVersionSummary } from "./to-deployment.ts";
+import * as queries from "./version-queries.ts";
+import { type Definition, diffOf } from "./version-rules.ts";
+
+const draft = "draft";
+
+export const versionHandlers = ({ db }: { readonly db: Database }) => {
+  const withAgent = <T>(
+    { scope }: RequestContext,
+    ref: string,
+    work: (trx: OrganisationTransaction, agent: AgentRow, key: queries.AgentKey) => Promise<T>,
+  ) =>
+    db.inOrganisation(scope.organisationId, async (trx) => {
+      const agent = await findAgent(trx, scope, ref);
+      if (!agent) throw notFound("agent", ref);
+      return work(trx, agent, { organisationId: agent.organisation_id, agentId: agent.id });
+    });
+
+  const definitionAt = async (
+    trx: OrganisationTransaction,
+    agent: AgentRow,
+    key: queries.AgentKey,
+    label: string,
+  ): Promise<readonly [string, Definition]> => {
+    if (label === draft) return [draft, storedDefinition(agent).definition];
+    const row = await queries.findVersion(trx, key, label);
+    if (!row) throw notFound("version", label);
+    return [label, queries.definitionOf(row)];
+  };
+
+  return {
+    "GET /v1/agents/{agent_id}/versions": ({ params, query }, context) =>
+      withAgent(context, params.agent_id, async (trx, _, key) => {
+        const rows = await queries.listVersions(trx, key, query);
+        return page(rows.map(toVersionSummary), query, await queries.countVersions(trx, key));
+      }),
+
+    "GET /v1/agents/{agent_id}/versions/{version}": ({ params }, context) =>
+      withAgent(context, params.agent_id, async (trx, _, key) => {
+        const row = await queries.findVersion(trx, key, params.version);
+        if (!row) throw notFound("version", params.version);
+        return single(toVersion(row));
+      }),
+
+    "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
+      withAgent(context, params.agent_id, async (trx, agent, key) => {
+        const from = await definitionAt(trx, agent, key, params.version);
+        return single(diffOf(from, await definitionAt(trx, agent, key, query.to)));
+      }),
+  } satisfies Handlers<VersionOperationKey>;
+};

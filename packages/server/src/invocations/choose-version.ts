@@ -1,0 +1,43 @@
+import type { InvocationContext } from "@perch/contract";
+import type { AgentRow } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import { armFor } from "../deployments/deployment-rules.ts";
+import type { ServingDirectory } from "../deployments/serving-directory.ts";
+import type { RequestContext } from "../handlers.ts";
+import { forbidden, notFound } from "../platform/api-error.ts";
+import type { RunInput } from "./run.ts";
+
+export type ChosenVersion = Pick<RunInput, "environment" | "version" | "deploymentId" | "trial" | "definition">;
+
+/**
+ * What runs: the version asked for by name, else what is deployed to the environment, else the agent's draft, as long as nothing
+ * was ever deployed there.
+ */
+export async function chooseVersion(
+  serving: ServingDirectory,
+  { caller, epoch }: Pick<RequestContext, "caller" | "epoch">,
+  agent: AgentRow,
+  { environment = "production", version, session_id, user_id }: InvocationContext,
+): Promise<ChosenVersion> {
+  const key = { organisationId: agent.organisation_id, agentId: agent.id };
+  const alone = { environment, deploymentId: null, trial: null };
+  if (version !== undefined) {
+    // It goes past what is deployed: whoever may not even read versions should not choose one.
+    if (!caller.permissions.has("read"))
+      throw forbidden("Choosing `context.version` needs a key with the permission read.");
+    const definition = await serving.findVersion(key, version, epoch);
+    if (!definition) throw notFound("version", version);
+    return { ...alone, version, definition };
+  }
+  const deployed = await serving.find(key, environment, epoch);
+  if (!deployed) return { ...alone, version: null, definition: storedDefinition(agent).definition };
+  const who = { sessionId: session_id ?? null, userId: user_id ?? null };
+  const arm = armFor(deployed, who, Math.random());
+  return {
+    environment,
+    version: arm.version,
+    deploymentId: arm.deploymentId,
+    trial: deployed.canary?.guarded ? deployed.canary.deploymentId : null,
+    definition: arm.definition,
+  };
+}

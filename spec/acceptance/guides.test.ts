@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
+import { commandBlocks, withoutVariables } from "./markdown-commands.ts";
+
+const folder = join(import.meta.dirname, "../../docs/guides");
+const separator = "=== end of block ===";
+
+let database: ScratchDatabase;
+let engine: RestateCluster;
+let server: ServerProcess;
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  engine = await startRestate();
+  await runCommand(database, ["migrate"]);
+  const settings = {
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_WORKER_PORT: "0",
+  };
+  server = await startServer(database, settings, "all");
+});
+afterAll(async () => {
+  await server?.stop();
+  await engine?.stop();
+  await database?.drop();
+});
+
+/** What each block of a page prints. */
+async function outputsOf(page: string) {
+  const blocks = commandBlocks(readFileSync(join(folder, page), "utf8"));
+  const apiKey = await runCommand(database, ["create-organisation", "--name", page, "--tier", "pro"]);
+  const script = blocks.map(({ commands }) => `${commands}\necho; echo '${separator}'`).join("\n");
+  const env = { ...process.env, PERCH_URL: server.url, PERCH_API_KEY: apiKey };
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], { env });
+  const outputs = stdout.split(separator).map((output) => output.trim());
+  return blocks.map((block, i) => ({ ...block, output: outputs[i] ?? "" }));
+}
+
+test("shipping a change safely goes as the guide says", async () => {
+  const blocks = await outputsOf("ship-a-change-safely.md");
+  expect(blocks.length).toBeGreaterThan(10);
+  for (const { commands, answer, output } of blocks)
+    if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
+  const said = blocks.map(({ output }) => output);
+  expect(said[1]).toBe("This is one.");
+  expect(said[3]).toBe("active");
+  expect(said[4]).toBe("This is one.");
+  expect(said[7]).toBe("active");
+  expect(said[8]).toMatch(/This is (one|two)\./);
+  expect(said[9]).toBe("This is two.");
+  expect(said[10]).toBe("v1\nThis is one.");
+  expect(said[11]?.split("\n")).toEqual([
+    '"version":"v1","status":"active"',
+    '"version":"v2","status":"rolled_back"',
+    '"version":"v1","status":"superseded"',
+  ]);
+});
