@@ -3,6 +3,7 @@ import { invoke } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { overhead } from "./overhead.ts";
 import { streams } from "./streams.ts";
+import { telemetry } from "./telemetry.ts";
 import { versions } from "./versions.ts";
 
 /** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
@@ -12,6 +13,7 @@ const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   invoke,
   streams,
   versions,
+  telemetry,
 };
 
 const { values, positionals } = parseArgs({

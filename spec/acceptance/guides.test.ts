@@ -61,3 +61,13 @@ test("shipping a change safely goes as the guide says", async () => {
     '"version":"v1","status":"superseded"',
   ]);
 });
+
+test("logs and metrics are as the guide says", async () => {
+  const blocks = await outputsOf("logs-and-metrics.md");
+  expect(blocks.length).toBeGreaterThan(4);
+  for (const { commands, answer, output } of blocks)
+    if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
+  const [, , , timeline, metrics] = blocks.map(({ output }) => output);
+  expect(timeline).toContain('"message":"Stock is low"');
+  expect(metrics).toBe('"metric":"throughput","granularity":"1h"');
+});

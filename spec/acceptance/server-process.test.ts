@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -104,6 +105,9 @@ describe("perch-server", () => {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-length": body.length },
     });
     slow.write(body.slice(0, 5));
+    // One that never asks for anything must not be waited for.
+    const mute = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => undefined);
+    await once(mute, "connect");
     await fetch(`${server.url}/healthz`);
     const exited = once(server.child, "exit");
     server.child.kill("SIGTERM");
@@ -119,7 +123,9 @@ describe("perch-server", () => {
     const [response] = (await once(slow, "response")) as [{ statusCode: number; resume: () => void }];
     response.resume();
     expect(response.statusCode).toBe(201);
+    const answeredAt = performance.now();
     expect((await exited)[0]).toBe(0);
+    expect(performance.now() - answeredAt).toBeLessThan(10_000);
   });
 
   test("logs requests as JSON lines, without the key", async () => {

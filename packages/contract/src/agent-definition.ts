@@ -53,6 +53,12 @@ const MemorySettings = z
   })
   .meta({ id: "MemorySettings" });
 
+const LogSettings = z
+  .strictObject({
+    messages: z.boolean().describe("Whether messages and answers stand in log entries. They do not unless you say so."),
+  })
+  .meta({ id: "LogSettings" });
+
 const Limits = z
   .strictObject({
     max_steps: z.int().min(1).max(1000).describe("Model calls in one run."),
@@ -71,6 +77,7 @@ export const AgentDefinition = z.object({
   tools: Tools,
   memory: MemorySettings,
   limits: Limits,
+  logs: LogSettings,
   fallback_models: z.array(ModelRef).max(5).describe("Tried in order when the model fails."),
   runtime: Runtime,
   security: SecuritySettings,
@@ -84,6 +91,7 @@ export const agentDefaults = {
   tools: [],
   memory: { recall: false, recall_limit: 5, remember: false },
   limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120, history_messages: 40, max_concurrent_runs: 100 },
+  logs: { messages: false },
   fallback_models: [],
   runtime: { type: "model" },
   security: {},
@@ -92,7 +100,7 @@ export const remoteModel = "perch/remote";
 
 const { model, temperature, instructions, tools, fallback_models, runtime } = AgentDefinition.shape;
 
-/** A change to a definition: `memory`, `limits` and `security` merge field by field, the rest is replaced; null restores the default. */
+/** A change to a definition: `memory`, `limits`, `logs` and `security` merge field by field, the rest is replaced; null restores the default. */
 export const AgentDefinitionPatch = z.strictObject({
   model: model.optional(),
   temperature: temperature.optional(),
@@ -100,6 +108,7 @@ export const AgentDefinitionPatch = z.strictObject({
   tools: tools.nullable().optional(),
   memory: MemorySettings.partial().meta({ id: "MemorySettingsPatch" }).nullable().optional(),
   limits: Limits.partial().meta({ id: "LimitsPatch" }).nullable().optional(),
+  logs: LogSettings.partial().meta({ id: "LogSettingsPatch" }).nullable().optional(),
   fallback_models: fallback_models.nullable().optional(),
   runtime: runtime.nullable().optional(),
   security: SecuritySettingsPatch.nullable().optional(),

@@ -26,7 +26,7 @@ interface WholeNumber {
 }
 
 /** A query parameter is text. Only plain digits count: `Number` alone would read "", "0x10" and "1e2". */
-const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
+export const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
   const number = z
     .int(`Expected a whole number from ${min} to ${max}`)
     .min(min)

@@ -7,6 +7,8 @@ export * from "./errors.ts";
 export * from "./ids.ts";
 export * from "./invocations.ts";
 export * from "./keys.ts";
+export * from "./logs.ts";
+export * from "./metrics.ts";
 export { openApiDocument } from "./openapi.ts";
 export type {
   InputOf,

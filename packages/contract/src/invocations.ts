@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
+import { LogEntry } from "./logs.ts";
 import type { OperationTable } from "./operation.ts";
 
 export const invocationStatuses = ["running", "completed", "failed", "cancelled"] as const;
@@ -68,11 +69,16 @@ export const Invocation = z
     duration_ms: z.int().nullable(),
     created_at: Timestamp,
     finished_at: Timestamp.nullable(),
+    timeline: z
+      .array(LogEntry)
+      .describe("Its log in order: model calls, tool calls, retries, with their times. Empty until it has ended."),
   })
   .meta({ id: "Invocation" });
 export type Invocation = z.infer<typeof Invocation>;
 
-export const InvocationSummary = Invocation.omit({ message: true, response: true }).meta({ id: "InvocationSummary" });
+export const InvocationSummary = Invocation.omit({ message: true, response: true, timeline: true }).meta({
+  id: "InvocationSummary",
+});
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
 
 /** The data of the events of a run. The text of a step is `text.slice(0, offset) + token.text`, token by token. */

@@ -8,12 +8,18 @@ export const tiers = ["free", "pro", "enterprise"] as const;
 export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
-/** What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time. */
+/**
+ * What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time; and for how many days it
+ * sees logs and metrics.
+ */
 export const tierLimits = {
-  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20 },
-  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200 },
-  enterprise: { requestsPerMinute: 10_000, burst: 20_000, concurrentRuns: 2000 },
-} as const satisfies Record<Tier, { requestsPerMinute: number; burst: number; concurrentRuns: number }>;
+  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20, logDays: 7 },
+  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200, logDays: 14 },
+  enterprise: { requestsPerMinute: 10_000, burst: 20_000, concurrentRuns: 2000, logDays: 30 },
+} as const satisfies Record<
+  Tier,
+  { requestsPerMinute: number; burst: number; concurrentRuns: number; logDays: number }
+>;
 
 export const keyPattern = /^perch_[0-9A-Za-z]{46}$/;
 

@@ -29,6 +29,7 @@ const tagDescriptions = {
   Invocations: "Runs of an agent. An accepted run is never lost, and a retried one never runs twice.",
   Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
   Deployments: "Which version of an agent is live where. A version never changes; a bad one is gone in one call.",
+  "Logs and metrics": "What every agent did, and how well.",
   Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
 };

@@ -3,6 +3,8 @@ import { deploymentOperations } from "./deployments.ts";
 import type { ErrorCode } from "./errors.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
+import { logOperations } from "./logs.ts";
+import { metricOperations } from "./metrics.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
 import { versionOperations } from "./versions.ts";
@@ -13,6 +15,8 @@ export const operations = {
   ...invocationOperations,
   ...deploymentOperations,
   ...versionOperations,
+  ...logOperations,
+  ...metricOperations,
   ...keyOperations,
   ...providerOperations,
 };
@@ -22,6 +26,8 @@ export type AgentOperationKey = keyof typeof agentOperations;
 export type DeploymentOperationKey = keyof typeof deploymentOperations;
 export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
+export type LogOperationKey = keyof typeof logOperations;
+export type MetricOperationKey = keyof typeof metricOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;
 

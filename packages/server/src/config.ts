@@ -1,4 +1,4 @@
-import { HttpUrl, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
+import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
 import { z } from "zod";
 import { logLevels } from "./platform/logger.ts";
 
@@ -111,6 +111,16 @@ export const settings = {
   ),
   PERCH_HOST: z.string().default("127.0.0.1").describe("Address to listen on."),
   PERCH_PORT: z.coerce.number().int().min(0).max(65_535).default(7400).describe("Port to listen on."),
+  PERCH_METRICS_HOST: z.string().default("127.0.0.1").describe("Address that metrics for operators are served on."),
+  PERCH_METRICS_PORT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe(
+      "Port for metrics of this process, as Prometheus reads them: `GET /metrics`, without a key. Off unless set.",
+    ),
   PERCH_LOG_LEVEL: z.enum(logLevels).default("info").describe("How much to log, as JSON lines on standard error."),
   PERCH_DATABASE_CONNECTIONS: z.coerce
     .number()
@@ -138,6 +148,12 @@ export const settings = {
     .describe(
       'Other model providers for every organisation, as JSON by name: `{"local": {"type": "openai-compatible", "base_url": "http://127.0.0.1:8000/v1", "api_key": null, "models": []}}`. Types: openai, anthropic, google, openai-compatible.',
     ),
+  PERCH_MODEL_PRICES: parsedJson
+    .pipe(z.record(ModelRef, z.number().min(0).max(1_000_000)))
+    .optional()
+    .describe(
+      'What a million tokens of a model cost, in US dollars, as JSON: `{"openai/gpt-5": 4}`. Gives agents the metric `cost`.',
+    ),
   PERCH_MODEL_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -148,6 +164,13 @@ export const settings = {
   PERCH_OUTBOUND_PRIVATE_RANGES: AddressRanges.describe(
     "Private addresses that tools, remote agents and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
   ),
+  PERCH_OTLP_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+    .transform((text) => text.replace(/\/+$/, ""))
+    .optional()
+    .describe(
+      "A collector that takes OpenTelemetry traces, OTLP over HTTP: `http://collector:4318`. Nothing is traced unless set.",
+    ),
   PERCH_CORS_ORIGINS: commaList
     .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
     .describe("Origins whose pages may call the API from a browser, separated by commas. None by default."),
@@ -170,12 +193,16 @@ export interface Config {
   readonly masterKey: Buffer;
   readonly host: string;
   readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number | undefined;
   readonly logLevel: (typeof logLevels)[number];
   readonly strangerRequestsPerMinute: number;
   readonly trustedProxies: readonly string[];
+  readonly otlpUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   readonly providers: readonly ConfiguredProvider[];
   readonly modelSilenceSeconds: number;
+  readonly modelPrices: Readonly<Record<string, number>>;
   readonly outboundPrivateRanges: readonly string[];
 }
 
@@ -226,12 +253,16 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     masterKey: values.PERCH_MASTER_KEY,
     host: values.PERCH_HOST,
     port: values.PERCH_PORT,
+    metricsHost: values.PERCH_METRICS_HOST,
+    metricsPort: values.PERCH_METRICS_PORT,
     logLevel: values.PERCH_LOG_LEVEL,
     strangerRequestsPerMinute: values.PERCH_STRANGER_REQUESTS_PER_MINUTE,
     trustedProxies: values.PERCH_TRUSTED_PROXIES,
+    otlpUrl: values.PERCH_OTLP_URL,
     corsOrigins: values.PERCH_CORS_ORIGINS,
     providers: configuredProviders(values),
     modelSilenceSeconds: values.PERCH_MODEL_SILENCE_SECONDS,
+    modelPrices: values.PERCH_MODEL_PRICES ?? {},
     outboundPrivateRanges: values.PERCH_OUTBOUND_PRIVATE_RANGES,
   };
 }

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { OrganisationTransaction } from "./db/database.ts";
 import type { Epoch } from "./gate/gate.ts";
 import type { RepeatableRequest } from "./idempotency/repeatable-request.ts";
+import type { TraceParent } from "./tracing/tracing.ts";
 
 /** Who is calling, as far as the presented key tells. */
 export interface Caller {
@@ -32,6 +33,8 @@ export interface RequestContext {
   readonly prefer: string | undefined;
   /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
   readonly events: EventRequest | undefined;
+  /** What a run that this request starts is traced under; null where nothing is traced. */
+  readonly trace: TraceParent | null;
   /** The request as something that may be repeated, if it carries an `Idempotency-Key`. `change` takes care of it by itself. */
   readonly repeatable: RepeatableRequest | undefined;
   /** Says that this answer was given before. */

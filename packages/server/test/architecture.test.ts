@@ -3,8 +3,31 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Edge, importsOf, root, sourceFiles } from "./source-files.ts";
 
-const resources = ["agents", "deployments", "events", "invocations", "keys", "organisations", "providers"];
-const below = ["handlers", "idempotency", "engine", "models", "tools", "streams", "gate", "db", "platform", "contract"];
+const resources = [
+  "agents",
+  "deployments",
+  "events",
+  "invocations",
+  "keys",
+  "logs",
+  "metrics",
+  "organisations",
+  "providers",
+];
+const below = [
+  "handlers",
+  "idempotency",
+  "engine",
+  "models",
+  "tools",
+  "streams",
+  "telemetry",
+  "gate",
+  "tracing",
+  "db",
+  "platform",
+  "contract",
+];
 
 /** Each layer of the server lists what it may import; a layer may always import itself. */
 const mayImport: Record<string, readonly string[]> = {
@@ -18,8 +41,10 @@ const mayImport: Record<string, readonly string[]> = {
   models: ["platform", "contract"],
   tools: ["models", "platform", "contract"],
   streams: ["platform"],
+  telemetry: ["platform"],
+  tracing: ["platform"],
   ...Object.fromEntries(resources.map((name) => [name, [...resources, ...below]])),
-  handlers: ["gate", "idempotency", "db", "contract"],
+  handlers: ["gate", "idempotency", "tracing", "db", "contract"],
   gate: ["db", "platform", "contract"],
   "config-reference": ["config"],
   config: ["platform", "contract"],
@@ -33,12 +58,17 @@ const confined: Record<string, readonly string[]> = {
   fastify: ["http", "compose"],
   "@fastify/cors": ["http"],
   kysely: ["db", "gate", "http", "idempotency", ...resources],
-  iovalkey: ["gate", "streams"],
+  iovalkey: ["gate", "logs", "streams"],
   "@ai-sdk/mcp": ["tools"],
   "@ai-sdk/provider": ["models"],
   undici: ["engine", "platform"],
+  "@opentelemetry/api": ["tracing"],
+  "@opentelemetry/exporter-trace-otlp-http": ["tracing"],
+  "@opentelemetry/resources": ["tracing"],
+  "@opentelemetry/sdk-trace": ["tracing"],
   "@restatedev/restate-sdk": ["engine", "workflows"],
   pg: ["db"],
+  "prom-client": ["telemetry"],
 };
 
 const server = "packages/server/src/";

@@ -80,6 +80,10 @@ const samples: {
     await deploy(org, { version: "v1" });
     return { first: await deployed(org, { version: "v1" }), otherBody: {} };
   },
+  "POST /v1/agents/{agent_id}/logs": async () => ({
+    first: { ...botParams, body: { entries: [{ message: "one" }] } },
+    otherBody: { entries: [{ message: "two" }] },
+  }),
   "POST /v1/providers": async () => ({
     first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
     otherBody: { name: "acme", type: "openai", api_key: "sk-2" },
@@ -136,7 +140,9 @@ describe.each(repeatableKeys)("%s", (key) => {
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
       status:
-        routeOf(key).method === "POST" && /(agents|keys|providers|deployments|rotate|rollback)$/.test(key) ? 201 : 200,
+        routeOf(key).method === "POST" && /(agents|keys|logs|providers|deployments|rotate|rollback)$/.test(key)
+          ? 201
+          : 200,
       replayed: null,
     });
     for (const node of [perch, other]) {

@@ -76,8 +76,11 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
         mine.call("DELETE /v1/agents/{agent_id}", { params }, key),
         mine.call("POST /v1/agents/{agent_id}/pause", { params }, key),
         mine.call("POST /v1/agents/{agent_id}/resume", { params }, key),
+        mine.call("GET /v1/agents/{agent_id}/logs", { params, query: {} }, key),
+        mine.call("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [{ message: "x" }] } }, key),
+        mine.call("GET /v1/agents/{agent_id}/metrics", { params, query: { metric: "tokens" } }, key),
       ]);
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404, 404]);
     }
   });
 

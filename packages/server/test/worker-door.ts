@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from "vitest";
 import { startRestate } from "../../../scripts/testbed/restate-process.ts";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { startWorker, type WorkerProcess } from "../../../scripts/testbed/server-process.ts";
+import type { Config } from "../src/config.ts";
 import { type Perch, startPerch } from "./harness.ts";
 
 /** One address for all workers, as a load balancer gives: the first that takes a connection serves it. */
@@ -42,10 +43,10 @@ export interface PerchBehindDoor {
   readonly loseWorker: (signal: Parameters<WorkerProcess["end"]>[0]) => Promise<void>;
 }
 
-async function startBehindDoor(settings: NodeJS.ProcessEnv) {
+async function startBehindDoor(settings: NodeJS.ProcessEnv, change: Partial<Config>) {
   const engine = await startRestate();
   const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
-  const perch = await startPerch({ ingressUrls: engine.ingressUrls, valkeyUrl });
+  const perch = await startPerch({ ingressUrls: engine.ingressUrls, valkeyUrl, ...change });
   const workers: WorkerProcess[] = [];
   const door = await startDoor(() => workers.map(({ port }) => port));
   const address = door.address();
@@ -75,11 +76,11 @@ async function startBehindDoor(settings: NodeJS.ProcessEnv) {
   };
 }
 
-/** An API node, an engine, and workers that are processes of their own behind one address, for one test file. */
-export function usePerchBehindDoor(settings: NodeJS.ProcessEnv): () => PerchBehindDoor {
+/** An API node, an engine, and workers that are processes of their own behind one address, for one test file. `settings` are the workers'. */
+export function usePerchBehindDoor(settings: NodeJS.ProcessEnv, change: Partial<Config> = {}): () => PerchBehindDoor {
   let started: Awaited<ReturnType<typeof startBehindDoor>> | undefined;
   beforeAll(async () => {
-    started = await startBehindDoor(settings);
+    started = await startBehindDoor(settings, change);
   }, 60_000);
   afterAll(() => started?.stop());
   return () => {

@@ -17,6 +17,7 @@ const stored: StoredDefinition = frozen({
     tools: [{ type: "mcp", name: "search", url: "https://tools.example/mcp" }],
     memory: { recall: true, recall_limit: 3, remember: true },
     limits: { max_steps: 2, max_tokens: 3, history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
+    logs: { messages: true },
     fallback_models: ["a/b"],
     runtime: { type: "http", url: "https://agents.example" },
   },
@@ -38,14 +39,20 @@ describe("applyPatch", () => {
     expect(applyPatch(stored, { limits: { max_steps: undefined } as never })).toEqual(stored);
   });
 
-  test.each(["temperature", "instructions", "tools", "memory", "limits", "fallback_models", "runtime"] as const)(
-    "null restores the default of %s and touches nothing else",
-    (field) => {
-      const { definition, security } = applyPatch(stored, { [field]: null });
-      expect(definition).toEqual({ ...stored.definition, [field]: agentDefaults[field] });
-      expect(security).toEqual(stored.security);
-    },
-  );
+  test.each([
+    "temperature",
+    "instructions",
+    "tools",
+    "memory",
+    "limits",
+    "logs",
+    "fallback_models",
+    "runtime",
+  ] as const)("null restores the default of %s and touches nothing else", (field) => {
+    const { definition, security } = applyPatch(stored, { [field]: null });
+    expect(definition).toEqual({ ...stored.definition, [field]: agentDefaults[field] });
+    expect(security).toEqual(stored.security);
+  });
 
   test("zero, the empty text and the empty list are values, not gaps", () => {
     const { definition } = applyPatch(stored, { temperature: 0, instructions: "", tools: [], fallback_models: [] });

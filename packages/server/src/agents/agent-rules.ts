@@ -43,6 +43,8 @@ export function applyPatch({ definition, security }: StoredDefinition, patch: Ag
       tools: replaced(definition.tools, patch.tools, agentDefaults.tools),
       memory: merged(definition.memory, patch.memory, agentDefaults.memory),
       limits: merged(definition.limits, patch.limits, agentDefaults.limits),
+      // Absent in a definition that is older than it.
+      logs: merged(definition.logs ?? agentDefaults.logs, patch.logs, agentDefaults.logs),
       fallback_models: replaced(definition.fallback_models, patch.fallback_models, agentDefaults.fallback_models),
       runtime: replaced<AgentDefinition["runtime"]>(definition.runtime, patch.runtime, { type: "model" }),
     },

@@ -28,6 +28,7 @@ describe("POST /v1/agents", () => {
       tools: [],
       memory: { recall: false, recall_limit: 5, remember: false },
       limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120 },
+      logs: { messages: false },
       fallback_models: [],
       runtime: { type: "model" },
       security: {},
@@ -62,6 +63,7 @@ describe("POST /v1/agents", () => {
       ],
       memory: { recall: true, recall_limit: 3, remember: true },
       limits: { max_steps: 5, max_tokens: 1000, timeout_seconds: 900 },
+      logs: { messages: true },
       fallback_models: ["anthropic/claude", "perch/echo"],
       runtime: { type: "model" as const },
       security: {

@@ -6,6 +6,7 @@ import { pendingMigrations } from "../db/migrate.ts";
 import { refusePowerfulRole } from "../db/refuse-powerful-role.ts";
 import type { Logger } from "../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../platform/shutdown.ts";
+import { serveMetrics } from "../telemetry/serve-metrics.ts";
 
 interface Roles {
   readonly api: boolean;
@@ -17,7 +18,9 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const core = composeCore(config, logger);
   const steps: ShutdownStep[] = [];
   const comeDown = () => shutDown([...steps, closeCoreStep(core)], logger);
+  const { metricsHost: host, metricsPort: port } = config;
   try {
+    if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
     const pending = await pendingMigrations(core.db.unscoped);
     if (pending.length > 0) throw new Error(`The database lacks ${pending.join(", ")}. Run: perch-server migrate`);
     await refusePowerfulRole(core.db.unscoped);

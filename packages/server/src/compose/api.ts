@@ -1,11 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { createAgentDirectory } from "../agents/agent-directory.ts";
 import { agentHandlers } from "../agents/agent-handlers.ts";
-import { maintainPartitionsHourly } from "../db/partitions.ts";
 import { deploymentHandlers } from "../deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../deployments/serving-directory.ts";
 import { versionHandlers } from "../deployments/version-handlers.ts";
 import { createEngine } from "../engine/engine.ts";
+import { reachIngress } from "../engine/reach-engine.ts";
+import { countFullSlots, countRefusals } from "../gate/count-refusals.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { strangerBucket } from "../gate/rates.ts";
 import { rememberRefusals } from "../gate/remember-refusals.ts";
@@ -17,6 +18,8 @@ import { createChangeOnce } from "../idempotency/change-once.ts";
 import { invocationHandlers } from "../invocations/invocation-handlers.ts";
 import { keyHandlers } from "../keys/key-handlers.ts";
 import { createKeyUsage } from "../keys/key-usage.ts";
+import { logHandlers } from "../logs/log-handlers.ts";
+import { metricHandlers } from "../metrics/metric-handlers.ts";
 import { createSealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { providerHandlers } from "../providers/provider-handlers.ts";
@@ -29,31 +32,36 @@ export interface Api {
 
 /** Builds the API by hand, once, and says in which order it comes down. */
 export async function composeApi(core: Core): Promise<Api> {
-  const { config, logger, nowMs, db, slots, streams, keyDigest, providerKeys } = core;
+  const { config, logger, nowMs, telemetry, db, streams, news, keyDigest, providerKeys } = core;
   await core.gate.ready();
   const now = () => new Date(nowMs());
-  const gate = rememberRefusals(core.gate, nowMs);
+  const gate = countRefusals(rememberRefusals(core.gate, nowMs), telemetry.requestRefused);
+  const slots = countFullSlots(core.slots, telemetry.requestRefused);
   const agents = createAgentDirectory({ db, now: nowMs });
   const serving = createServingDirectory({ db, now: nowMs });
   const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, everySeconds: 5 });
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
-  const engine = createEngine({ ingressUrls: config.ingressUrls, logger });
-  const partitions = maintainPartitionsHourly(db.unscoped, logger);
+  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
+  telemetry.watchDependency("engine", () => reachIngress(config.ingressUrls));
   const strangers = strangerBucket(config.strangerRequestsPerMinute);
   const app = await createApp({
     config,
     logger,
+    telemetry,
     handlers: {
       ...agentHandlers({ db, agents }),
-      ...invocationHandlers({ db, agents, serving, engine, slots, streams, logger }),
+      ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
       ...deploymentHandlers({ db, engine }),
       ...versionHandlers({ db }),
+      ...logHandlers({ db, agents, news, now: nowMs }),
+      ...metricHandlers({ db, agents, now: nowMs }),
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),
     },
     admission: createAdmission({ gate, keys, agents, keyUsage, strangers, now }),
     changeOnce: createChangeOnce({ changes, answers: createSealer(config.masterKey, "idempotent answers") }),
+    tracing: core.tracing,
     readiness: { database: databaseCheck(db) },
   });
   return {
@@ -63,7 +71,6 @@ export async function composeApi(core: Core): Promise<Api> {
       { name: "close the doorway to the engine", limitSeconds: 5, run: engine.close },
       { name: "write when keys were last used", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
-      { name: "stop maintaining partitions", limitSeconds: 1, run: async () => partitions.stop() },
     ],
   };
 }

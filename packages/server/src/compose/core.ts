@@ -5,38 +5,63 @@ import { createLocalGate } from "../gate/local-gate.ts";
 import { createResilientGate } from "../gate/resilient-gate.ts";
 import { createLocalSlots, createSharedSlots, type RunSlots } from "../gate/run-slots.ts";
 import { connectValkey, createValkeyGate } from "../gate/valkey-gate.ts";
+import { measuredOperations } from "../http/measure-requests.ts";
+import { createLocalNews, createSharedNews, type LogNews } from "../logs/log-news.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type Sealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
-import { connectSubscriber } from "../streams/valkey-subscriptions.ts";
+import { connectSubscriber, createSubscriptions } from "../streams/valkey-subscriptions.ts";
+import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
+import { createTracing } from "../tracing/otlp-tracing.ts";
+import type { Tracing } from "../tracing/tracing.ts";
+import { version } from "../version.ts";
 
 export interface Core {
   readonly config: Config;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  readonly telemetry: Telemetry;
   readonly db: Database;
   readonly gate: Gate;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
+  readonly news: LogNews;
+  readonly tracing: Tracing;
   readonly keyDigest: Digest;
   readonly providerKeys: Sealer;
 }
 
 const wallClock = () => Date.now();
 
+/** Counts whether or not anybody reads it: the same code runs either way. */
+function composeTelemetry(
+  { providers }: Config,
+  db: Database,
+  valkey: ReturnType<typeof connectValkey> | undefined,
+): Telemetry {
+  const names = providers.map(({ name }) => name);
+  const telemetry = createTelemetry({ version, operations: measuredOperations, providers: names });
+  telemetry.watchPool(db.pool);
+  telemetry.watchDependency("database", db.ping);
+  if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
+  return telemetry;
+}
+
 /** What every command and role needs: the database, and Valkey or what one process has in its place. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
+  const db = openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger });
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   return {
     config,
     logger,
     nowMs,
-    db: openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger }),
+    telemetry: composeTelemetry(config, db, valkey),
+    db,
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
       : localGate,
@@ -44,13 +69,19 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     streams: valkey
       ? createValkeyStreams({ valkey, subscriber: connectSubscriber(valkey, logger), logger, now: nowMs })
       : createLocalStreams(nowMs),
+    news: valkey
+      ? createSharedNews(valkey, createSubscriptions(connectSubscriber(valkey, logger)), logger)
+      : createLocalNews(),
+    tracing: createTracing({ url: config.otlpUrl, version, logger }),
     keyDigest: createDigest(config.masterKey, "api key digest"),
     providerKeys: createSealer(config.masterKey, "model providers"),
   };
 }
 
-export const closeCore = async ({ db, gate, streams }: Core): Promise<void> => {
+export const closeCore = async ({ db, gate, streams, news, tracing }: Core): Promise<void> => {
+  await tracing.close();
   await streams.close();
+  news.close();
   await gate.close();
   await db.close();
 };

@@ -1,5 +1,8 @@
+import { maintainPartitions } from "../db/partitions.ts";
 import { createDeploymentSteps } from "../deployments/activation.ts";
 import { createPreflight } from "../deployments/preflight.ts";
+import { ensureHousekeeping } from "../engine/ensure-housekeeping.ts";
+import { reachAdmin } from "../engine/reach-engine.ts";
 import { registerWorker } from "../engine/register.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
@@ -12,6 +15,7 @@ import { createFindModel } from "../providers/find-model.ts";
 import { createTools } from "../tools/create-tools.ts";
 import { version } from "../version.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
+import { housekeepingService } from "../workflows/housekeeping.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 
@@ -22,7 +26,7 @@ export interface Worker {
 
 /** Builds a worker: it serves the workflows and tells the engine so. */
 export async function composeWorker(core: Core): Promise<Worker> {
-  const { config, logger, nowMs, db, gate, slots, streams, providerKeys } = core;
+  const { config, logger, nowMs, telemetry, db, gate, slots, streams, news, tracing, providerKeys } = core;
   const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
   const trusted = createTrustedClient();
   const outbound = { fetch: guarded.fetch, version };
@@ -34,19 +38,41 @@ export async function composeWorker(core: Core): Promise<Worker> {
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
     silenceMs: config.modelSilenceSeconds * 1000,
+    timed: telemetry.timeModel,
   });
-  const tools = createTools(outbound);
-  const callRemoteAgent = createCallRemoteAgent(outbound);
-  const runSteps = createRunSteps({ db, slots, streams, logger, now: nowMs, findModel, tools, callRemoteAgent });
+  const { list, call } = createTools(outbound);
+  const tools = { list, call: telemetry.countToolCalls(call) };
+  const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
+  const runSteps = createRunSteps({
+    db,
+    slots,
+    streams,
+    news,
+    telemetry,
+    tracing,
+    logger,
+    now: nowMs,
+    findModel,
+    prices: config.modelPrices,
+    tools,
+    callRemoteAgent,
+  });
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
   const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });
   const deploymentSteps = createDeploymentSteps({ db, changes, preflight, now: nowMs });
-  const services = [...runServices(runSteps), ...deploymentServices(deploymentSteps)];
+  const housekeeping = { now: async () => nowMs(), partitions: () => maintainPartitions(db.unscoped) };
+  const services = [
+    ...runServices(telemetry.countSteps(runSteps)),
+    ...deploymentServices(deploymentSteps),
+    housekeepingService(housekeeping),
+  ];
   const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
   const stopped = new AbortController();
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
+  telemetry.watchDependency("engine", () => reachAdmin(adminUrls));
   await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
+  void ensureHousekeeping({ ingressUrls: config.ingressUrls, logger, signal: stopped.signal });
   return {
     endpoint,
     shutdownSteps: [

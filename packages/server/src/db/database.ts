@@ -16,6 +16,9 @@ export interface Database {
   ) => Promise<T>;
   /** No organisation: tables with one look empty here. For the functions that look across, and for health. */
   readonly unscoped: Kysely<DB>;
+  /** Throws unless the database answers. */
+  readonly ping: () => Promise<unknown>;
+  readonly pool: Pick<pg.Pool, "totalCount" | "idleCount" | "waitingCount">;
   readonly close: () => Promise<void>;
 }
 
@@ -46,6 +49,8 @@ export function openDatabase({ url, connections, logger }: DatabaseOptions): Dat
         await sql`select set_config('perch.organisation_id', ${organisationId}, true)`.execute(trx);
         return work(trx as OrganisationTransaction);
       }),
+    ping: () => sql`select 1`.execute(unscoped),
+    pool,
     close: () => unscoped.destroy(),
   };
 }

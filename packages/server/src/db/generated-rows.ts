@@ -146,6 +146,19 @@ export interface Invocations {
   version: string | null;
 }
 
+export interface LogEntries {
+  agent_id: string;
+  at: Timestamp;
+  environment: string | null;
+  id: Generated<Int8>;
+  invocation_id: string | null;
+  level: number;
+  message: string;
+  metadata: Json;
+  organisation_id: string;
+  version: string | null;
+}
+
 export interface ModelProviders {
   base_url: string | null;
   created_at: Generated<Timestamp>;
@@ -162,6 +175,27 @@ export interface Organisations {
   id: string;
   name: string;
   tier: string;
+}
+
+export interface PartitionedTables {
+  days: number;
+  name: string;
+}
+
+export interface RunSums {
+  agent_id: string;
+  cost_micros: Int8;
+  duration_ms: Int8;
+  durations: number[];
+  environment: string;
+  failed: number;
+  organisation_id: string;
+  runs: number;
+  since: Timestamp;
+  slot: number;
+  span: string;
+  tokens: Int8;
+  version: string;
 }
 
 export interface SessionMessages {
@@ -187,7 +221,10 @@ export interface DB {
   idempotent_answers: IdempotentAnswers;
   invocation_claims: InvocationClaims;
   invocations: Invocations;
+  log_entries: LogEntries;
   model_providers: ModelProviders;
   organisations: Organisations;
+  partitioned_tables: PartitionedTables;
+  run_sums: RunSums;
   session_messages: SessionMessages;
 }

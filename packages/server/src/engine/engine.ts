@@ -21,6 +21,8 @@ interface EngineOptions {
   /** Any node of the engine may be asked; when one does not answer, the next is. */
   readonly ingressUrls: readonly string[];
   readonly logger: Logger;
+  /** Told of every time the engine gives no proper answer. */
+  readonly onFailure: () => void;
 }
 
 const unreachable = (cause: unknown) =>
@@ -55,7 +57,7 @@ const patienceMs = 5000;
 /** Whoever asks holds a row and a connection meanwhile. */
 const activateMs = 2000;
 
-export function createEngine({ ingressUrls, logger }: EngineOptions): Engine {
+export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
   const agent = new Agent({ connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
   let preferred = 0;
 
@@ -92,9 +94,12 @@ export function createEngine({ ingressUrls, logger }: EngineOptions): Engine {
         cause = error;
       }
       if (signal.aborted) break;
+      onFailure();
       logger.debug({ err: cause, base }, "the engine did not answer; asking again");
       await sleep(Math.min(50 * 2 ** attempt, 1000), undefined, { signal }).catch(() => undefined);
     }
+    // A call lasts as long as its run, and may run out of time. A task that is only handed over may not.
+    if (task.path.startsWith("/restate/send/")) onFailure();
     throw unreachable(cause);
   };
 

@@ -3,3 +3,6 @@ export const agentRuns = "AgentRuns";
 export const agentSessions = "AgentSessions";
 export const deploymentQueues = "DeploymentQueues";
 export const canaryWatches = "CanaryWatches";
+export const housekeeping = "Housekeeping";
+/** The one key of what exists once in a cell. */
+export const theCell = "cell";

@@ -20,6 +20,8 @@ export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
 
 export const agentBucket = (agentId: string, rate: Rate): Bucket => ({ key: `agent:${agentId}`, rate });
 
+export const isAgentBucket = ({ key }: Bucket): boolean => key.startsWith("agent:");
+
 /** For whoever has not shown a valid key. A request with a key this node knows does not count here. */
 export const strangerBucket = (requestsPerMinute: number): Bucket => ({
   key: "strangers",

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "../config.ts";
@@ -6,13 +7,17 @@ import type { ChangeOnce } from "../idempotency/change-once.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Admission } from "./admit.ts";
 import { bindOperations } from "./bind-operations.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { type Check, healthRoutes } from "./health.ts";
+import { measureRequests } from "./measure-requests.ts";
 import { requestId } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
+import { traceRequests } from "./trace-requests.ts";
 
 const bodyLimitBytes = 1024 * 1024;
 
@@ -32,9 +37,11 @@ const exposedHeaders = [
 interface AppOptions {
   readonly config: Pick<Config, "trustedProxies" | "corsOrigins">;
   readonly logger: Logger;
+  readonly telemetry: Telemetry;
   readonly handlers: Handlers;
   readonly admission: Admission;
   readonly changeOnce: ChangeOnce;
+  readonly tracing: Tracing;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 
@@ -81,8 +88,16 @@ function acceptJson(app: FastifyInstance): void {
 /** While stopping, what still arrives is answered and its connection closed, so that no client waits on a dead one. */
 function drainConnections(app: FastifyInstance): void {
   let stopping = false;
+  // Connections that never asked for anything: Node does not count them as idle, and would wait for them.
+  const silent = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  app.server.on("request", ({ socket }) => void silent.delete(socket));
   app.addHook("preClose", async () => {
     stopping = true;
+    for (const socket of silent) socket.destroy();
   });
   app.addHook("onSend", (_, reply, payload, done) => {
     if (stopping) reply.header("connection", "close");
@@ -134,6 +149,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, logger, readiness } = options;
   const app = createFastify({ config, logger }) as unknown as FastifyInstance;
+  measureRequests(app, options.telemetry);
   acceptJson(app);
   drainConnections(app);
   app.setErrorHandler(replyWithError);
@@ -142,6 +158,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
   logRequests(app, logger);
+  traceRequests(app, options.tracing);
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],

@@ -19,10 +19,13 @@ import {
 import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
 import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
 import { invalid } from "../platform/api-error.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admit.ts";
 import { authorize } from "./authenticate.ts";
+import { routeUrl } from "./measure-requests.ts";
 import { parseInput } from "./parse-input.ts";
 import { openEventStreams } from "./send-events.ts";
+import { traceParentOf } from "./trace-requests.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -36,6 +39,7 @@ interface BindOptions {
   readonly handlers: Handlers;
   readonly admission: Admission;
   readonly changeOnce: ChangeOnce;
+  readonly telemetry: Pick<Telemetry, "watchStreams">;
 }
 
 /** The agent whose own limit counts. Changes to it do not: a limit must not keep anybody from lifting it. */
@@ -63,9 +67,10 @@ function eventRequest({ events }: Operation, { headers }: FastifyRequest): Event
 }
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
-export function bindOperations(app: FastifyInstance, { handlers, admission, changeOnce }: BindOptions): void {
+export function bindOperations(app: FastifyInstance, options: BindOptions): void {
+  const { handlers, admission, changeOnce, telemetry } = options;
   app.decorateRequest("admitted", null);
-  const sendEvents = openEventStreams(app);
+  const sendEvents = openEventStreams(app, { watch: telemetry.watchStreams });
 
   const contextOf = (
     key: OperationKey,
@@ -87,6 +92,7 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
       epoch,
       prefer: firstOf(request.headers.prefer),
       events: eventRequest(operation, request),
+      trace: traceParentOf(request),
       repeatable: repeated,
       replaying: () => void reply.header("idempotent-replayed", "true"),
       change: changeOnce(caller, repeated, status),
@@ -99,7 +105,8 @@ export function bindOperations(app: FastifyInstance, { handlers, admission, chan
     const { method, path } = routeOf(key);
     app.route({
       method,
-      url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      url: routeUrl(path),
+      config: { operation: key },
       // Before the body is read: a stranger's megabyte is not worth parsing.
       onRequest: async (request, reply) => {
         if (operation.permission === "public") return admission.admitStranger(request.ip);

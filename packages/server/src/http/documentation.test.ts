@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Operation, operationKeys, operations, routeOf } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { z } from "zod";
 import { usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
@@ -80,9 +81,12 @@ describe("GET /openapi.json", () => {
       described?.parameters?.filter((parameter) => parameter.in === place).map(({ name }) => name) ?? [];
     expect(namesIn("path")).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     expect(namesIn("query")).toEqual(Object.keys(operation.query?.shape ?? {}));
-    expect(described?.parameters?.every((parameter) => parameter.required === (parameter.in === "path"))).not.toBe(
-      false,
-    );
+    const isNeeded = (name: string) =>
+      !(
+        (operation.query?.shape as Record<string, z.ZodType> | undefined)?.[name]?.safeParse(undefined).success ?? true
+      );
+    for (const { in: place, name, required } of described?.parameters ?? [])
+      expect([name, required]).toEqual([name, place === "path" || isNeeded(name)]);
     expect(described?.requestBody !== undefined).toBe(operation.body !== undefined);
     const statuses = Object.keys(described?.responses ?? {});
     expect(statuses).toEqual(expect.arrayContaining([String(operation.status), "400", "401", "403", "500", "503"]));

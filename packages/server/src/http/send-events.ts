@@ -17,6 +17,8 @@ interface SendEventsOptions {
   readonly stalledMs?: number;
   /** Then it ends, and whoever still wants it comes back, with a key that still counts. */
   readonly mostMs?: number;
+  /** Given a way to ask how many streams are open. */
+  readonly watch?: (open: () => number) => void;
 }
 
 const streamHeaders = {
@@ -29,7 +31,7 @@ const streamHeaders = {
 const encodeData = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 const encode = ({ id, event, data }: ServerEvent): string => `id: ${id}\n${encodeData(event, data)}`;
 
-interface BodyOptions extends Required<Omit<SendEventsOptions, "mostMs">> {
+interface BodyOptions extends Required<Omit<SendEventsOptions, "mostMs" | "watch">> {
   readonly events: EventsOf;
   /** Logs it, and says what the client is told. */
   readonly onFailure: (error: unknown) => { readonly code: string; readonly message: string };
@@ -124,6 +126,7 @@ const closeWithinMs = 1000;
 export function openEventStreams(app: FastifyInstance, options: SendEventsOptions = {}): SendEvents {
   const { heartbeatMs = 15_000, stalledMs = 60_000, mostMs = 15 * 60_000 } = options;
   const open = new Map<EventBody, FastifyRequest["raw"]["socket"]>();
+  options.watch?.(() => open.size);
   let isClosing = false;
 
   const close = (body: EventBody, socket: FastifyRequest["raw"]["socket"]): void => {

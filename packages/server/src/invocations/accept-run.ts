@@ -5,6 +5,7 @@ import type { Database } from "../db/database.ts";
 import type { Caller } from "../handlers.ts";
 import { bodyFingerprint, type RepeatableRequest, requestHash } from "../idempotency/repeatable-request.ts";
 import { conflict } from "../platform/api-error.ts";
+import type { TraceParent } from "../tracing/tracing.ts";
 import type { ChosenVersion } from "./choose-version.ts";
 import { claimInvocation } from "./claim-queries.ts";
 import type { RunInput } from "./run.ts";
@@ -21,6 +22,7 @@ export const newRun = (
   chosen: ChosenVersion,
   { message, context = {} }: Invoke,
   streamed: boolean,
+  trace: TraceParent | null,
 ): RunInput => ({
   id,
   acceptedAtMs,
@@ -31,6 +33,7 @@ export const newRun = (
   userId: context.user_id ?? null,
   sessionId: context.session_id ?? null,
   streamed,
+  trace,
 });
 
 /** Between taking a place and writing the claim a request needs less than this. */

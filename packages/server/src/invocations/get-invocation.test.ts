@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ok, refusal } from "../../test/contract-client.ts";
+import { withVersions } from "../../test/deploying.ts";
 import { usePerch } from "../../test/harness.ts";
 import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
 
@@ -35,6 +36,11 @@ describe(operation, () => {
       duration_ms: result.duration_ms,
       created_at: expect.any(String),
       finished_at: expect.any(String),
+      timeline: [
+        expect.objectContaining({ message: "Run accepted" }),
+        expect.objectContaining({ message: "Model call: perch/script" }),
+        expect.objectContaining({ message: "Run completed" }),
+      ],
     });
     expect(Date.parse(data.finished_at ?? "")).toBeGreaterThanOrEqual(Date.parse(data.created_at));
   });
@@ -49,8 +55,67 @@ describe(operation, () => {
       response: null,
       duration_ms: null,
       finished_at: null,
+      timeline: [],
     });
     expect((await recordOf(organisation, id)).status).toBe("completed");
+  });
+
+  test("says which version ran, and by which deployment", async () => {
+    const organisation = await withVersions(perch(), ["v1"]);
+    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    expect(await recordOf(organisation, data.request_id)).toMatchObject({
+      version: "v1",
+      deployment_id: organisation.deployments[0]?.id,
+      timeline: Array.from({ length: 3 }, () => ({ metadata: { version: "v1", environment: "production" } })),
+    });
+  });
+
+  test("the timeline has two model steps and the tool between them: order, times, model, tokens, tool", async () => {
+    const organisation = await perch().newOrganisation();
+    const look = { tool_calls: [{ name: "perch_echo", arguments: { a: 1 } }], tokens: 7, delay_ms: 60 };
+    await scripted(organisation, [look, { reply: "Found it.", tokens: 5, delay_ms: 120 }]);
+    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const record = await recordOf(organisation, data.request_id);
+    const { timeline } = record;
+    expect(
+      timeline.map(({ metadata: { type, step, model, tokens, tool } }) => [type, step, model ?? tool, tokens]),
+    ).toEqual([
+      ["accepted", undefined, undefined, undefined],
+      ["model_call", 1, "perch/script", 7],
+      ["tool_call", 1, "perch_echo", undefined],
+      ["model_call", 2, "perch/script", 5],
+      ["ended", undefined, undefined, undefined],
+    ]);
+    for (const { metadata } of timeline) expect(metadata.request_id).toBe(data.request_id);
+    const times = timeline.map(({ timestamp }) => Date.parse(timestamp));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[0]).toBeGreaterThanOrEqual(Date.parse(record.created_at));
+    const [, first, , second] = timeline.map(({ metadata }) => Number(metadata.ms));
+    expect(first).toBeGreaterThanOrEqual(58);
+    expect(second).toBeGreaterThanOrEqual(118);
+    expect(Number(times[4]) - Number(times[0])).toBeGreaterThanOrEqual(176);
+    expect(timeline.at(-1)?.metadata).toMatchObject({ tokens_used: 12, steps: 2, duration_ms: data.duration_ms });
+  });
+
+  test("the timeline has what the agent's own tools log of the run, and not what is said elsewhere", async () => {
+    const { call, result, ...rest } = await withRun();
+    ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
+    const add = async (agent_id: string, message: string) =>
+      ok(
+        await call("POST /v1/agents/{agent_id}/logs", {
+          params: { agent_id },
+          body: { entries: [{ message, request_id: result.request_id }] },
+        }),
+      );
+    await add("bot", "mine");
+    await add("other", "not mine");
+    const { timeline } = await recordOf({ call, ...rest }, result.request_id);
+    expect(timeline.map(({ message }) => message)).toEqual([
+      "Run accepted",
+      "Model call: perch/script",
+      "Run completed",
+      "mine",
+    ]);
   });
 
   test("404 for what is not there, for other organisations, other agents, and keys of other agents", async () => {

@@ -6,11 +6,13 @@ import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
 import { type EventRequest, EventStream, type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import { listLogsOfRun } from "../logs/log-queries.ts";
 import { ApiError, conflict, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { appliedPreference, claimRun, newRun, preferredWaitMs } from "./accept-run.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { followRun } from "./follow-run.ts";
@@ -25,6 +27,7 @@ interface InvocationDeps {
   readonly engine: Engine;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
+  readonly telemetry: Pick<Telemetry, "runAccepted">;
   readonly logger: Logger;
 }
 
@@ -39,7 +42,16 @@ function answer(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
-export const invocationHandlers = ({ db, agents, serving, engine, slots, streams, logger }: InvocationDeps) => {
+export const invocationHandlers = ({
+  db,
+  agents,
+  serving,
+  engine,
+  slots,
+  streams,
+  telemetry,
+  logger,
+}: InvocationDeps) => {
   const findAgent = async ({ scope, epoch }: RequestContext, ref: string): Promise<AgentRow> => {
     const agent = await agents.find(scope, ref, epoch);
     if (!agent) throw notFound("agent", ref);
@@ -57,6 +69,14 @@ export const invocationHandlers = ({ db, agents, serving, engine, slots, streams
     if (!row) throw notFound("invocation", request_id);
     return row;
   };
+
+  const withTimeline = (row: queries.InvocationRow) =>
+    db.inOrganisation(row.organisation_id, async (trx) =>
+      toInvocation(
+        row,
+        await listLogsOfRun(trx, { organisationId: row.organisation_id, agentId: row.agent_id }, row.id),
+      ),
+    );
 
   const takeSlot = async ({ caller }: RequestContext, run: RunInput): Promise<void> => {
     const { concurrentRuns } = tierLimits[caller.organisation.tier];
@@ -111,6 +131,7 @@ export const invocationHandlers = ({ db, agents, serving, engine, slots, streams
 
   /** Undefined when the run goes on in the background. */
   const runOnEngine = async (run: RunInput, waitMs: number, joining: boolean): Promise<RunOutcome | undefined> => {
+    if (!joining) telemetry.runAccepted();
     try {
       if (waitMs > 0) return await engine.wait(run, waitMs);
       await engine.start(run);
@@ -128,7 +149,8 @@ export const invocationHandlers = ({ db, agents, serving, engine, slots, streams
       const agent = await findAgent(context, params.agent_id);
       const chosen = await chooseVersion(serving, context, agent, body.context ?? {});
       const inBackground = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds) === 0;
-      const run = newRun(newUuid(), Date.now(), agent, chosen, body, inBackground || events !== undefined);
+      const streamed = inBackground || events !== undefined;
+      const run = newRun(newUuid(), Date.now(), agent, chosen, body, streamed, context.trace);
       const mayStart = async () => {
         if (agent.status === "paused")
           throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
@@ -178,7 +200,7 @@ export const invocationHandlers = ({ db, agents, serving, engine, slots, streams
 
     "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {
       const row = await findInvocation(context, params);
-      if (!context.events) return single(toInvocation(row));
+      if (!context.events) return single(await withTimeline(row));
       return follow({ organisationId: row.organisation_id, agentId: row.agent_id, id: row.id }, context.events, {});
     },
 
@@ -188,7 +210,7 @@ export const invocationHandlers = ({ db, agents, serving, engine, slots, streams
         await queries.requestCancel(trx, { organisationId, id });
         const row = await queries.findInvocation(trx, { organisationId, id, agentId });
         if (!row) throw notFound("invocation", params.request_id);
-        return single(toInvocation(row));
+        return single(toInvocation(row, await listLogsOfRun(trx, { organisationId, agentId }, id)));
       });
     },
   } satisfies Handlers<InvocationOperationKey>;

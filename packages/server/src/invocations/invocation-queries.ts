@@ -4,7 +4,7 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, Invocations } from "../db/generated-rows.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { uuidTime } from "../platform/ids.ts";
-import type { RunInput, RunOutcome, Session } from "./run.ts";
+import type { LogLine, RunInput, RunOutcome, Session } from "./run.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -50,16 +50,19 @@ export async function recordRun(
   run: RunInput,
   outcome: RunOutcome,
   { turn }: Session,
+  log: readonly LogLine[],
 ): Promise<InvocationRow | undefined> {
   const record = {
     ...newRow(run),
     turn,
+    log,
     status: outcome.status,
     response: outcome.status === "completed" ? outcome.response : null,
     error: outcome.status === "completed" ? null : outcome.error,
     steps: outcome.steps,
     tokens_used: outcome.tokensUsed,
     duration_ms: outcome.durationMs,
+    cost_micros: outcome.costMicros ?? 0,
   };
   const { rows } = await sql<InvocationRow>`select * from record_run(${JSON.stringify(record)}::jsonb)`.execute(db);
   return rows[0];

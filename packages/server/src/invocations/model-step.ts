@@ -6,6 +6,7 @@ import type { FindModel } from "../providers/find-model.ts";
 import type { RunStreams, TextWriter } from "../streams/run-streams.ts";
 import type { RunTool } from "../tools/tool-set.ts";
 import type { Attempt, ModelResult, Progress, RunInput } from "./run.ts";
+import { line } from "./run-log.ts";
 import type { RunRecord } from "./run-record.ts";
 import {
   addTokens,
@@ -18,11 +19,15 @@ import {
   storable,
   tooMuchSaid,
 } from "./run-rules.ts";
+import type { RunSpans } from "./run-spans.ts";
 
 interface ModelStepDeps {
   readonly findModel: FindModel;
   readonly callRemoteAgent: CallRemoteAgent;
   readonly records: RunRecord;
+  /** What a million tokens of a model cost. */
+  readonly prices: Readonly<Record<string, number>>;
+  readonly spans: RunSpans;
   readonly streams: RunStreams;
   readonly logger: Logger;
   readonly now: () => number;
@@ -49,12 +54,16 @@ function failureOf(error: unknown, ref: string, logger: Logger): Failure {
   return { message: `${ref} could not be asked.`, passing: true };
 }
 
+/** What is asked, in words that anybody may read: the address of a remote agent may hold a token. */
+const shownModel = (run: RunInput, place: number): string =>
+  run.definition.runtime.type === "http" ? "The remote agent" : (modelsOf(run)[place] ?? run.definition.model);
+
 const withLast = (limit: string, failures: readonly string[]): string =>
   [limit, ...failures.slice(-1)].join(" Last failure: ");
 
 /** One call of one model, and what follows from it. */
 export function createModelStep(deps: ModelStepDeps): ModelStep {
-  const { findModel, callRemoteAgent, records, streams, logger, now } = deps;
+  const { findModel, callRemoteAgent, records, prices, spans, streams, logger, now } = deps;
 
   const ask = async (run: RunInput, ref: string, request: ModelRequest, progress: Progress): Promise<ModelReply> => {
     if (run.definition.runtime.type === "http") {
@@ -94,41 +103,77 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     return reply;
   };
 
-  const refusal = async (run: RunInput, progress: Progress, { tries, model, failures }: Attempt) => {
+  const refusal = async (run: RunInput, progress: Progress, { tries, model, failures, log }: Attempt) => {
     const stopped =
       (progress.step > 1 || run.sessionId !== null || tries > 1 || model > 0) && (await records.isCancelled(run));
-    if (stopped) return records.stop(run, progress, "cancelled", "The run was cancelled.");
+    if (stopped) return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
     const limit = limitReached(run, progress, deadlineMs(run, progress) - now());
-    return limit && records.stop(run, progress, "failed", withLast(limit, failures));
+    if (!limit) return undefined;
+    const why = withLast(limit, failures);
+    return records.stop(run, progress, "failed", why, [...log, line(now(), "warn", limit, { type: "limit" })]);
+  };
+
+  const afterError = async (
+    run: RunInput,
+    progress: Progress,
+    attempt: Attempt,
+    { error, name, startedAtMs }: { readonly error: unknown; readonly name: string; readonly startedAtMs: number },
+  ): Promise<ModelResult> => {
+    const remainingMs = deadlineMs(run, progress) - now();
+    const failure = failureOf(error, name, logger);
+    const about = { type: "model_call", step: progress.step, model: name, try: attempt.tries, ms: now() - startedAtMs };
+    const overdue = limitReached(run, progress, remainingMs);
+    if (overdue) {
+      const limit = line(now(), "warn", overdue, { ...about, type: "limit" });
+      return records.stop(run, progress, "failed", withLast(overdue, attempt.failures), [...attempt.log, limit]);
+    }
+    const next = afterFailure(run, attempt, failure, remainingMs, Math.random());
+    const then =
+      "failed" in next ? {} : { retry_after_ms: next.afterMs, next_model: shownModel(run, next.again.model) };
+    const failed = line(startedAtMs, "warn", failure.message, { ...about, failed: true, ...then });
+    const log = [...attempt.log, failed];
+    if ("failed" in next) return records.stop(run, progress, "failed", next.failed, log);
+    // Until then it can be seen and cancelled.
+    if (await records.isCancelled(run)) return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
+    return { ...next, again: { ...next.again, log } };
   };
 
   return async (run, progress, attempt, tools) => {
     const refused = await refusal(run, progress, attempt);
     if (refused) return refused;
     const ref = modelsOf(run)[attempt.model] ?? run.definition.model;
+    const name = shownModel(run, attempt.model);
+    const startedAtMs = now();
     let reply: ModelReply;
     try {
       reply = await call(run, ref, progress, tools);
     } catch (error) {
-      const remainingMs = deadlineMs(run, progress) - now();
-      const overdue = limitReached(run, progress, remainingMs);
-      if (overdue) return records.stop(run, progress, "failed", withLast(overdue, attempt.failures));
-      // The address of a remote agent may hold a token.
-      const name = run.definition.runtime.type === "http" ? "The remote agent" : ref;
-      const next = afterFailure(run, attempt, failureOf(error, name, logger), remainingMs, Math.random());
-      if ("failed" in next) return records.stop(run, progress, "failed", next.failed);
-      // Until then it can be seen and cancelled.
-      if (await records.isCancelled(run)) return records.stop(run, progress, "cancelled", "The run was cancelled.");
-      return next;
+      spans.modelCall(run, progress, attempt, { startedAtMs, error });
+      return afterError(run, progress, attempt, { error, name, startedAtMs });
     }
     const tokensUsed = addTokens(progress, reply);
-    if (reply.toolCalls.length === 0) return records.complete(run, progress, reply.text, tokensUsed);
-    const next = { ...progress, step: progress.step + 1, tokensUsed };
+    const { tokens, toolCalls, text } = reply;
+    spans.modelCall(run, progress, attempt, { startedAtMs, tokens });
+    const called = line(startedAtMs, "info", `Model call: ${name}`, {
+      type: "model_call",
+      step: progress.step,
+      model: name,
+      tokens,
+      ms: now() - startedAtMs,
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls.length }),
+    });
+    const log = [...attempt.log, called];
+    // A price of so many dollars for a million tokens is so many millionths for one.
+    const costMicros = Math.round(tokens * (prices[ref] ?? 0));
+    const spent = { ...progress, costMicros: progress.costMicros + costMicros };
+    if (toolCalls.length === 0) return records.complete(run, spent, { text, tokensUsed }, log);
+    const next = { ...spent, step: progress.step + 1, tokensUsed };
     // No tool is called whose result no model call could use.
     const why =
       tooMuchSaid(progress, reply) ??
-      loopFound(progress, reply.toolCalls) ??
+      loopFound(progress, toolCalls) ??
       limitReached(run, next, deadlineMs(run, progress) - now());
-    return why ? records.stop(run, next, "failed", why) : { reply };
+    if (!why) return { reply, log, costMicros };
+    return records.stop(run, next, "failed", why, [...log, line(now(), "warn", why, { type: "limit" })]);
   };
 }

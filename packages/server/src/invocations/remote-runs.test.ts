@@ -120,6 +120,11 @@ describe("a remote agent", () => {
     expect(data.response).toBe("now");
     expect(keysOf("busy once")).toEqual([data.request_id, data.request_id]);
     expect(await runsOf(organisation)).toMatchObject([{ request_id: data.request_id, tokens_used: 0 }]);
+    const log = ok(
+      await organisation.call("GET /v1/agents/{agent_id}/logs", { params: { agent_id: "bot" }, query: {} }),
+    );
+    expect(log.data.map(({ level }) => level)).toContain("warn");
+    expect(JSON.stringify(log)).not.toContain(secret);
   });
 
   test("that is down is asked again until it is up", async () => {

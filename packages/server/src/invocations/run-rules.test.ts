@@ -73,7 +73,12 @@ const reply = (...toolCalls: ReturnType<typeof call>[]) => ({ text: "thinking", 
 
 describe("afterTools", () => {
   test("counts the step and its tokens, and keeps when the run began and its session", () => {
-    const next = afterTools(at({ step: 2, tokensUsed: 5 }), reply(call("1")), [{ content: "found", failed: false }]);
+    const next = afterTools(
+      at({ step: 2, tokensUsed: 5 }),
+      reply(call("1")),
+      [{ content: "found", failed: false }],
+      [],
+    );
     expect(next).toMatchObject({ step: 3, tokensUsed: 12, startedAtMs: 1000, session });
   });
 
@@ -83,13 +88,13 @@ describe("afterTools", () => {
       { content: "found", failed: false },
       { content: "The tool failed: 503", failed: true },
     ];
-    const first = afterTools(start, reply(...calls), results);
+    const first = afterTools(start, reply(...calls), results, []);
     expect(first.said).toEqual([
       { role: "assistant", content: "thinking", toolCalls: calls },
       { role: "tool", callId: "1", name: "search", content: "found", failed: false },
       { role: "tool", callId: "2", name: "other", content: "The tool failed: 503", failed: true },
     ]);
-    expect(afterTools(first, reply(call("3")), results).said).toHaveLength(5);
+    expect(afterTools(first, reply(call("3")), results, []).said).toHaveLength(5);
   });
 });
 
@@ -129,7 +134,7 @@ test("a conversation may grow to 8 MiB, and no further", () => {
 describe("loopFound", () => {
   const after = (times: number, input = (i: number): unknown => ({ b: 1, a: i })) =>
     Array.from({ length: times }, (_, i) => reply(call(String(i), "search", input(i)))).reduce(
-      (progress, one) => afterTools(progress, one, []),
+      (progress, one) => afterTools(progress, one, [], []),
       start,
     );
 
@@ -154,7 +159,7 @@ describe("afterFailure", () => {
 
   test("tries a model that may recover again and again, later each time, while the run has time", () => {
     expect(next(alone, firstAttempt, passing)).toEqual({
-      again: { model: 0, tries: 2, failures: ["busy."] },
+      again: { model: 0, tries: 2, failures: ["busy."], log: [] },
       afterMs: 250,
     });
     expect(next(alone, { ...firstAttempt, tries: 30 }, passing)).toMatchObject({ afterMs: 10_000 });
@@ -169,16 +174,18 @@ describe("afterFailure", () => {
   });
 
   test("takes the fallbacks in order: after three tries, at once when trying again is no use or takes too long", () => {
-    const fallback = { again: { model: 1, tries: 1, failures: ["busy."] }, afterMs: 0 };
+    const fallback = { again: { model: 1, tries: 1, failures: ["busy."], log: [] }, afterMs: 0 };
     expect(next(three, { ...firstAttempt, tries: 2 }, passing)).toMatchObject({ again: { model: 0, tries: 3 } });
     expect(next(three, { ...firstAttempt, tries: 3 }, passing)).toEqual(fallback);
     expect(next(three, firstAttempt, { ...passing, retryAfterMs: 20_000 })).toEqual(fallback);
     expect(next(three, firstAttempt, permanent)).toMatchObject({ again: { model: 1, failures: ["no."] } });
-    expect(next(three, { model: 1, tries: 1, failures: ["no."] }, permanent)).toMatchObject({ again: { model: 2 } });
+    expect(next(three, { model: 1, tries: 1, failures: ["no."], log: [] }, permanent)).toMatchObject({
+      again: { model: 2 },
+    });
   });
 
   test("the last one's failure ends the run, and all are told", () => {
-    const last = { model: 2, tries: 4, failures: ["first.", "second.", "third, before."] };
+    const last = { model: 2, tries: 4, failures: ["first.", "second.", "third, before."], log: [] };
     expect(next(three, last, permanent)).toEqual({ failed: "first. Then: second. Then: no." });
   });
 

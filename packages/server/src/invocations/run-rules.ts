@@ -2,7 +2,7 @@ import { type ModelMessage, type ModelReply, mostReplyLength, type ToolCall } fr
 import { storableText } from "../platform/storable-text.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import { mostRepeated } from "../tools/repeated-call.ts";
-import type { Again, Attempt, Progress, RunInput, ToolCallResult } from "./run.ts";
+import type { Again, Attempt, LogLine, Progress, RunInput, ToolCallResult } from "./run.ts";
 
 /** Why a run may not take its next step, in words for its user; undefined when it may. */
 export function limitReached(
@@ -59,7 +59,12 @@ export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): num
   Math.min(tokensUsed + tokens, mostTokens);
 
 /** What was said and found out, once all tools that the reply calls have answered. */
-export function afterTools(progress: Progress, reply: ModelReply, results: readonly ToolResult[]): Progress {
+export function afterTools(
+  progress: Progress,
+  reply: ModelReply,
+  results: readonly ToolResult[],
+  log: readonly LogLine[],
+): Progress {
   const { text, toolCalls } = reply;
   return {
     ...progress,
@@ -73,6 +78,7 @@ export function afterTools(progress: Progress, reply: ModelReply, results: reado
       }),
     ],
     tokensUsed: addTokens(progress, reply),
+    log: [...progress.log, ...log],
   };
 }
 
@@ -119,7 +125,7 @@ export interface Failure {
 /** What to try after a model call that failed: the same again, the next fallback, or nothing: then why, for the run's user. */
 export function afterFailure(
   run: RunInput,
-  { model, tries, failures }: Attempt,
+  { model, tries, failures, log }: Attempt,
   { message, passing, retryAfterMs }: Failure,
   remainingMs: number,
   random: number,
@@ -130,8 +136,8 @@ export function afterFailure(
   const isLast = model >= models.length - 1;
   const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(tries, random));
   if (passing && waitMs < remainingMs && (isLast || (tries < triesBeforeFallback && waitMs <= mostWaitMs * 1.2)))
-    return { again: { model, tries: tries + 1, failures: told }, afterMs: waitMs };
-  if (!isLast) return { again: { model: model + 1, tries: 1, failures: told }, afterMs: 0 };
+    return { again: { model, tries: tries + 1, failures: told, log }, afterMs: waitMs };
+  if (!isLast) return { again: { model: model + 1, tries: 1, failures: told, log }, afterMs: 0 };
   const why = told.join(" Then: ");
   if (!passing) return { failed: why };
   return { failed: `${why} The run had no time left to try again (limits.timeout_seconds).` };

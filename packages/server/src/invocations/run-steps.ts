@@ -1,23 +1,31 @@
 import type { Database } from "../db/database.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
+import type { LogNews } from "../logs/log-news.ts";
 import type { CallRemoteAgent } from "../models/remote-agent.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { FindModel } from "../providers/find-model.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Tools } from "../tools/create-tools.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { findSession } from "./invocation-queries.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
 import { beginning, type Progress, type RunInput } from "./run.ts";
 import { createRunRecord, type RunRecord } from "./run-record.ts";
+import { createRunSpans } from "./run-spans.ts";
 import { createToolSteps, type ToolSteps } from "./tool-steps.ts";
 
 interface RunStepsDeps {
   readonly db: Database;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
+  readonly news: LogNews;
   readonly findModel: FindModel;
+  readonly prices: Readonly<Record<string, number>>;
   readonly callRemoteAgent: CallRemoteAgent;
   readonly tools: Tools;
+  readonly tracing: Tracing;
+  readonly telemetry: Pick<Telemetry, "runEnded">;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -30,12 +38,13 @@ export interface RunSteps extends ToolSteps, Pick<RunRecord, "record"> {
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
-  const records = createRunRecord(deps);
+  const spans = createRunSpans(deps);
+  const records = createRunRecord({ ...deps, spans });
   return {
     begin: async (run) =>
       beginning(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
-    model: createModelStep({ ...deps, records }),
-    ...createToolSteps({ ...deps, records }),
+    model: createModelStep({ ...deps, records, spans }),
+    ...createToolSteps({ ...deps, records, spans }),
     record: records.record,
   };
 }

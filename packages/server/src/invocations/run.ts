@@ -1,7 +1,8 @@
 import type { AgentDefinition } from "@perch/contract";
-import type { ModelMessage, ModelReply } from "../models/model.ts";
+import type { ModelMessage, ModelReply, ToolCall } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
+import type { TraceParent } from "../tracing/tracing.ts";
 
 /** Everything a run needs to know, decided when it was accepted: later changes to the agent do not touch it. */
 export interface RunInput {
@@ -22,12 +23,24 @@ export interface RunInput {
   readonly sessionId: string | null;
   /** Whether somebody may want to read what it says while it is under way. */
   readonly streamed: boolean;
+  /** The request that started it; null where nothing is traced. A node of an earlier release does not say. */
+  readonly trace?: TraceParent | null;
+}
+
+/** One line of a run's log, as it is journaled and then recorded with the run. */
+export interface LogLine {
+  readonly at: string;
+  readonly level: number;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 interface Spent {
   readonly steps: number;
   readonly tokensUsed: number;
   readonly durationMs: number;
+  /** In millionths of a US dollar, as far as the operator set prices. */
+  readonly costMicros?: number;
 }
 
 export type RunOutcome = Spent &
@@ -49,6 +62,8 @@ export interface Progress {
   readonly session: Session;
   readonly said: readonly ModelMessage[];
   readonly tokensUsed: number;
+  readonly costMicros: number;
+  readonly log: readonly LogLine[];
 }
 
 export const beginning = (startedAtMs: number, session: Session): Progress => ({
@@ -57,6 +72,8 @@ export const beginning = (startedAtMs: number, session: Session): Progress => ({
   session,
   said: [],
   tokensUsed: 0,
+  costMicros: 0,
+  log: [],
 });
 
 /** Which try this is, of which of the agent's models: 0 is its own, then come the fallbacks. */
@@ -65,9 +82,19 @@ export interface Attempt {
   readonly tries: number;
   /** Why earlier ones failed, in words for the run's user: one for each model that was given up, and the last. */
   readonly failures: readonly string[];
+  /** What there is to log of them. */
+  readonly log: readonly LogLine[];
 }
 
-export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [] };
+export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [], log: [] };
+
+export interface ToolTry {
+  readonly call: ToolCall;
+  /** Which of the reply's calls it is, from 1. */
+  readonly place: number;
+  readonly tries: number;
+  readonly tools: readonly RunTool[];
+}
 
 /** It did not work, and may: the workflow sleeps durably and tries this attempt next. */
 export interface Again {
@@ -77,9 +104,14 @@ export interface Again {
 
 export interface Ended {
   readonly ended: RunOutcome;
-  readonly recorded: boolean;
+  /** Null once it is recorded; else what is to be recorded with it. */
+  readonly unrecorded: readonly LogLine[] | null;
 }
 
-export type ModelResult = Ended | Again | { readonly reply: ModelReply };
-export type ToolsResult = Ended | Again | { readonly tools: readonly RunTool[] };
-export type ToolCallResult = ToolResult | { readonly againAfterMs: number };
+interface Logged {
+  readonly log: readonly LogLine[];
+}
+
+export type ModelResult = Ended | Again | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
+export type ToolsResult = Ended | Again | (Logged & { readonly tools: readonly RunTool[] });
+export type ToolCallResult = Logged & (ToolResult | { readonly againAfterMs: number });

@@ -1,4 +1,6 @@
 import type { Invocation, InvocationResult, InvocationStatus, InvocationSummary } from "@perch/contract";
+import type { LogRow } from "../logs/log-queries.ts";
+import { toLogEntry } from "../logs/to-log-entry.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { InvocationRow } from "./invocation-queries.ts";
 import type { RunOutcome } from "./run.ts";
@@ -35,8 +37,9 @@ export const toInvocationSummary = (row: InvocationRow): InvocationSummary => ({
   finished_at: row.finished_at?.toISOString() ?? null,
 });
 
-export const toInvocation = (row: InvocationRow): Invocation => ({
+export const toInvocation = (row: InvocationRow, log: readonly LogRow[]): Invocation => ({
   ...toInvocationSummary(row),
   message: row.message,
   response: row.response,
+  timeline: log.map(toLogEntry),
 });

@@ -1,28 +1,22 @@
-import type { ToolCall } from "../models/model.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
-import { type CallTool, PassingToolError, PermanentToolError } from "../tools/call-tool.ts";
-import { echoTool, type ListTools, type RunTool } from "../tools/tool-set.ts";
+import { type CallTool, PassingToolError, PermanentToolError, type ToolResult } from "../tools/call-tool.ts";
+import { echoTool, type ListTools } from "../tools/tool-set.ts";
 import { deadlineMs } from "./model-step.ts";
-import type { Attempt, Progress, RunInput, ToolCallResult, ToolsResult } from "./run.ts";
+import type { Attempt, Progress, RunInput, ToolCallResult, ToolsResult, ToolTry } from "./run.ts";
+import { line } from "./run-log.ts";
 import type { RunRecord } from "./run-record.ts";
 import { afterFailure, backoffMs, toolTries } from "./run-rules.ts";
+import type { RunSpans } from "./run-spans.ts";
 
 interface ToolStepsDeps {
   readonly tools: { readonly list: ListTools; readonly call: CallTool };
   readonly records: RunRecord;
+  readonly spans: RunSpans;
   readonly streams: RunStreams;
   readonly logger: Logger;
   readonly now: () => number;
-}
-
-export interface ToolTry {
-  readonly call: ToolCall;
-  /** Which of the reply's calls it is, from 1. */
-  readonly place: number;
-  readonly tries: number;
-  readonly tools: readonly RunTool[];
 }
 
 export interface ToolSteps {
@@ -35,12 +29,13 @@ export interface ToolSteps {
 const callMs = 60_000;
 const listMs = 30_000;
 const mostShownArguments = 4096;
-const stopped = { content: "The run was cancelled.", failed: true };
+type Answer = ToolResult | { readonly againAfterMs: number };
+const stopped: ToolResult = { content: "The run was cancelled.", failed: true };
 
 const shown = (input: unknown): unknown =>
   (JSON.stringify(input) ?? "").length <= mostShownArguments ? input : "[too long to show]";
 
-export function createToolSteps({ tools, records, streams, logger, now }: ToolStepsDeps): ToolSteps {
+export function createToolSteps({ tools, records, spans, streams, logger, now }: ToolStepsDeps): ToolSteps {
   const signalFor = (run: RunInput, progress: Progress, mostMs: number) =>
     AbortSignal.timeout(Math.max(1, Math.min(deadlineMs(run, progress) - now(), mostMs)));
 
@@ -51,7 +46,22 @@ export function createToolSteps({ tools, records, streams, logger, now }: ToolSt
       return false;
     });
 
-  const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolTry): Promise<ToolCallResult> => {
+  const callLine = ({ step }: Progress, { call, place, tries }: ToolTry, answer: Answer, startedAtMs: number) => {
+    const again = "againAfterMs" in answer;
+    const failed = again || answer.failed;
+    return line(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
+      type: "tool_call",
+      step,
+      call: place,
+      tool: call.name,
+      ms: now() - startedAtMs,
+      ...(tries > 1 && { try: tries }),
+      ...(failed && { failed }),
+      ...(again && { retry_after_ms: answer.againAfterMs }),
+    });
+  };
+
+  const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolTry): Promise<Answer> => {
     const { call, place, tries, tools: known } = toolTry;
     const tool = [...known, echoTool].find(({ definition }) => definition.name === call.name);
     if (!tool) return { content: `There is no tool ${call.name}.`, failed: true };
@@ -81,9 +91,10 @@ export function createToolSteps({ tools, records, streams, logger, now }: ToolSt
     tools: async (run, progress, attempt) => {
       try {
         const list = () => tools.list(run.definition.tools, signalFor(run, progress, listMs));
-        return { tools: await records.shownWhile(run, list) };
+        return { tools: await records.shownWhile(run, list), log: attempt.log };
       } catch (error) {
-        if (error instanceof PermanentToolError) return records.stop(run, progress, "failed", error.message);
+        if (error instanceof PermanentToolError)
+          return records.stop(run, progress, "failed", error.message, attempt.log);
         const retryAfterMs = error instanceof PassingToolError ? error.retryAfterMs : undefined;
         const message = error instanceof PassingToolError ? error.message : "The tools could not be listed.";
         if (!(error instanceof PassingToolError)) logger.warn({ err: error }, "tools could not be listed");
@@ -94,9 +105,11 @@ export function createToolSteps({ tools, records, streams, logger, now }: ToolSt
         const why = remainingMs <= 0 ? (attempt.failures.at(-1) ?? message) : message;
         const failure = { message: why, passing: true, retryAfterMs };
         const next = afterFailure(alone, attempt, failure, remainingMs, Math.random());
-        if ("failed" in next) return records.stop(run, progress, "failed", next.failed);
-        if (await records.isCancelled(run)) return records.stop(run, progress, "cancelled", "The run was cancelled.");
-        return next;
+        const log = [...attempt.log, line(now(), "warn", why, { type: "tools", failed: true, try: attempt.tries })];
+        if ("failed" in next) return records.stop(run, progress, "failed", next.failed, log);
+        if (await records.isCancelled(run))
+          return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
+        return { ...next, again: { ...next.again, log } };
       }
     },
 
@@ -106,10 +119,14 @@ export function createToolSteps({ tools, records, streams, logger, now }: ToolSt
       if (run.streamed && toolTry.tries === 1)
         await streams.append(run.id, { ...event, status: "started", arguments: shown(call.arguments) });
       // Also makes the run visible: who may still cancel it must be able to see it.
+      const startedAtMs = now();
       const result = (await isCancelled(run)) ? stopped : await callOnce(run, progress, toolTry);
+      const log = [callLine(progress, toolTry, result, startedAtMs)];
+      const failed = "againAfterMs" in result || result.failed;
+      spans.toolCall(run, progress, toolTry, { startedAtMs, failed });
       if (run.streamed && !("againAfterMs" in result))
         await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" });
-      return result;
+      return { ...result, log };
     },
   };
 }

@@ -21,6 +21,8 @@ interface FindModelDeps {
   /** For addresses that the operator gave: a model may well run beside the server. */
   readonly trustedFetch: typeof globalThis.fetch;
   readonly silenceMs: number;
+  /** The same model, timed under the name of its provider. */
+  readonly timed: (provider: string, model: Model) => Model;
 }
 
 /**
@@ -28,7 +30,7 @@ interface FindModelDeps {
  * call on, and no secret is ever part of what a run carries with it.
  */
 export function createFindModel(deps: FindModelDeps): FindModel {
-  const { db, builtIn, installation, providerKeys, guardedFetch, trustedFetch, silenceMs } = deps;
+  const { db, builtIn, installation, providerKeys, guardedFetch, trustedFetch, silenceMs, timed } = deps;
 
   const own = async (organisationId: string, name: string): Promise<InstallationProvider | undefined> => {
     const row = await db.inOrganisation(organisationId, (trx) => findProvider(trx, { organisationId }, name));
@@ -51,7 +53,7 @@ export function createFindModel(deps: FindModelDeps): FindModel {
 
   return async (organisationId, ref) => {
     const known = builtIn[ref];
-    if (known) return known;
+    if (known) return timed("perch", known);
     const slash = ref.indexOf("/");
     const name = ref.slice(0, slash);
     const modelName = ref.slice(slash + 1);
@@ -67,6 +69,7 @@ export function createFindModel(deps: FindModelDeps): FindModel {
           trustedFetch,
         );
     if (!model) throw await unknown(organisationId, ref);
-    return model;
+    // What organisations call their own providers is theirs alone.
+    return timed(mine ? "organisation" : name, model);
   };
 }

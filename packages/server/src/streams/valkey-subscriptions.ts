@@ -3,7 +3,7 @@ import type { Logger } from "../platform/logger.ts";
 
 export interface Subscriptions {
   /** Calls back on every message, and whenever messages may have been missed. Returns how to stop that. */
-  readonly listen: (channel: string, wake: () => void) => () => void;
+  readonly listen: (channel: string, wake: (message?: string) => void) => () => void;
   readonly isListening: () => boolean;
   readonly close: () => void;
 }
@@ -23,14 +23,14 @@ const pingEveryMs = 2000;
 
 /** One connection for all readers of this process. */
 export function createSubscriptions(subscriber: Redis): Subscriptions {
-  const listeners = new Map<string, Set<() => void>>();
-  const wake = (channel: string): void => {
-    for (const listener of listeners.get(channel) ?? []) listener();
+  const listeners = new Map<string, Set<(message?: string) => void>>();
+  const wake = (channel: string, message?: string): void => {
+    for (const listener of listeners.get(channel) ?? []) listener(message);
   };
   // What was said before the subscription began made no sound: whoever listens must look again.
   const subscribe = (channels: readonly string[]): void => {
     subscriber.subscribe(...channels).then(
-      () => channels.forEach(wake),
+      () => channels.forEach((channel) => void wake(channel)),
       () => undefined,
     );
   };
@@ -41,7 +41,7 @@ export function createSubscriptions(subscriber: Redis): Subscriptions {
     const channels = [...listeners.keys()];
     for (let i = 0; i < channels.length; i += channelsInOneCall) subscribe(channels.slice(i, i + channelsInOneCall));
   });
-  subscriber.on("close", () => [...listeners.keys()].forEach(wake));
+  subscriber.on("close", () => [...listeners.keys()].forEach((channel) => void wake(channel)));
   // A connection that died in silence is found by asking: no answer closes it, and it is made anew.
   const ping = setInterval(() => {
     if (isListening() && listeners.size > 0) subscriber.ping().catch(() => undefined);

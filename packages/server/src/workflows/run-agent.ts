@@ -6,6 +6,7 @@ import {
   beginning,
   type Ended,
   firstAttempt,
+  type LogLine,
   type Progress,
   type RunInput,
   type RunOutcome,
@@ -62,8 +63,9 @@ async function callTools(
   run: RunInput,
   steps: RunSteps,
   at: { readonly progress: Progress; readonly reply: ModelReply; readonly tools: readonly RunTool[] },
-): Promise<ToolResult[]> {
+): Promise<{ readonly results: ToolResult[]; readonly log: readonly LogLine[] }> {
   const results = new Map<number, ToolResult>();
+  const log: LogLine[] = [];
   const { progress, reply, tools } = at;
   for (let tries = 1; ; tries++) {
     const open = reply.toolCalls.map((call, i) => ({ call, i })).filter(({ i }) => !results.has(i));
@@ -78,17 +80,21 @@ async function callTools(
     );
     for (const [n, answer] of answers.entries()) {
       const i = open[n]?.i ?? 0;
+      log.push(...answer.log);
       if (!("againAfterMs" in answer)) results.set(i, answer);
     }
-    if (results.size === reply.toolCalls.length) return reply.toolCalls.flatMap((_, i) => results.get(i) ?? []);
+    if (results.size === reply.toolCalls.length)
+      return { results: reply.toolCalls.flatMap((_, i) => results.get(i) ?? []), log };
     await context.sleep(longestWaitMs(answers));
   }
 }
 
 /** Few, fat steps: each holds all that may be done again together if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
-  const end = ({ ended, recorded }: Ended, { session }: Progress): RunOutcome | Promise<RunOutcome> =>
-    recorded ? ended : context.run("record", () => steps.record(run, ended, session), untilItWorks);
+  const end = ({ ended, unrecorded }: Ended, { session }: Progress): RunOutcome | Promise<RunOutcome> =>
+    unrecorded === null
+      ? ended
+      : context.run("record", () => steps.record(run, ended, session, unrecorded), untilItWorks);
 
   let progress: Progress =
     run.sessionId === null ? withoutSession(run) : await context.run("begin", () => steps.begin(run), untilItWorks);
@@ -99,13 +105,16 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     const listed = await insist(context, "tools", (attempt) => steps.tools(run, before, attempt));
     if ("ended" in listed) return end(listed, progress);
     tools = listed.tools;
+    progress = { ...progress, log: listed.log };
   }
   for (;;) {
     const before = progress;
     const result = await insist(context, `model ${before.step}`, (attempt) => steps.model(run, before, attempt, tools));
     if ("ended" in result) return end(result, before);
     const { reply } = result;
-    progress = afterTools(before, reply, await callTools(context, run, steps, { progress: before, reply, tools }));
+    const called = await callTools(context, run, steps, { progress: before, reply, tools });
+    const spent = { ...before, costMicros: before.costMicros + result.costMicros };
+    progress = afterTools(spent, reply, called.results, [...result.log, ...called.log]);
   }
 }
 

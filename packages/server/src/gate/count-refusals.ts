@@ -1,0 +1,30 @@
+import type { Bucket, Gate } from "./gate.ts";
+import { hasEpoch } from "./gate.ts";
+import { isAgentBucket } from "./rates.ts";
+import type { RunSlots } from "./run-slots.ts";
+
+/** Whose limit it was that refused. */
+export type CountRefusal = (limit: "organisation" | "agent" | "address" | "concurrent_runs") => void;
+
+function limitOf(owner: string, bucket: Bucket | undefined) {
+  if (!hasEpoch(owner)) return "address";
+  return bucket && isAgentBucket(bucket) ? "agent" : "organisation";
+}
+
+export const countRefusals = (gate: Gate, count: CountRefusal): Gate => ({
+  ...gate,
+  pass: async (owner, buckets) => {
+    const passage = await gate.pass(owner, buckets);
+    if (!passage.allowed) count(limitOf(owner, buckets[passage.refusedBy ?? 0]));
+    return passage;
+  },
+});
+
+export const countFullSlots = (slots: RunSlots, count: CountRefusal): RunSlots => ({
+  ...slots,
+  take: async (request) => {
+    const full = await slots.take(request);
+    if (full) count("concurrent_runs");
+    return full;
+  },
+});

@@ -1,0 +1,80 @@
+import { type OperationKey, routeOf } from "@perch/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { toPublicId } from "../platform/ids.ts";
+import { newSpanId, newTraceId, parseTraceparent } from "../tracing/trace-context.ts";
+import type { TraceParent, Tracing } from "../tracing/tracing.ts";
+
+interface RequestTrace {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly startMs: number;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null where nobody traces it. */
+    trace: RequestTrace | null;
+  }
+  interface FastifyContextConfig {
+    operation?: OperationKey;
+  }
+}
+
+/** A caller that traces says so in `traceparent`, also when this request is none of those it keeps. */
+function begin(header: string | string[] | undefined): RequestTrace | null {
+  const given = parseTraceparent(typeof header === "string" ? header : undefined);
+  if (given && !given.sampled) return null;
+  const { traceId, parentId } = given ?? { traceId: newTraceId(), parentId: null };
+  return { traceId, parentId, spanId: newSpanId(), startMs: Date.now() };
+}
+
+/** What a run that this request starts belongs under. */
+export const traceParentOf = ({ trace }: FastifyRequest): TraceParent | null =>
+  trace && { traceId: trace.traceId, parentId: trace.spanId };
+
+/** A span for each request to an operation of the table. Health checks and pages are not worth one. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+  app.decorateRequest("trace", null);
+  if (!tracing.isOn) return;
+  const open = new WeakSet<FastifyRequest>();
+
+  const end = (request: FastifyRequest, status: number | undefined) => {
+    const { trace, admitted } = request;
+    const { operation } = request.routeOptions.config;
+    // Who leaves while the answer is on its way ends it twice.
+    if (!trace || !operation || !open.delete(request)) return;
+    const failed = status !== undefined && status >= 500;
+    tracing.add({
+      ...trace,
+      name: operation,
+      kind: "server",
+      endMs: Date.now(),
+      failed,
+      attributes: {
+        "http.request.method": request.method,
+        "http.route": routeOf(operation).path,
+        "http.response.status_code": status,
+        "error.type": failed ? String(status) : status === undefined ? "client_left" : undefined,
+        "perch.request_id": request.id,
+        "perch.organisation_id": admitted ? toPublicId("organisation", admitted.caller.organisation.id) : undefined,
+      },
+    });
+  };
+
+  app.addHook("onRequest", (request, _, done) => {
+    if (request.routeOptions.config.operation) {
+      request.trace = begin(request.headers.traceparent);
+      open.add(request);
+    }
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    end(request, reply.statusCode);
+    done();
+  });
+  app.addHook("onRequestAbort", (request, done) => {
+    end(request, undefined);
+    done();
+  });
+}

@@ -1,0 +1,202 @@
+import type { LogEntry } from "@perch/contract";
+import { Redis } from "iovalkey";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
+import { ok } from "../../test/contract-client.ts";
+import { type Node, type Organisation, usePerch } from "../../test/harness.ts";
+import { invokeAt, scripted } from "../../test/invoking.ts";
+import { getLogs, logPage } from "../../test/logging.ts";
+import { followAt, type OpenStream, type SeenEvent } from "../../test/streaming.ts";
+import { parsePublicId } from "../platform/ids.ts";
+import { createReadNews, followLogs } from "./follow-logs.ts";
+import { createLocalNews } from "./log-news.ts";
+
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const alone = usePerch();
+let other: Node;
+beforeAll(async () => {
+  other = await perch().addNode();
+});
+
+async function withBot(node = perch()) {
+  const organisation = await node.newOrganisation();
+  await scripted(organisation, [{ reply: "hi" }]);
+  return organisation;
+}
+const add = async ({ call }: Organisation, message: string, rest: object = {}) =>
+  ok(
+    await call("POST /v1/agents/{agent_id}/logs", {
+      params: { agent_id: "bot" },
+      body: { entries: [{ message, ...rest }] },
+    }),
+  );
+
+interface Tail extends OpenStream {
+  readonly seen: SeenEvent[];
+}
+
+async function tailAt(node: { url: string }, { adminKey }: Organisation, query = ""): Promise<Tail> {
+  const stream = await followAt(node, adminKey, `/v1/agents/bot/logs${query}`);
+  expect(stream.status).toBe(200);
+  onTestFinished(stream.cut);
+  const seen: SeenEvent[] = [];
+  void (async () => {
+    for await (const event of stream.events()) seen.push(event);
+  })();
+  return { ...stream, seen };
+}
+const messagesOf = ({ seen }: Tail) => seen.map(({ data }) => data.message);
+const runEntries = ["Run accepted", "Model call: perch/script", "Run completed"];
+
+/** A tail that is known to listen gets what is said from now on. */
+async function untilTheyListen(organisation: Organisation, tails: readonly Tail[], entry: object = {}) {
+  await expect
+    .poll(
+      async () => (await add(organisation, "ready?", entry)) && tails.filter(({ seen }) => seen.length === 0).length,
+      {
+        timeout: 10_000,
+        interval: 200,
+      },
+    )
+    .toBe(0);
+}
+
+describe(`${getLogs} with Accept: text/event-stream`, () => {
+  test("the entries of a run arrive within a second of its end, on another node than the one it was started on", async () => {
+    const organisation = await withBot();
+    const tail = await tailAt(other, organisation);
+    expect(tail.headers.get("content-type")).toContain("text/event-stream");
+    await untilTheyListen(organisation, [tail]);
+    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const endedAt = performance.now();
+    await expect.poll(() => messagesOf(tail), { interval: 5 }).toEqual(expect.arrayContaining(runEntries));
+    expect(performance.now() - endedAt).toBeLessThan(1000);
+    const events = tail.seen.filter(({ data: { message } }) => message !== "ready?");
+    expect(events.map(({ event }) => event)).toEqual(["log", "log", "log"]);
+    // The same entries, in the order they happened, as the log has them.
+    const logged = (await logPage(organisation, { request_id: data.request_id })).data.toReversed();
+    expect(events.map((event) => event.data)).toEqual(logged);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test("entries that are added arrive too, and nothing of another agent", async () => {
+    const organisation = await withBot();
+    const stranger = await withBot();
+    const tail = await tailAt(other, organisation);
+    await untilTheyListen(organisation, [tail]);
+    await add(stranger, "theirs");
+    await add(organisation, "mine", { level: "error", metadata: { a: 1 } });
+    await expect.poll(() => messagesOf(tail)).toContain("mine");
+    expect(messagesOf(tail)).not.toContain("theirs");
+    expect(tail.seen.at(-1)?.data).toMatchObject({ level: "error", metadata: { a: 1, request_id: null } });
+  });
+
+  test.each([
+    ["?level=error", { level: "error" }],
+    ["?contains=NEEDLE", {}],
+    ["?environment=staging", { metadata: { environment: "staging" } }],
+    ["?version=v2", { metadata: { version: "v2" } }],
+    ["?request_id=req_01h455vb4pex5vsknk084sn02q", { request_id: "req_01h455vb4pex5vsknk084sn02q" }],
+  ])("%s: only what it lets through arrives, as in the list", async (query, wanted) => {
+    const organisation = await withBot();
+    const tail = await tailAt(other, organisation, query);
+    const everything = await tailAt(other, organisation);
+    await untilTheyListen(organisation, [tail, everything], { message: "a needle?", ...wanted });
+    await add(organisation, "hay");
+    await add(organisation, "hay", { level: "warn", metadata: { environment: "production", version: "v1" } });
+    await add(organisation, "last needle", wanted);
+    await expect.poll(() => messagesOf(tail)).toContain("last needle");
+    await expect.poll(() => messagesOf(everything)).toContain("last needle");
+    expect(messagesOf(tail)).not.toContain("hay");
+    expect(messagesOf(everything).filter((message) => message === "hay")).toHaveLength(2);
+    const { data } = await logPage(organisation, Object.fromEntries(new URLSearchParams(query)));
+    expect(new Set(data.map(({ message }) => message))).toEqual(new Set(["a needle?", "last needle"]));
+  });
+
+  test("what is refused is refused in JSON", async () => {
+    const { adminKey } = await withBot();
+    for (const [path, status] of [
+      ["/v1/agents/nobody/logs", 404],
+      ["/v1/agents/bot/logs?level=fatal", 400],
+    ] as const) {
+      const stream = await followAt(perch(), adminKey, path);
+      expect(stream.status).toBe(status);
+      expect(stream.headers.get("content-type")).toContain("application/json");
+    }
+    const mine = await withBot();
+    const { id } = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
+    expect((await followAt(perch(), adminKey, `/v1/agents/${id}/logs`)).status).toBe(404);
+  });
+});
+
+test("500 tails of one node all get every entry of a run, and none is left behind when they have gone", async () => {
+  const valkey = new Redis(serviceUrl("PERCH_VALKEY_URL"));
+  onTestFinished(() => void valkey.disconnect());
+  const organisation = await withBot();
+  const { id } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
+  const channel = `perch:logs:${parsePublicId("agent", id)}`;
+  const listeners = async () => (await valkey.pubsub("NUMSUB", channel))[1];
+  const tails = await Promise.all(Array.from({ length: 500 }, () => tailAt(other, organisation)));
+  // One subscription for all of them.
+  await expect.poll(listeners).toBe(1);
+  await untilTheyListen(organisation, tails);
+  const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+  const endedAt = performance.now();
+  const entriesOf = ({ seen }: Tail) =>
+    seen.map((event) => event.data as unknown as LogEntry).filter(({ metadata }) => metadata.request_id !== null);
+  const isMissing = (tail: Tail) => entriesOf(tail).length < runEntries.length;
+  await expect.poll(() => tails.filter(isMissing).length, { timeout: 5000, interval: 10 }).toBe(0);
+  const allHaveItAfterMs = performance.now() - endedAt;
+  expect(allHaveItAfterMs).toBeLessThan(2000);
+  for (const tail of tails) {
+    expect(entriesOf(tail).map(({ message }) => message)).toEqual(runEntries);
+    expect(entriesOf(tail)[0]?.metadata.request_id).toBe(data.request_id);
+  }
+  for (const tail of tails) tail.cut();
+  await expect.poll(listeners, { timeout: 5000 }).toBe(0);
+}, 60_000);
+
+describe("without Valkey", () => {
+  test("a process tells itself: what is added arrives", async () => {
+    const organisation = await withBot(alone());
+    const tail = await tailAt(alone(), organisation);
+    await untilTheyListen(organisation, [tail]);
+    await add(organisation, "here");
+    await expect.poll(() => messagesOf(tail)).toContain("here");
+  });
+
+  test("who leaves is told nothing any more, whether an entry is on its way or not", async () => {
+    const told: string[] = [];
+    const news = createLocalNews();
+    const leave = news.listen("a", () => told.push("first"));
+    news.listen("a", () => told.push("second"));
+    news.listen("b", () => told.push("other"));
+    news.publish("a", { run: "r" });
+    leave();
+    news.publish("a", { run: "r" });
+    news.publish("nobody", { run: "r" });
+    expect(told).toEqual(["first", "second", "second"]);
+
+    let listening = 0;
+    const counted = {
+      ...news,
+      listen: (...given: Parameters<typeof news.listen>) => {
+        listening++;
+        const stop = news.listen(...given);
+        return () => {
+          listening--;
+          stop();
+        };
+      },
+    };
+    const organisationId = crypto.randomUUID();
+    const filter = { organisationId, agentId: "a", from: new Date(0), until: new Date() };
+    const stop = new AbortController();
+    const events = followLogs({ readNews: createReadNews(alone().server.core.db), news: counted }, filter, stop.signal);
+    const next = events.next();
+    expect(listening).toBe(1);
+    stop.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(listening).toBe(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { createTelemetry } from "./telemetry.ts";
+
+const invoke = "POST /v1/agents/{agent_id}/invoke";
+const make = () => createTelemetry({ version: "1.2.3", operations: [invoke], providers: ["local"] });
+
+/** Lines of one metric that say more than 0. */
+async function seriesOf({ read }: ReturnType<typeof make>, name: string): Promise<string[]> {
+  const { text } = await read();
+  return text.split("\n").filter((line) => line.startsWith(`${name}{`) && !line.endsWith(" 0"));
+}
+
+describe("labels", () => {
+  test("an operation that nobody knows is unknown, however many there are", async () => {
+    const telemetry = make();
+    telemetry.requestEnded(invoke, 200, 0.01);
+    for (let i = 0; i < 1000; i++) telemetry.requestEnded(`GET /v1/agents/agt_${i}`, 404, 0.01);
+    expect(await seriesOf(telemetry, "perch_http_requests_total")).toEqual([
+      `perch_http_requests_total{operation="${invoke}",status="2xx"} 1`,
+      'perch_http_requests_total{operation="unknown",status="4xx"} 1000',
+    ]);
+    expect(await seriesOf(telemetry, "perch_http_request_duration_seconds_count")).toHaveLength(2);
+  });
+
+  test("a status is its class; a client that left has one of its own; what is no status is unknown", async () => {
+    const telemetry = make();
+    for (const status of [200, 201, 302, 404, 429, 500, 503, 0, 999, Number.NaN])
+      telemetry.requestEnded(invoke, status);
+    telemetry.requestEnded(invoke, "left");
+    const lines = await seriesOf(telemetry, "perch_http_requests_total");
+    expect(lines.map((line) => line.match(/status="(\w+)"\} (\d+)/)?.slice(1))).toEqual([
+      ["2xx", "2"],
+      ["3xx", "1"],
+      ["4xx", "2"],
+      ["5xx", "2"],
+      ["unknown", "3"],
+      ["left", "1"],
+    ]);
+  });
+
+  test("a provider is one of the installation's, or stands for all that organisations brought", async () => {
+    const telemetry = make();
+    const fail = () => Promise.reject(new Error("no"));
+    for (const name of ["perch", "local", "organisation", "remote_agent", "acme-secret", "acme-other"])
+      await expect(telemetry.timeModel(name, fail)()).rejects.toThrow("no");
+    const lines = await seriesOf(telemetry, "perch_model_call_failures_total");
+    expect(lines.map((line) => line.match(/provider="(.*)"\} (\d+)/)?.slice(1))).toEqual([
+      ["perch", "1"],
+      ["local", "1"],
+      ["organisation", "1"],
+      ["remote_agent", "1"],
+      ["unknown", "2"],
+    ]);
+  });
+});
+
+describe("values", () => {
+  test("steps are counted while they are under way, and no longer when one throws", async () => {
+    const telemetry = make();
+    const gate = Promise.withResolvers<string>();
+    const steps = telemetry.countSteps({ model: () => gate.promise, tool: () => Promise.reject(new Error("no")) });
+    const underWay = async () => (await telemetry.read()).text.match(/^perch_worker_steps (\d+)$/m)?.[1];
+    const first = steps.model();
+    await expect(steps.tool()).rejects.toThrow("no");
+    expect(await underWay()).toBe("1");
+    gate.resolve("done");
+    expect(await first).toBe("done");
+    expect(await underWay()).toBe("0");
+  });
+
+  test("a dependency that refuses, or does not answer, is away; one that several watch must answer all", async () => {
+    const telemetry = make();
+    telemetry.watchDependency("database", async () => "here");
+    telemetry.watchDependency("valkey", () => new Promise(() => undefined));
+    telemetry.watchDependency("engine", async () => "here");
+    telemetry.watchDependency("engine", () => Promise.reject(new Error("away")));
+    const { text } = await telemetry.read();
+    expect(text.match(/^perch_dependency_up.*$/gm)).toEqual([
+      'perch_dependency_up{dependency="database"} 1',
+      'perch_dependency_up{dependency="valkey"} 0',
+      'perch_dependency_up{dependency="engine"} 0',
+    ]);
+  });
+});

@@ -1,0 +1,116 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+type AsyncFunction<A extends unknown[], R> = (...args: A) => Promise<R>;
+
+export interface RunMetrics {
+  readonly runAccepted: () => void;
+  readonly runEnded: (status: "completed" | "failed" | "cancelled", durationMs: number) => void;
+  /** The same steps, counted while they are under way. */
+  readonly countSteps: <T extends object>(steps: T) => T;
+  /** The same call of a model, timed. `organisation` stands for all providers that organisations brought. */
+  readonly timeModel: <A extends unknown[], R>(provider: string, call: AsyncFunction<A, R>) => AsyncFunction<A, R>;
+  /** The same call of a tool, counted by how it went. */
+  readonly countToolCalls: <A extends unknown[], R extends { readonly failed: boolean }>(
+    call: AsyncFunction<A, R>,
+  ) => AsyncFunction<A, R>;
+}
+
+const runSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
+const statuses = ["completed", "failed", "cancelled"] as const;
+const toolOutcomes = ["completed", "failed", "broken"] as const;
+
+export function createRunMetrics(registry: Registry, providerOf: (name: string) => string): RunMetrics {
+  const registers = [registry];
+  const accepted = new Counter({
+    name: "perch_runs_accepted_total",
+    help: "Runs that were admitted and given to the engine, counted by the API.",
+    registers,
+  });
+  const ended = new Counter({
+    name: "perch_runs_ended_total",
+    help: "Runs that ended and are recorded, by status, counted once each by the worker that recorded them.",
+    labelNames: ["status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "perch_run_duration_seconds",
+    help: "From the beginning of a run to its end.",
+    buckets: runSeconds,
+    registers,
+  });
+  const underWay = new Gauge({
+    name: "perch_worker_steps",
+    help: "Steps of runs that are under way in this worker: model calls, tool calls, recording.",
+    registers,
+  });
+  const modelSeconds = new Histogram({
+    name: "perch_model_call_duration_seconds",
+    help: "Calls of models, by provider, whether they went well or not.",
+    labelNames: ["provider"],
+    buckets: runSeconds,
+    registers,
+  });
+  const modelFailures = new Counter({
+    name: "perch_model_call_failures_total",
+    help: "Calls of models that failed, those that are tried again included.",
+    labelNames: ["provider"],
+    registers,
+  });
+  const toolCalls = new Counter({
+    name: "perch_tool_calls_total",
+    help: "Calls of tools: completed, failed (the model is told), or broken (tried again).",
+    labelNames: ["outcome"],
+    registers,
+  });
+  // A series that begins at its first failure hides that failure from rate().
+  for (const status of statuses) ended.inc({ status }, 0);
+  for (const outcome of toolOutcomes) toolCalls.inc({ outcome }, 0);
+  modelFailures.inc({ provider: "perch" }, 0);
+
+  const counted =
+    <A extends unknown[], R>(step: AsyncFunction<A, R>): AsyncFunction<A, R> =>
+    async (...args) => {
+      underWay.inc();
+      try {
+        return await step(...args);
+      } finally {
+        underWay.dec();
+      }
+    };
+
+  return {
+    runAccepted: () => accepted.inc(),
+    runEnded: (status, durationMs) => {
+      ended.inc({ status });
+      durations.observe(durationMs / 1000);
+    },
+    countSteps: (steps) =>
+      Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, counted(step)])) as typeof steps,
+    timeModel: (name, call) => {
+      const provider = providerOf(name);
+      return async (...args) => {
+        const stop = modelSeconds.startTimer({ provider });
+        try {
+          return await call(...args);
+        } catch (error) {
+          modelFailures.inc({ provider });
+          throw error;
+        } finally {
+          stop();
+        }
+      };
+    },
+    countToolCalls:
+      (call) =>
+      async (...args) => {
+        try {
+          const result = await call(...args);
+          toolCalls.inc({ outcome: result.failed ? "failed" : "completed" });
+          return result;
+        } catch (error) {
+          toolCalls.inc({ outcome: "broken" });
+          throw error;
+        }
+      },
+  };
+}

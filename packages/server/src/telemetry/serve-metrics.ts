@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Logger } from "../platform/logger.ts";
+import type { ShutdownStep } from "../platform/shutdown.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+interface ServeOptions {
+  readonly telemetry: Telemetry;
+  readonly host: string;
+  readonly port: number;
+  readonly logger: Logger;
+}
+
+/** `GET /metrics` for operators, on a port of its own that needs no key. Says how it comes down. */
+export async function serveMetrics({ telemetry, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
+  const answer = async ({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if ((method !== "GET" && method !== "HEAD") || url?.split("?")[0] !== "/metrics") {
+      response
+        .writeHead(404, { "content-type": "text/plain; charset=utf-8" })
+        .end("There is only GET /metrics here.\n");
+      return;
+    }
+    const { contentType, text } = await telemetry.read();
+    response.writeHead(200, { "content-type": contentType, "cache-control": "no-store" }).end(text);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      logger.error({ err: error }, "the metrics could not be read");
+      response.destroy();
+    });
+  });
+  telemetry.watchProcess();
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    name: "stop serving metrics",
+    limitSeconds: 2,
+    run: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
+import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
+
+/**
+ * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
+ * that a tenant chose. Whatever is not known is counted as `unknown`.
+ */
+export interface Telemetry extends RunMetrics, DependencyMetrics {
+  /** `seconds` is left out where it says nothing about us: a stream lasts as long as its reader likes. */
+  readonly requestEnded: (operation: string, status: number | "left", seconds?: number) => void;
+  readonly requestRefused: (limit: Limit) => void;
+  readonly watchStreams: (open: () => number) => void;
+  /** Also what the process itself needs: memory, event loop, garbage. Only where somebody reads it. */
+  readonly watchProcess: () => void;
+  /** Everything, as Prometheus reads it. */
+  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+const limits = ["organisation", "agent", "address", "concurrent_runs"] as const;
+export type Limit = (typeof limits)[number];
+
+const unknown = "unknown";
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
+
+interface TelemetryOptions {
+  readonly version: string;
+  /** Operations that get a series of their own. */
+  readonly operations: readonly string[];
+  /** Providers of the installation, which get one too. */
+  readonly providers: readonly string[];
+}
+
+/** Gauges whose names Prometheus takes for counters, read from parts of Node that are not public. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+const within = (known: readonly string[]): ((value: string) => string) => {
+  const set = new Set(known);
+  return (value) => (set.has(value) ? value : unknown);
+};
+
+const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+const statusClass = (status: number | "left"): string =>
+  status === "left" ? status : (statusClasses[Math.floor(status / 100) - 1] ?? unknown);
+
+function createRequestMetrics(registry: Registry, operations: readonly string[]) {
+  const registers = [registry];
+  const operationOf = within(operations);
+  const requests = new Counter({
+    name: "perch_http_requests_total",
+    help: "Requests that ended, by operation and class of status; left: the client went before the answer was whole.",
+    labelNames: ["operation", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "perch_http_request_duration_seconds",
+    help: "From a request's head to the end of its answer, without event streams.",
+    labelNames: ["operation"],
+    buckets: requestSeconds,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "perch_rate_limit_refusals_total",
+    help: "Requests refused by a limit, by whose limit it was.",
+    labelNames: ["limit"],
+    registers,
+  });
+  for (const limit of limits) refusals.inc({ limit }, 0);
+  let openStreams = () => 0;
+  new Gauge({
+    name: "perch_http_event_streams",
+    help: "Event streams that are open.",
+    registers,
+    collect() {
+      this.set(openStreams());
+    },
+  });
+  return {
+    requestEnded: (name: string, status: number | "left", seconds?: number) => {
+      const operation = operationOf(name);
+      requests.inc({ operation, status: statusClass(status) });
+      if (seconds !== undefined) durations.observe({ operation }, seconds);
+    },
+    requestRefused: (limit: Limit) => refusals.inc({ limit }),
+    watchStreams: (open: () => number) => {
+      openStreams = open;
+    },
+  };
+}
+
+export function createTelemetry({ version, operations, providers }: TelemetryOptions): Telemetry {
+  const registry = new Registry();
+  new Gauge({
+    name: "perch_build_info",
+    help: "Always 1; the version is in the label.",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version }, 1);
+  return {
+    ...createRequestMetrics(registry, operations),
+    ...createRunMetrics(registry, within(["perch", "organisation", "remote_agent", ...providers])),
+    ...createDependencyMetrics(registry),
+    watchProcess: () => {
+      collectDefaultMetrics({ register: registry });
+      for (const name of misnamed) registry.removeSingleMetric(name);
+    },
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { invokeAt, scripted } from "./invoking.ts";
+import { lastSaid, startScriptServer } from "./script-server.ts";
+import { type Span, startSpanCollector } from "./span-collector.ts";
+import { usePerchBehindDoor } from "./worker-door.ts";
+
+const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };
+/** The second call takes longer than spans wait: when a worker is killed in it, those of the first are sent. */
+const script = await startScriptServer((call) => {
+  const message = lastSaid(call);
+  if (message === "warm up") return { reply: "warm" };
+  if (call.step === 1) return echo;
+  return {
+    reply: "done",
+    delay_ms: message === "slow" ? 3000 : 1200 + ((Number(message.replace("run ", "")) * 37) % 300),
+  };
+});
+const collector = await startSpanCollector();
+afterAll(async () => {
+  collector.close();
+  await script.close();
+});
+const behindDoor = usePerchBehindDoor(
+  { PERCH_SCRIPT_URL: script.url, PERCH_OTLP_URL: collector.url },
+  { otlpUrl: collector.url },
+);
+
+const callerSpan = "00f067aa0ba902b7";
+const traceOf = (n: number): string => (n + 1).toString(16).padStart(32, "0");
+const inTrace = (traceId: string) => collector.spans().filter((span) => span.traceId === traceId);
+const shapeOf = ({ name }: Span): string => name.replace(/agent_[0-9a-z]{26}/, "agent");
+const whole = [
+  "POST /v1/agents/{agent_id}/invoke",
+  "chat script",
+  "chat script",
+  "execute_tool perch_echo",
+  "invoke_agent agent",
+];
+
+async function withWorkers() {
+  const { perch, haveWorkers } = behindDoor();
+  await haveWorkers(1);
+  const organisation = await perch.newOrganisation();
+  await scripted(organisation);
+  const send = (message: string, traceId: string) =>
+    invokeAt(perch, organisation.adminKey, { message }, { headers: { traceparent: `00-${traceId}-${callerSpan}-01` } });
+  await send("warm up", traceOf(999));
+  await haveWorkers(2);
+  return send;
+}
+
+/** What every span of a trace is under: no id may say two things. */
+function parentsIn(spans: readonly Span[]): Map<string, string> {
+  const parents = new Map<string, string>();
+  for (const { spanId, parentId = "", name } of spans) {
+    const said = `${name} under ${parentId}`;
+    expect(parents.get(spanId) ?? said).toBe(said);
+    parents.set(spanId, said);
+  }
+  return parents;
+}
+
+describe("a run whose worker is killed, traced", () => {
+  test("has one trace: what the first worker did and what the second did are under the same run", async () => {
+    const send = await withWorkers();
+    const traceId = traceOf(0);
+    const answer = send("slow", traceId);
+    // The first worker has sent what it did; the second model call is under way.
+    await expect
+      .poll(() => inTrace(traceId).map(shapeOf).sort(), { timeout: 10_000 })
+      .toEqual(["chat script", "execute_tool perch_echo"]);
+    await behindDoor().loseWorker("SIGKILL");
+    expect((await answer).status).toBe(200);
+    await expect.poll(() => inTrace(traceId).map(shapeOf).sort(), { timeout: 10_000 }).toEqual(whole);
+    const spans = inTrace(traceId);
+    const request = spans.find(({ kind }) => kind === "server");
+    const run = spans.find(({ parentId }) => parentId === request?.spanId);
+    expect(request?.parentId).toBe(callerSpan);
+    expect(run?.name).toMatch(/^invoke_agent/);
+    expect(spans.filter(({ parentId }) => parentId === run?.spanId)).toHaveLength(3);
+    expect(parentsIn(spans).size).toBe(5);
+  }, 60_000);
+
+  test("over and over, at any point: a trace lacks spans at most, and no span id is in two places", async () => {
+    const send = await withWorkers();
+    const { haveWorkers, loseWorker } = behindDoor();
+    const runs = Array.from({ length: 30 }, async (_, i) => {
+      await sleep(i * 100);
+      return send(`run ${i}`, traceOf(i + 1));
+    });
+    for (let kills = 0; kills < 2; kills++) {
+      await sleep(1700);
+      await loseWorker("SIGKILL");
+      await haveWorkers(2);
+    }
+    const answers = await Promise.all(runs);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const asked = script.calls.filter((call) => lastSaid(call).startsWith("run ")).length;
+    expect(asked).toBeGreaterThan(2 * answers.length);
+    await sleep(2500);
+    let complete = 0;
+    let shared = 0;
+    for (const i of answers.keys()) {
+      const spans = inTrace(traceOf(i + 1));
+      const ids = parentsIn(spans);
+      const request = spans.find(({ kind }) => kind === "server");
+      const run = spans.find(({ name }) => name.startsWith("invoke_agent"));
+      // The API node was not killed.
+      expect(request?.parentId).toBe(callerSpan);
+      if (run) expect(run.parentId).toBe(request?.spanId);
+      const steps = spans.filter(({ name }) => /^(chat|execute_tool) /.test(name));
+      if (run) expect(steps.filter(({ parentId }) => parentId !== run.spanId)).toEqual([]);
+      expect(new Set(steps.map(({ parentId }) => parentId)).size).toBeLessThanOrEqual(1);
+      expect(ids.size).toBeLessThanOrEqual(whole.length);
+      if (ids.size === whole.length) complete++;
+      if (run && new Set(steps.map(({ instance }) => instance)).size > 1) shared++;
+    }
+    console.log(
+      `tracing: ${complete} of ${answers.length} traces are whole after 2 kills, ${shared} are of two workers`,
+    );
+    expect(complete).toBeGreaterThan(0);
+    // Without these nothing above says much.
+    expect(shared).toBeGreaterThan(0);
+  }, 120_000);
+});
