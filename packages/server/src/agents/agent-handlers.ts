@@ -56,11 +56,8 @@ export const agentHandlers = ({ db, agents }: AgentDeps) => {
         return page(agents.map(toAgentSummary), query, await queries.countAgents(trx, scope));
       }),
 
-    "GET /v1/agents/{agent_id}": async ({ params }, { scope, epoch }) => {
-      const agent = await agents.find(scope, params.agent_id, epoch);
-      if (!agent) throw notFound("agent", params.agent_id);
-      return single(toAgent(agent));
-    },
+    "GET /v1/agents/{agent_id}": async ({ params }, context) =>
+      single(toAgent(await agents.get(context, params.agent_id))),
 
     "PATCH /v1/agents/{agent_id}": async ({ params, body }, { caller, scope, change }) => {
       mayChangeSecurity(caller, body);

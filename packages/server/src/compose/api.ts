@@ -52,8 +52,8 @@ export async function composeApi(core: Core): Promise<Api> {
     handlers: {
       ...agentHandlers({ db, agents }),
       ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
-      ...deploymentHandlers({ db, engine }),
-      ...versionHandlers({ db }),
+      ...deploymentHandlers({ db, agents, engine }),
+      ...versionHandlers({ db, agents }),
       ...logHandlers({ db, agents, news, now: nowMs }),
       ...metricHandlers({ db, agents, now: nowMs }),
       ...keyHandlers({ db, changes, keyDigest, now }),

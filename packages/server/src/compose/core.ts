@@ -53,6 +53,7 @@ function composeTelemetry(
 /** What every command and role needs: the database, and Valkey or what one process has in its place. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
+  const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
   const db = openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger });
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
@@ -66,12 +67,11 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
       : localGate,
     slots: valkey ? createSharedSlots(valkey, localSlots) : localSlots,
-    streams: valkey
-      ? createValkeyStreams({ valkey, subscriber: connectSubscriber(valkey, logger), logger, now: nowMs })
-      : createLocalStreams(nowMs),
-    news: valkey
-      ? createSharedNews(valkey, createSubscriptions(connectSubscriber(valkey, logger)), logger)
-      : createLocalNews(),
+    streams:
+      valkey && subscriptions
+        ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs })
+        : createLocalStreams(nowMs),
+    news: valkey && subscriptions ? createSharedNews(valkey, subscriptions, logger) : createLocalNews(),
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
     keyDigest: createDigest(config.masterKey, "api key digest"),
     providerKeys: createSealer(config.masterKey, "model providers"),

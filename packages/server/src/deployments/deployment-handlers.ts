@@ -1,5 +1,6 @@
 import type { DeploymentOperationKey } from "@perch/contract";
-import { type AgentRow, findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -16,6 +17,7 @@ import { checksumOf, differingFields } from "./version-rules.ts";
 
 interface DeploymentDeps {
   readonly db: Database;
+  readonly agents: AgentDirectory;
   readonly engine: Engine;
 }
 
@@ -69,7 +71,7 @@ async function versionFor(
 /** Changes to deployments of one organisation at a time in one process: more would only wait for rows, with a connection each. */
 const mostWaiting = 200;
 
-export const deploymentHandlers = ({ db, engine }: DeploymentDeps) => {
+export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
   const takeTurn = createTurns(mostWaiting);
   const onDeployment = (
     { scope, change }: RequestContext,
@@ -83,16 +85,14 @@ export const deploymentHandlers = ({ db, engine }: DeploymentDeps) => {
       }),
     );
 
-  const readable = <T>(
-    { scope }: RequestContext,
+  const readable = async <T>(
+    context: RequestContext,
     ref: string,
     work: (trx: OrganisationTransaction, agent: AgentKey) => Promise<T>,
-  ) =>
-    db.inOrganisation(scope.organisationId, async (trx) => {
-      const agent = await findAgent(trx, scope, ref);
-      if (!agent) throw notFound("agent", ref);
-      return work(trx, keyOf(agent));
-    });
+  ) => {
+    const agent = keyOf(await agents.get(context, ref));
+    return db.inOrganisation(agent.organisationId, (trx) => work(trx, agent));
+  };
 
   return {
     "POST /v1/agents/{agent_id}/deployments": ({ params, body }, { caller, scope, change }) =>

@@ -1,5 +1,6 @@
 import type { VersionOperationKey } from "@perch/contract";
-import { type AgentRow, findAgent } from "../agents/agent-queries.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
@@ -11,17 +12,16 @@ import { type Definition, diffOf } from "./version-rules.ts";
 
 const draft = "draft";
 
-export const versionHandlers = ({ db }: { readonly db: Database }) => {
-  const withAgent = <T>(
-    { scope }: RequestContext,
+export const versionHandlers = ({ db, agents }: { readonly db: Database; readonly agents: AgentDirectory }) => {
+  const withAgent = async <T>(
+    context: RequestContext,
     ref: string,
     work: (trx: OrganisationTransaction, agent: AgentRow, key: queries.AgentKey) => Promise<T>,
-  ) =>
-    db.inOrganisation(scope.organisationId, async (trx) => {
-      const agent = await findAgent(trx, scope, ref);
-      if (!agent) throw notFound("agent", ref);
-      return work(trx, agent, { organisationId: agent.organisation_id, agentId: agent.id });
-    });
+  ) => {
+    const agent = await agents.get(context, ref);
+    const key = { organisationId: agent.organisation_id, agentId: agent.id };
+    return db.inOrganisation(key.organisationId, (trx) => work(trx, agent, key));
+  };
 
   const definitionAt = async (
     trx: OrganisationTransaction,

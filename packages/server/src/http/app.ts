@@ -15,6 +15,7 @@ import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { type Check, healthRoutes } from "./health.ts";
 import { measureRequests } from "./measure-requests.ts";
+import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
 import { requestId } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { traceRequests } from "./trace-requests.ts";
@@ -105,30 +106,21 @@ function drainConnections(app: FastifyInstance): void {
   });
 }
 
-function logRequests(app: FastifyInstance, logger: Logger): void {
-  if (!logger.isLevelEnabled("info")) return;
-  const log = (request: FastifyRequest, outcome: object) =>
+const logRequests =
+  (logger: Logger): OnRequestEnded =>
+  (request, { status, ms }) =>
     logger.info(
       {
         requestId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? "unknown",
-        ...outcome,
+        ...(status === undefined ? { left: true } : { status }),
+        ms: Math.round(ms * 10) / 10,
         keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
         ip: request.ip,
       },
       "request",
     );
-  app.addHook("onResponse", (request, reply, done) => {
-    log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });
-    done();
-  });
-  // Fastify calls no onResponse for these: a client that leaves a stream is one of them.
-  app.addHook("onRequestAbort", (request, done) => {
-    log(request, { left: true });
-    done();
-  });
-}
 
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const refuse = (request: FastifyRequest, reply: FastifyReply) => {
@@ -149,7 +141,11 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, logger, readiness } = options;
   const app = createFastify({ config, logger }) as unknown as FastifyInstance;
-  measureRequests(app, options.telemetry);
+  watchRequests(app, [
+    measureRequests(options.telemetry),
+    ...(logger.isLevelEnabled("info") ? [logRequests(logger)] : []),
+    ...traceRequests(app, options.tracing),
+  ]);
   acceptJson(app);
   drainConnections(app);
   app.setErrorHandler(replyWithError);
@@ -157,8 +153,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     done();
   });
-  logRequests(app, logger);
-  traceRequests(app, options.tracing);
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],

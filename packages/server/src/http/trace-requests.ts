@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { toPublicId } from "../platform/ids.ts";
 import { newSpanId, newTraceId, parseTraceparent } from "../tracing/trace-context.ts";
 import type { TraceParent, Tracing } from "../tracing/tracing.ts";
+import type { OnRequestEnded } from "./request-ended.ts";
 
 interface RequestTrace {
   readonly traceId: string;
@@ -33,17 +34,18 @@ function begin(header: string | string[] | undefined): RequestTrace | null {
 export const traceParentOf = ({ trace }: FastifyRequest): TraceParent | null =>
   trace && { traceId: trace.traceId, parentId: trace.spanId };
 
-/** A span for each request to an operation of the table. Health checks and pages are not worth one. */
-export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+/** A span for each request to an operation of the table, if anybody wants spans. Health checks and pages are not worth one. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing): OnRequestEnded[] {
   app.decorateRequest("trace", null);
-  if (!tracing.isOn) return;
-  const open = new WeakSet<FastifyRequest>();
-
-  const end = (request: FastifyRequest, status: number | undefined) => {
+  if (!tracing.isOn) return [];
+  app.addHook("onRequest", (request, _, done) => {
+    if (request.routeOptions.config.operation) request.trace = begin(request.headers.traceparent);
+    done();
+  });
+  const end: OnRequestEnded = (request, { status }) => {
     const { trace, admitted } = request;
     const { operation } = request.routeOptions.config;
-    // Who leaves while the answer is on its way ends it twice.
-    if (!trace || !operation || !open.delete(request)) return;
+    if (!trace || !operation) return;
     const failed = status !== undefined && status >= 500;
     tracing.add({
       ...trace,
@@ -61,20 +63,5 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
       },
     });
   };
-
-  app.addHook("onRequest", (request, _, done) => {
-    if (request.routeOptions.config.operation) {
-      request.trace = begin(request.headers.traceparent);
-      open.add(request);
-    }
-    done();
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    end(request, reply.statusCode);
-    done();
-  });
-  app.addHook("onRequestAbort", (request, done) => {
-    end(request, undefined);
-    done();
-  });
+  return [end];
 }

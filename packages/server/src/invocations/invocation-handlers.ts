@@ -1,6 +1,5 @@
 import { type InvocationOperationKey, tierLimits } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
-import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Database } from "../db/database.ts";
 import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -52,17 +51,11 @@ export const invocationHandlers = ({
   telemetry,
   logger,
 }: InvocationDeps) => {
-  const findAgent = async ({ scope, epoch }: RequestContext, ref: string): Promise<AgentRow> => {
-    const agent = await agents.find(scope, ref, epoch);
-    if (!agent) throw notFound("agent", ref);
-    return agent;
-  };
-
   const findInvocation = async (
     context: RequestContext,
     { agent_id, request_id }: { agent_id: string; request_id: string },
   ) => {
-    const { id: agentId } = await findAgent(context, agent_id);
+    const { id: agentId } = await agents.get(context, agent_id);
     const id = parsePublicId("request", request_id);
     const ref = id && { organisationId: context.scope.organisationId, agentId, id };
     const row = ref && (await db.inOrganisation(ref.organisationId, (trx) => queries.findInvocation(trx, ref)));
@@ -146,7 +139,7 @@ export const invocationHandlers = ({
   return {
     "POST /v1/agents/{agent_id}/invoke": async ({ params, body }, context) => {
       const { caller, repeatable, prefer, events } = context;
-      const agent = await findAgent(context, params.agent_id);
+      const agent = await agents.get(context, params.agent_id);
       const chosen = await chooseVersion(serving, context, agent, body.context ?? {});
       const inBackground = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds) === 0;
       const streamed = inBackground || events !== undefined;
@@ -184,7 +177,7 @@ export const invocationHandlers = ({
 
     "GET /v1/agents/{agent_id}/invocations": async ({ params, query }, context) => {
       const { organisationId } = context.scope;
-      const agent = await findAgent(context, params.agent_id);
+      const agent = await agents.get(context, params.agent_id);
       return db.inOrganisation(organisationId, async (trx) => {
         const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
         const total = await queries.countInvocations(trx, organisationId, agent.id, query, mostCounted + 1);

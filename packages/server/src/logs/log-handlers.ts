@@ -2,7 +2,7 @@ import type { LogOperationKey, LogQuery } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Database } from "../db/database.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
-import { invalid, notFound } from "../platform/api-error.ts";
+import { invalid } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import { createReadNews, followLogs } from "./follow-logs.ts";
@@ -29,10 +29,9 @@ const placeOf = ({ environment, version }: Readonly<Record<string, unknown>>) =>
 
 export const logHandlers = ({ db, agents, news, now }: LogDeps) => {
   const readNews = createReadNews(db);
-  const agentOf = async ({ scope, epoch }: RequestContext, ref: string) => {
-    const agent = await agents.find(scope, ref, epoch);
-    if (!agent) throw notFound("agent", ref);
-    return { organisationId: agent.organisation_id, agentId: agent.id };
+  const agentOf = async (context: RequestContext, ref: string) => {
+    const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
+    return { organisationId, agentId };
   };
 
   const filterOf = async (context: RequestContext, ref: string, query: LogQuery): Promise<queries.LogFilter> => {

@@ -3,7 +3,7 @@ import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Database } from "../db/database.ts";
 import type { Handlers } from "../handlers.ts";
 import { later, seenSince, timeRange } from "../logs/log-rules.ts";
-import { invalid, notFound } from "../platform/api-error.ts";
+import { invalid } from "../platform/api-error.ts";
 import { single } from "../platform/envelopes.ts";
 import { listDurations, listSums } from "./metric-queries.ts";
 import { intervalsOf, metricValue, percentileOf, units } from "./metric-rules.ts";
@@ -18,12 +18,11 @@ const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99 } as const;
 
 export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
   ({
-    "GET /v1/agents/{agent_id}/metrics": async ({ params, query }, { caller, scope, epoch }) => {
+    "GET /v1/agents/{agent_id}/metrics": async ({ params, query }, context) => {
       const { metric, statistic } = query;
       if (statistic !== undefined && metric !== "response_time")
         throw invalid("statistic", "Is for response_time alone");
-      const agent = await agents.find(scope, params.agent_id, epoch);
-      if (!agent) throw notFound("agent", params.agent_id);
+      const agent = await agents.get(context, params.agent_id);
       const filter = {
         organisationId: agent.organisation_id,
         agentId: agent.id,
@@ -32,7 +31,7 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
       };
       const nowMs = now();
       const all = intervalsOf(timeRange(query, nowMs), query.granularity);
-      const intervals = { ...all, from: later(all.from, seenSince(caller.organisation.tier, nowMs)) };
+      const intervals = { ...all, from: later(all.from, seenSince(context.caller.organisation.tier, nowMs)) };
       const { granularity, seconds, starts } = intervals;
       const quantile = statistic === undefined || statistic === "avg" ? undefined : quantiles[statistic];
       const valueAt = await db.inOrganisation(filter.organisationId, async (trx) => {

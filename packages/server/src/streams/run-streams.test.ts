@@ -8,7 +8,7 @@ import { createLocalStreams } from "./local-streams.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
 import { createValkeyStreams } from "./valkey-streams.ts";
-import { connectSubscriber } from "./valkey-subscriptions.ts";
+import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
 
 const logger = createLogger("silent");
 const mostBytes = 100_000;
@@ -19,7 +19,8 @@ type Doors = readonly [RunStreams, RunStreams];
 const local = createLocalStreams(Date.now, { mostBytes });
 const connections = [0, 1].map(() => {
   const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger);
-  return { valkey, subscriber: connectSubscriber(valkey, logger) };
+  const subscriber = connectSubscriber(valkey, logger);
+  return { valkey, subscriber, subscriptions: createSubscriptions(subscriber) };
 });
 const [one, two] = connections.map((both) => createValkeyStreams({ ...both, logger, now: Date.now, mostBytes }));
 if (!one || !two) throw new Error("no streams");

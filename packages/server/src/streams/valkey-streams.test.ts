@@ -7,7 +7,7 @@ import { createLogger } from "../platform/logger.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
 import { createValkeyStreams } from "./valkey-streams.ts";
-import { connectSubscriber } from "./valkey-subscriptions.ts";
+import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
 
 const logger = createLogger("silent");
 let server: ValkeyProcess;
@@ -28,7 +28,12 @@ afterAll(async () => {
 async function connect() {
   const valkey = connectValkey(server.url, logger);
   const subscriber = connectSubscriber(valkey, logger);
-  const streams = createValkeyStreams({ valkey, subscriber, logger, now: Date.now });
+  const streams = createValkeyStreams({
+    valkey,
+    subscriptions: createSubscriptions(subscriber),
+    logger,
+    now: Date.now,
+  });
   closing.push(() => {
     void streams.close();
     valkey.disconnect();

@@ -6,7 +6,7 @@ import { textOfStep } from "./said-text.ts";
 import { keptAfter, keptMs, mostStreamBytes, mostTextLength, withoutArguments } from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 import { createTextWriter, type PutAnswer, type TextStore } from "./text-writer.ts";
-import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
+import type { Subscriptions } from "./valkey-subscriptions.ts";
 
 type Entry = readonly [id: string, fields: readonly string[]];
 type Call<T> = (...args: (string | number)[]) => Promise<T>;
@@ -14,8 +14,7 @@ type Scripted = Redis & { takeText: Call<Entry[] | null>; putText: Call<PutAnswe
 
 interface ValkeyStreamsOptions {
   readonly valkey: Redis;
-  /** Made by `connectSubscriber`, which is also what there is if none is given. Closed with the streams. */
-  readonly subscriber?: Redis;
+  readonly subscriptions: Subscriptions;
   readonly logger: Logger;
   readonly now: () => number;
   readonly mostBytes?: number;
@@ -36,7 +35,7 @@ const keysOf = (runId: string) => [`perch:stream:{${runId}}`, `perch:stream:{${r
 
 /** Any node writes and any node reads. Nothing here is a record: what Valkey loses costs the tokens, not the run. */
 export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
-  const { logger, now, mostBytes = mostStreamBytes } = options;
+  const { subscriptions, logger, now, mostBytes = mostStreamBytes } = options;
   const valkey = options.valkey as Scripted;
   for (const [name, lua] of [
     ["takeText", takeScript],
@@ -44,7 +43,6 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
     ["appendEvent", appendScript],
   ] as const)
     valkey.defineCommand(name, { lua, numberOfKeys: 2 });
-  const subscriptions = createSubscriptions(options.subscriber ?? connectSubscriber(options.valkey, logger));
   let isClosed = false;
   const onFailure = (error: unknown): void => logger.debug({ err: error }, "a run's stream does not answer");
 

@@ -5,6 +5,7 @@ export interface Subscriptions {
   /** Calls back on every message, and whenever messages may have been missed. Returns how to stop that. */
   readonly listen: (channel: string, wake: (message?: string) => void) => () => void;
   readonly isListening: () => boolean;
+  /** Wakes all, for the last time. Closing twice is closing once: several users share it. */
   readonly close: () => void;
 }
 

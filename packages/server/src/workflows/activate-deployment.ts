@@ -1,8 +1,8 @@
 import * as restate from "@restatedev/restate-sdk";
 import type { DeploymentKey, DeploymentSteps } from "../deployments/activation.ts";
 import { canaryWatches, deploymentQueues } from "../engine/services.ts";
+import { untilItWorks } from "./until-it-works.ts";
 
-const untilItWorks = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
 const options = { idempotencyRetention: { hours: 1 }, journalRetention: 0 };
 
 /** The engine hears of a deployment just before its transaction commits. If it never does, it was undone. */

@@ -16,9 +16,7 @@ import type { RunSteps } from "../invocations/run-steps.ts";
 import type { ModelReply } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
-
-/** A step that throws is tried again until it succeeds: what ends a run is decided inside the steps. */
-const untilItWorks = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
+import { untilItWorks } from "./until-it-works.ts";
 
 const options = {
   // A step may be one model call of 15 minutes.

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type RequestEnd, watchRequests } from "./request-ended.ts";
+
+let app: FastifyInstance;
+let ends: [route: string | undefined, end: RequestEnd][];
+beforeEach(async () => {
+  ends = [];
+  app = fastify();
+  watchRequests(app, [(request, end) => void ends.push([request.routeOptions.url, end])]);
+  app.get("/plain", async () => "here");
+  app.get("/broken", async () => Promise.reject(new Error("no")));
+  app.post("/stream", async (_, reply) => {
+    const body = new PassThrough();
+    body.write(": here\n\n");
+    return reply.type("text/event-stream").send(body);
+  });
+  await app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterEach(() => app.close());
+
+const origin = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+
+test("every request is told once, with its status, also one that failed or had no route", async () => {
+  for (const path of ["/plain", "/broken", "/nowhere"]) await (await fetch(origin() + path)).text();
+  await expect
+    .poll(() => ends.map(([route, { status }]) => [route, status]))
+    .toEqual([
+      ["/plain", 200],
+      ["/broken", 500],
+      [undefined, 404],
+    ]);
+  expect(ends.every(([, { isStream, ms }]) => !isStream && ms >= 0 && ms < 5000)).toBe(true);
+});
+
+test("a client that leaves a stream which it began with a POST is told as one that left", async () => {
+  const asking = httpRequest(`${origin()}/stream`, { method: "POST", headers: { "content-type": "application/json" } });
+  asking.end("{}");
+  const [response] = (await once(asking, "response")) as [NodeJS.ReadableStream];
+  await once(response, "data");
+  expect(ends).toEqual([]);
+  asking.destroy();
+  await expect
+    .poll(() => ends.map(([route, { status, isStream }]) => [route, status, isStream]))
+    .toEqual([["/stream", undefined, true]]);
+});
