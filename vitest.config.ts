@@ -12,22 +12,32 @@ const fast = [
   "packages/server/src/gate/epoch-cache.test.ts",
   "packages/server/src/gate/rates.test.ts",
   "packages/server/test/architecture.test.ts",
+  "packages/server/test/retrieval/retrieval-set.test.ts",
   "spec/requirements.test.ts",
 ];
 
-/** fast needs nothing; services needs `pnpm services up`; acceptance runs the server as its own process, from outside. */
+const withServices = {
+  exclude: [...fast, "**/node_modules/**"],
+  globalSetup: "packages/server/test/template-database.ts",
+  testTimeout: 20_000,
+  hookTimeout: 30_000,
+};
+
+/**
+ * fast needs nothing; services and guarantees need `pnpm services up`; acceptance runs the server as its own process, from outside.
+ * Files of services may run side by side. Those of guarantees kill parts, make storms or measure time: one after the other.
+ */
 export default defineConfig({
   test: {
     projects: [
       { test: { name: "fast", include: fast } },
+      { test: { name: "services", include: ["packages/server/src/**/*.test.ts"], ...withServices } },
       {
         test: {
-          name: "services",
-          include: ["packages/server/**/*.test.ts"],
-          exclude: [...fast, "**/node_modules/**"],
-          globalSetup: "packages/server/test/template-database.ts",
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
+          name: "guarantees",
+          include: ["packages/server/test/**/*.test.ts"],
+          fileParallelism: false,
+          ...withServices,
         },
       },
       {

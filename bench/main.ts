@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { invoke } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
+import { memory } from "./memory.ts";
 import { overhead } from "./overhead.ts";
 import { streams } from "./streams.ts";
 import { telemetry } from "./telemetry.ts";
@@ -14,6 +15,7 @@ const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   streams,
   versions,
   telemetry,
+  memory,
 };
 
 const { values, positionals } = parseArgs({

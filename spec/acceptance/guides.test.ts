@@ -71,3 +71,17 @@ test("logs and metrics are as the guide says", async () => {
   expect(timeline).toContain('"message":"Stock is low"');
   expect(metrics).toBe('"metric":"throughput","granularity":"1h"');
 });
+
+test("memory is as the guide says", async () => {
+  const blocks = await outputsOf("memory.md");
+  expect(blocks.length).toBeGreaterThan(8);
+  for (const { commands, answer, output } of blocks)
+    if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
+  const said = blocks.map(({ output }) => output);
+  expect(said[3]).toBe('"content":"Breakfast is served until ten."');
+  expect(said[4]?.split("\n")).toEqual(['"message":"Recalled 2 memories"', '"type":"memory"']);
+  expect(said[5]?.split("\n")).toEqual([
+    '"content":"User: Is there cake with nuts?\\nAgent: Is there cake with nuts?"',
+    '"content":"Ada is allergic to nuts."',
+  ]);
+});

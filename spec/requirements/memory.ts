@@ -5,7 +5,7 @@ export const memory = {
     section: "Resources and their fields",
     silent: "The fields of a memory result: not shown.",
     decision:
-      "id (prefix `mem_`), content, score, score_parts (vector, text), user_id, session_id, source_request_id, created_at, metadata.",
+      "id (prefix `mem_`), content, score, score_parts (vector, text), user_id, session_id, source_request_id, created_at, updated_at, metadata.",
   },
   "memory.recall-and-remember": {
     section: "What the service does",

@@ -45,11 +45,31 @@ const Runtime = z
   ])
   .meta({ id: "Runtime", description: "Who answers: the model, or your own service that Perch posts the message to." });
 
+/** What memories are compared by. An index exists for each of these numbers of dimensions, and for no other. */
+export const embeddingDimensions = [384, 768, 1024, 1536] as const;
+export const localEmbedder = "perch/minilm";
+const EmbedderSettings = z
+  .strictObject({
+    model: ModelRef.describe("`provider/model`. `perch/minilm` runs within the server and needs no key."),
+    dimensions: z.literal(embeddingDimensions).describe("Of its vectors."),
+  })
+  .refine(({ model, dimensions }) => model !== localEmbedder || dimensions === 384, {
+    path: ["dimensions"],
+    error: "perch/minilm has 384",
+  })
+  .meta({
+    id: "EmbedderSettings",
+    description:
+      "Memory belongs to the agent and not to a version: the draft's embedder counts for all. A new one embeds all memories anew, in the background; searches work meanwhile.",
+  });
+export type EmbedderSettings = z.infer<typeof EmbedderSettings>;
+
 const MemorySettings = z
   .strictObject({
     recall: z.boolean().describe("Give the model what it remembered before."),
     recall_limit: z.int().min(1).max(50).describe("How many memories at most."),
-    remember: z.boolean().describe("Keep new memories from runs."),
+    remember: z.boolean().describe("Keep what was asked and answered as a memory."),
+    embedder: EmbedderSettings,
   })
   .meta({ id: "MemorySettings" });
 
@@ -89,7 +109,12 @@ export const agentDefaults = {
   temperature: null,
   instructions: "",
   tools: [],
-  memory: { recall: false, recall_limit: 5, remember: false },
+  memory: {
+    recall: false,
+    recall_limit: 5,
+    remember: false,
+    embedder: { model: localEmbedder, dimensions: 384 },
+  },
   limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120, history_messages: 40, max_concurrent_runs: 100 },
   logs: { messages: false },
   fallback_models: [],

@@ -8,6 +8,8 @@ export const idPrefixes = {
   request: "req",
   deployment: "dep",
   event: "evt",
+  memory: "mem",
+  clear: "clr",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -26,6 +28,8 @@ export const OrganisationId = id("organisation", "OrganisationId");
 export const AgentId = id("agent", "AgentId");
 export const RequestId = id("request", "RequestId");
 export const DeploymentId = id("deployment", "DeploymentId");
+export const MemoryId = id("memory", "MemoryId");
+export const ClearId = id("clear", "ClearId");
 export const KeyId = id("key", "KeyId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;

@@ -8,6 +8,7 @@ export * from "./ids.ts";
 export * from "./invocations.ts";
 export * from "./keys.ts";
 export * from "./logs.ts";
+export * from "./memory.ts";
 export * from "./metrics.ts";
 export { openApiDocument } from "./openapi.ts";
 export type {

@@ -9,16 +9,22 @@ export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
 /**
- * What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time; and for how many days it
- * sees logs and metrics.
+ * What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time; for how many days it
+ * sees logs and metrics; and how many memories an agent may have.
  */
 export const tierLimits = {
-  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20, logDays: 7 },
-  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200, logDays: 14 },
-  enterprise: { requestsPerMinute: 10_000, burst: 20_000, concurrentRuns: 2000, logDays: 30 },
+  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20, logDays: 7, memoriesPerAgent: 10_000 },
+  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200, logDays: 14, memoriesPerAgent: 1_000_000 },
+  enterprise: {
+    requestsPerMinute: 10_000,
+    burst: 20_000,
+    concurrentRuns: 2000,
+    logDays: 30,
+    memoriesPerAgent: 10_000_000,
+  },
 } as const satisfies Record<
   Tier,
-  { requestsPerMinute: number; burst: number; concurrentRuns: number; logDays: number }
+  { requestsPerMinute: number; burst: number; concurrentRuns: number; logDays: number; memoriesPerAgent: number }
 >;
 
 export const keyPattern = /^perch_[0-9A-Za-z]{46}$/;

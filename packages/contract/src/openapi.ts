@@ -30,6 +30,7 @@ const tagDescriptions = {
   Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
   Deployments: "Which version of an agent is live where. A version never changes; a bad one is gone in one call.",
   "Logs and metrics": "What every agent did, and how well.",
+  Memory: "What an agent remembers, searched by meaning and by words, and cleared for good.",
   Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
 };

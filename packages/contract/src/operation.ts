@@ -10,6 +10,8 @@ export interface Operation {
   readonly description?: string;
   /** What the key must hold; null where any valid key will do; "public" where none is needed. */
   readonly permission: Permission | null | "public";
+  /** A POST that changes nothing: it has a body because its question does not fit into an address. */
+  readonly readOnly?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;

@@ -4,6 +4,7 @@ import type { ErrorCode } from "./errors.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
+import { memoryOperations } from "./memory.ts";
 import { metricOperations } from "./metrics.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
@@ -17,6 +18,7 @@ export const operations = {
   ...versionOperations,
   ...logOperations,
   ...metricOperations,
+  ...memoryOperations,
   ...keyOperations,
   ...providerOperations,
 };
@@ -28,14 +30,17 @@ export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
 export type LogOperationKey = keyof typeof logOperations;
 export type MetricOperationKey = keyof typeof metricOperations;
+export type MemoryOperationKey = keyof typeof memoryOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** Operations that honour `Idempotency-Key`: every POST and PATCH that an organisation makes. */
-export const isRepeatable = (key: OperationKey): boolean =>
-  /^(POST|PATCH) /.test(key) && operations[key].permission !== "public";
+/** Operations that honour `Idempotency-Key`: every POST and PATCH with which an organisation changes something. */
+export const isRepeatable = (key: OperationKey): boolean => {
+  const { permission, readOnly }: Operation = operations[key];
+  return /^(POST|PATCH) /.test(key) && permission !== "public" && !readOnly;
+};
 
 const sharedErrors = [
   "invalid_request",

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig, settings } from "./config.ts";
 
@@ -48,6 +49,7 @@ describe("readConfig", () => {
       providers: [],
       modelSilenceSeconds: 60,
       modelPrices: {},
+      localEmbedderDir: join(import.meta.dirname, "../../../.models/minilm"),
       outboundPrivateRanges: [],
     });
   });
@@ -100,6 +102,7 @@ describe("readConfig", () => {
       PERCH_OTLP_URL: "http://collector:4318/",
       PERCH_MODEL_SILENCE_SECONDS: "90",
       PERCH_MODEL_PRICES: '{"local/small": 0.5}',
+      PERCH_LOCAL_EMBEDDER_DIR: "/srv/minilm",
       PERCH_OUTBOUND_PRIVATE_RANGES: "10.0.0.0/8",
       PERCH_DATABASE_CONNECTIONS: "50",
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
@@ -120,6 +123,7 @@ describe("readConfig", () => {
       workerUrl: "http://workers-2:9000",
       scriptUrl: "http://script:1",
       otlpUrl: "http://collector:4318",
+      localEmbedderDir: "/srv/minilm",
       databaseConnections: 50,
       trustedProxies: ["192.0.2.1", "10.0.0.0/8", "2001:db8::/32"],
       corsOrigins: ["https://a.example", "https://b.example"],

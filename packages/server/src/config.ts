@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
 import { z } from "zod";
 import { logLevels } from "./platform/logger.ts";
@@ -161,6 +162,12 @@ export const settings = {
     .max(900)
     .default(60)
     .describe("A model call that brings nothing for this long is given up and tried again."),
+  PERCH_LOCAL_EMBEDDER_DIR: z
+    .string()
+    .optional()
+    .describe(
+      "Folder with the weights of `perch/minilm`, which `node scripts/local-embedder/main.ts` gets. `.models/minilm` of the checkout unless set.",
+    ),
   PERCH_OUTBOUND_PRIVATE_RANGES: AddressRanges.describe(
     "Private addresses that tools, remote agents and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
   ),
@@ -203,6 +210,8 @@ export interface Config {
   readonly providers: readonly ConfiguredProvider[];
   readonly modelSilenceSeconds: number;
   readonly modelPrices: Readonly<Record<string, number>>;
+  /** Absolute. It need not be there. */
+  readonly localEmbedderDir: string;
   readonly outboundPrivateRanges: readonly string[];
 }
 
@@ -263,6 +272,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     providers: configuredProviders(values),
     modelSilenceSeconds: values.PERCH_MODEL_SILENCE_SECONDS,
     modelPrices: values.PERCH_MODEL_PRICES ?? {},
+    localEmbedderDir: resolve(values.PERCH_LOCAL_EMBEDDER_DIR ?? join(import.meta.dirname, "../../../.models/minilm")),
     outboundPrivateRanges: values.PERCH_OUTBOUND_PRIVATE_RANGES,
   };
 }

@@ -84,6 +84,10 @@ const samples: {
     first: { ...botParams, body: { entries: [{ message: "one" }] } },
     otherBody: { entries: [{ message: "two" }] },
   }),
+  "POST /v1/agents/{agent_id}/memory": async () => ({
+    first: { ...botParams, body: { content: "one" } },
+    otherBody: { content: "two" },
+  }),
   "POST /v1/providers": async () => ({
     first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
     otherBody: { name: "acme", type: "openai", api_key: "sk-2" },
@@ -130,7 +134,7 @@ async function subject(key: OperationKey) {
 test("the walk saw every POST and PATCH that an organisation makes", () => {
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
-  expect(unseen).toEqual(["POST /v1/keys/revoke-leaked"]);
+  expect(unseen).toEqual(["POST /v1/agents/{agent_id}/memory/search", "POST /v1/keys/revoke-leaked"]);
 });
 
 describe.each(repeatableKeys)("%s", (key) => {
@@ -140,7 +144,7 @@ describe.each(repeatableKeys)("%s", (key) => {
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
       status:
-        routeOf(key).method === "POST" && /(agents|keys|logs|providers|deployments|rotate|rollback)$/.test(key)
+        routeOf(key).method === "POST" && /(agents|keys|logs|memory|providers|deployments|rotate|rollback)$/.test(key)
           ? 201
           : 200,
       replayed: null,

@@ -7,6 +7,7 @@ import { ok } from "./contract-client.ts";
 import { deploy } from "./deploying.ts";
 import { type Organisation, usePerch } from "./harness.ts";
 import { withProvider } from "./providing.ts";
+import { add } from "./remembering.ts";
 
 const perch = usePerch({}, { runs: true });
 let mine: Organisation;
@@ -14,6 +15,8 @@ let theirs: Organisation;
 let theirAgentId: string;
 let theirKeyId: string;
 let theirDeploymentId: string;
+let theirMemoryId: string;
+let theirClearId: string;
 
 beforeAll(async () => {
   mine = await perch().newOrganisation();
@@ -24,6 +27,10 @@ beforeAll(async () => {
   theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
   await withProvider(theirs, "https://models.example");
   theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
+  theirClearId = ok(
+    await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
+  ).data.id;
+  theirMemoryId = (await add(theirs, "The secret word is tulip.", "shared-name")).id;
   theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
 });
 
@@ -54,6 +61,25 @@ const deploymentLists = ({ call }: Organisation, agent_id: string, key: string) 
     call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key),
     call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key),
     call("POST /v1/agents/{agent_id}/deployments", { params, body }, key),
+  ];
+};
+/** Everything that names a memory or a clear of an agent, and everything that searches or changes them. */
+const memoryAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const one = { params: { agent_id, memory_id: theirMemoryId } };
+  return [
+    call("GET /v1/agents/{agent_id}/memory/{memory_id}", one, key),
+    call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one, key),
+    call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", { params: { agent_id, clear_id: theirClearId } }, key),
+    ...(agent_id === "shared-name"
+      ? []
+      : [
+          call("POST /v1/agents/{agent_id}/memory/search", { params, body: { query: "secret" } }, key),
+          call("POST /v1/agents/{agent_id}/memory", { params, body: { content: "x" } }, key),
+          call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key),
+          call("GET /v1/agents/{agent_id}/memory/status", { params }, key),
+          call("DELETE /v1/agents/{agent_id}/memory", { params, query: {} }, key),
+        ]),
   ];
 };
 const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]) =>
@@ -99,6 +125,20 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
       status: "active",
       traffic_percent: 100,
     });
+  });
+
+  test("404 hides memories of other organisations, through their agents and through one's own", async () => {
+    verifies("auth.other-organisation-404");
+    for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+      expect(new Set(await statusesOf(memoryAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+    const params = { agent_id: "shared-name" };
+    for (const mode of ["hybrid", "vector", "text"] as const) {
+      const body = { query: "The secret word is tulip.", mode };
+      expect(ok(await mine.call("POST /v1/agents/{agent_id}/memory/search", { params, body }, key)).data).toEqual([]);
+    }
+    expect(ok(await mine.call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key)).data).toEqual([]);
+    const kept = { params: { agent_id: "shared-name", memory_id: theirMemoryId } };
+    expect(ok(await theirs.call("GET /v1/agents/{agent_id}/memory/{memory_id}", kept)).data.content).toContain("tulip");
   });
 
   test("model providers of other organisations are out of reach", async () => {
@@ -150,7 +190,11 @@ test("a key that belongs to one agent cannot reach another of its own organisati
   ]) {
     expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
-    const attempts = [...deploymentAttempts(theirs, agent_id, bound), ...deploymentLists(theirs, agent_id, bound)];
+    const attempts = [
+      ...deploymentAttempts(theirs, agent_id, bound),
+      ...deploymentLists(theirs, agent_id, bound),
+      ...memoryAttempts(theirs, agent_id, bound),
+    ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }
 });

@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AgentOperationKey, AgentStatus } from "@perch/contract";
 import type { Database } from "../db/database.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Caller, Handlers, RequestContext } from "../handlers.ts";
 import { revokeKeysOfAgent } from "../keys/key-queries.ts";
+import { beginClear } from "../memory/clear-queries.ts";
 import { conflict, forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
@@ -13,6 +17,8 @@ import { storedDefinition, toAgent, toAgentSummary } from "./to-agent.ts";
 interface AgentDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
+  readonly engine: Pick<Engine, "embedMemory" | "clearMemory">;
+  readonly logger: Logger;
 }
 
 function mayChangeSecurity({ permissions }: Caller, patch: { readonly security?: unknown }): void {
@@ -21,7 +27,7 @@ function mayChangeSecurity({ permissions }: Caller, patch: { readonly security?:
   }
 }
 
-export const agentHandlers = ({ db, agents }: AgentDeps) => {
+export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
   const transition = (
     { scope, change }: RequestContext,
     ref: string,
@@ -65,18 +71,33 @@ export const agentHandlers = ({ db, agents }: AgentDeps) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
-        return single(toAgent(await queries.updateAgentDefinition(trx, scope, agent.id, next)));
+        const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next);
+        if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))
+          await engine.embedMemory({ organisationId: scope.organisationId, agentId: agent.id });
+        return single(toAgent(changed));
       });
     },
 
-    "DELETE /v1/agents/{agent_id}": ({ params }, { scope, change }) =>
-      change(async (trx) => {
+    "DELETE /v1/agents/{agent_id}": async ({ params }, { scope, change }) => {
+      const id = newUuid();
+      const { agentId, answer } = await change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
         await revokeKeysOfAgent(trx, scope, agent.id);
-        return single({ id: toPublicId("agent", agent.id), deleted: true as const });
-      }),
+        // From here on nothing is remembered, and all that was is out of sight.
+        await beginClear(trx, { organisationId: scope.organisationId, agentId: agent.id, id });
+        const answer = single({ id: toPublicId("agent", agent.id), deleted: true as const });
+        return { agentId: agent.id, answer };
+      });
+      // Nobody waits for it. Where the engine does not hear it, the housekeeping removes what is left.
+      void engine
+        .clearMemory({ organisationId: scope.organisationId, agentId, id })
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, "the engine was not told to clear a deleted agent's memory"),
+        );
+      return answer;
+    },
 
     "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>
       transition(context, params.agent_id, agentTransitions.pause),

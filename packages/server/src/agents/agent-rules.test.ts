@@ -15,7 +15,7 @@ const stored: StoredDefinition = frozen({
     temperature: 1,
     instructions: "Be brief.",
     tools: [{ type: "mcp", name: "search", url: "https://tools.example/mcp" }],
-    memory: { recall: true, recall_limit: 3, remember: true },
+    memory: { recall: true, recall_limit: 3, remember: true, embedder: { model: "acme/embed", dimensions: 768 } },
     limits: { max_steps: 2, max_tokens: 3, history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
     logs: { messages: true },
     fallback_models: ["a/b"],
@@ -61,7 +61,7 @@ describe("applyPatch", () => {
 
   test("memory and limits merge field by field", () => {
     const { definition } = applyPatch(stored, { memory: { recall: false }, limits: { max_tokens: 9 } });
-    expect(definition.memory).toEqual({ recall: false, recall_limit: 3, remember: true });
+    expect(definition.memory).toEqual({ ...stored.definition.memory, recall: false });
     expect(definition.limits).toEqual({ ...stored.definition.limits, max_steps: 2, max_tokens: 9, timeout_seconds: 4 });
   });
 

@@ -41,7 +41,7 @@ export function applyPatch({ definition, security }: StoredDefinition, patch: Ag
       temperature: replaced(definition.temperature, patch.temperature, agentDefaults.temperature),
       instructions: replaced(definition.instructions, patch.instructions, agentDefaults.instructions),
       tools: replaced(definition.tools, patch.tools, agentDefaults.tools),
-      memory: merged(definition.memory, patch.memory, agentDefaults.memory),
+      memory: merged({ ...agentDefaults.memory, ...definition.memory }, patch.memory, agentDefaults.memory),
       limits: merged(definition.limits, patch.limits, agentDefaults.limits),
       // Absent in a definition that is older than it.
       logs: merged(definition.logs ?? agentDefaults.logs, patch.logs, agentDefaults.logs),

@@ -36,6 +36,7 @@ function newAgent(row: AgentRow): Agent {
     model,
     ...agentDefaults,
     ...given,
+    memory: { ...agentDefaults.memory, ...given.memory },
     security,
     created_at,
     updated_at: row.updated_at.toISOString(),

@@ -19,6 +19,7 @@ import { invocationHandlers } from "../invocations/invocation-handlers.ts";
 import { keyHandlers } from "../keys/key-handlers.ts";
 import { createKeyUsage } from "../keys/key-usage.ts";
 import { logHandlers } from "../logs/log-handlers.ts";
+import { memoryHandlers } from "../memory/memory-handlers.ts";
 import { metricHandlers } from "../metrics/metric-handlers.ts";
 import { createSealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
@@ -50,11 +51,12 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents }),
+      ...agentHandlers({ db, agents, engine, logger }),
       ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
       ...deploymentHandlers({ db, agents, engine }),
       ...versionHandlers({ db, agents }),
       ...logHandlers({ db, agents, news, now: nowMs }),
+      ...memoryHandlers({ db, agents, engine, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),

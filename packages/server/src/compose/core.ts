@@ -7,6 +7,7 @@ import { createLocalSlots, createSharedSlots, type RunSlots } from "../gate/run-
 import { connectValkey, createValkeyGate } from "../gate/valkey-gate.ts";
 import { measuredOperations } from "../http/measure-requests.ts";
 import { createLocalNews, createSharedNews, type LogNews } from "../logs/log-news.ts";
+import { createGuardedClient, createTrustedClient, type GuardedClient } from "../platform/guarded-client.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type Sealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
@@ -18,6 +19,7 @@ import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { createTracing } from "../tracing/otlp-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { version } from "../version.ts";
+import { composeMemory, type Memory } from "./memory.ts";
 
 export interface Core {
   readonly config: Config;
@@ -32,6 +34,10 @@ export interface Core {
   readonly tracing: Tracing;
   readonly keyDigest: Digest;
   readonly providerKeys: Sealer;
+  /** To addresses that organisations gave, and to those that the operator gave. */
+  readonly guarded: GuardedClient;
+  readonly trusted: GuardedClient;
+  readonly memory: Memory;
 }
 
 const wallClock = () => Date.now();
@@ -55,6 +61,9 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
   const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
   const db = openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger });
+  const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
+  const trusted = createTrustedClient();
+  const providerKeys = createSealer(config.masterKey, "model providers");
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   return {
@@ -74,21 +83,25 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     news: valkey && subscriptions ? createSharedNews(valkey, subscriptions, logger) : createLocalNews(),
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
     keyDigest: createDigest(config.masterKey, "api key digest"),
-    providerKeys: createSealer(config.masterKey, "model providers"),
+    providerKeys,
+    guarded,
+    trusted,
+    memory: composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }),
   };
 }
 
-export const closeCore = async ({ db, gate, streams, news, tracing }: Core): Promise<void> => {
+export const closeCore = async ({ db, gate, streams, news, tracing, guarded, trusted }: Core): Promise<void> => {
   await tracing.close();
   await streams.close();
   news.close();
   await gate.close();
+  await Promise.all([guarded.close(), trusted.close()]);
   await db.close();
 };
 
 /** Last of all, whatever the role. */
 export const closeCoreStep = (core: Core): ShutdownStep => ({
-  name: "close Valkey and the database pool",
+  name: "close Valkey, outbound connections and the database pool",
   limitSeconds: 5,
   run: () => closeCore(core),
 });

@@ -7,15 +7,17 @@ import { registerWorker } from "../engine/register.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { createRunSteps } from "../invocations/run-steps.ts";
+import { clearInSteps, finishClears } from "../memory/clear-memory.ts";
+import { createEmbedMemories } from "../memory/embed-memories.ts";
 import { createBuiltInModels } from "../models/models.ts";
 import { createCallRemoteAgent } from "../models/remote-agent.ts";
-import { createGuardedClient, createTrustedClient } from "../platform/guarded-client.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createFindModel } from "../providers/find-model.ts";
 import { createTools } from "../tools/create-tools.ts";
 import { version } from "../version.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { housekeepingService } from "../workflows/housekeeping.ts";
+import { memoryServices } from "../workflows/keep-memory.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 
@@ -27,8 +29,7 @@ export interface Worker {
 /** Builds a worker: it serves the workflows and tells the engine so. */
 export async function composeWorker(core: Core): Promise<Worker> {
   const { config, logger, nowMs, telemetry, db, gate, slots, streams, news, tracing, providerKeys } = core;
-  const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
-  const trusted = createTrustedClient();
+  const { guarded, trusted, memory } = core;
   const outbound = { fetch: guarded.fetch, version };
   const findModel = createFindModel({
     db,
@@ -56,14 +57,24 @@ export async function composeWorker(core: Core): Promise<Worker> {
     prices: config.modelPrices,
     tools,
     callRemoteAgent,
+    searchMemory: memory.searchMemory,
   });
+  const memorySteps = {
+    embed: createEmbedMemories({ db, findEmbedder: memory.findEmbedder, logger, now: nowMs }),
+    clear: clearInSteps(memory.clearForAWhile),
+  };
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
   const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });
   const deploymentSteps = createDeploymentSteps({ db, changes, preflight, now: nowMs });
-  const housekeeping = { now: async () => nowMs(), partitions: () => maintainPartitions(db.unscoped) };
+  const housekeeping = {
+    now: async () => nowMs(),
+    partitions: () => maintainPartitions(db.unscoped),
+    clears: () => finishClears(db, memory.clearForAWhile),
+  };
   const services = [
     ...runServices(telemetry.countSteps(runSteps)),
     ...deploymentServices(deploymentSteps),
+    ...memoryServices(memorySteps),
     housekeepingService(housekeeping),
   ];
   const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
@@ -79,11 +90,6 @@ export async function composeWorker(core: Core): Promise<Worker> {
       { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
       { name: "stop taking steps", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
-      {
-        name: "close outbound connections",
-        limitSeconds: 2,
-        run: async () => void (await Promise.all([guarded.close(), trusted.close()])),
-      },
     ],
   };
 }

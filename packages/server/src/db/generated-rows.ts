@@ -159,6 +159,46 @@ export interface LogEntries {
   version: string | null;
 }
 
+export interface Memories {
+  agent_id: string;
+  content: string;
+  created_at: Generated<Timestamp>;
+  digest: Generated<Buffer>;
+  dimensions: number | null;
+  embedder: string | null;
+  embedding: string | null;
+  id: string;
+  metadata: Json;
+  organisation_id: string;
+  owner: string;
+  session_id: string | null;
+  source_id: string | null;
+  updated_at: Generated<Timestamp>;
+  words: Generated<string>;
+  written: Generated<Int8>;
+}
+
+export interface MemoryClears {
+  agent_id: string;
+  before: Timestamp | null;
+  completed_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  cut: Int8;
+  id: string;
+  memories: Generated<Int8>;
+  messages: Generated<Int8>;
+  organisation_id: string;
+  owner: string | null;
+  session_id: string | null;
+}
+
+export interface MemoryCounts {
+  agent_id: string;
+  memories: Int8;
+  organisation_id: string;
+  slot: number;
+}
+
 export interface ModelProviders {
   base_url: string | null;
   created_at: Generated<Timestamp>;
@@ -204,10 +244,12 @@ export interface SessionMessages {
   content: string;
   invocation_id: string;
   organisation_id: string;
+  owner: Generated<string>;
   place: number;
   role: string;
   session_id: string;
   turn: number;
+  written: Generated<Int8>;
 }
 
 export interface DB {
@@ -222,6 +264,9 @@ export interface DB {
   invocation_claims: InvocationClaims;
   invocations: Invocations;
   log_entries: LogEntries;
+  memories: Memories;
+  memory_clears: MemoryClears;
+  memory_counts: MemoryCounts;
   model_providers: ModelProviders;
   organisations: Organisations;
   partitioned_tables: PartitionedTables;

@@ -2,9 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
 import type { DeploymentKey } from "../deployments/activation.ts";
 import type { RunInput, RunOutcome } from "../invocations/run.ts";
+import type { ClearKey } from "../memory/clear-queries.ts";
+import type { MemoryPlace } from "../memory/memory-rules.ts";
 import { ApiError } from "../platform/api-error.ts";
+import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import { agentRuns, agentSessions, deploymentQueues } from "./services.ts";
+import { agentRuns, agentSessions, deploymentQueues, memoryClears, memoryEmbeddings } from "./services.ts";
 
 /** The doorway into the engine. A run is named by its id: starting it twice is starting it once. */
 export interface Engine {
@@ -14,6 +17,10 @@ export interface Engine {
   readonly wait: (run: RunInput, waitMs: number) => Promise<RunOutcome | undefined>;
   /** Returns when the engine will see to it that the deployment is checked and becomes live, in its turn. */
   readonly activate: (deployment: DeploymentKey) => Promise<void>;
+  /** Returns when the engine will see to it that all memories of the agent are embedded by its embedder. */
+  readonly embedMemory: (place: MemoryPlace) => Promise<void>;
+  /** Returns when the engine will see the clear through. */
+  readonly clearMemory: (clear: ClearKey) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -52,21 +59,36 @@ function activationTask(deployment: DeploymentKey): Task {
   return { id, path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
 }
 
+/** Later than the transaction that it is asked in: what is to be embedded anew must be seen by then. */
+const embedDelay = "2s";
+
+function embeddingTask({ organisationId, agentId }: MemoryPlace): Task {
+  const key = encodeURIComponent(`${organisationId}/${agentId}`);
+  const path = `/restate/send/${memoryEmbeddings}/${key}/embed?delay=${embedDelay}`;
+  return { id: newUuid(), path, body: { organisationId, agentId } };
+}
+
+const clearTask = (clear: ClearKey): Task => ({
+  id: clear.id,
+  path: `/restate/send/${memoryClears}/${clear.id}/clear`,
+  body: clear,
+});
+
 const acceptMs = 15_000;
 const patienceMs = 5000;
-/** Whoever asks holds a row and a connection meanwhile. */
-const activateMs = 2000;
+/** Whoever asks holds a row and a connection meanwhile, or somebody waits for the answer. */
+const handOverMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
   const agent = new Agent({ connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
   let preferred = 0;
 
   const post = async (base: string, task: Task, signal: AbortSignal): Promise<{ status: number; text: string }> => {
-    const { origin, pathname } = new URL(base + task.path);
+    const { origin, pathname, search } = new URL(base + task.path);
     const headers = { "content-type": "application/json", "idempotency-key": task.id };
     const response = await agent.request({
       origin,
-      path: pathname,
+      path: pathname + search,
       method: "POST",
       headers,
       body: JSON.stringify(task.body),
@@ -121,7 +143,13 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
       }
     },
     activate: async (deployment) => {
-      await insist(activationTask(deployment), AbortSignal.timeout(activateMs));
+      await insist(activationTask(deployment), AbortSignal.timeout(handOverMs));
+    },
+    embedMemory: async (place) => {
+      await insist(embeddingTask(place), AbortSignal.timeout(handOverMs));
+    },
+    clearMemory: async (clear) => {
+      await insist(clearTask(clear), AbortSignal.timeout(handOverMs));
     },
     close: () => agent.close(),
   };

@@ -8,6 +8,7 @@ import { type Endpoint, serveEndpoint } from "./serve-endpoint.ts";
 
 const steps: RunSteps = {
   begin: () => Promise.reject(new Error("not called")),
+  recall: () => Promise.reject(new Error("not called")),
   model: () => Promise.reject(new Error("not called")),
   tools: () => Promise.reject(new Error("not called")),
   tool: () => Promise.reject(new Error("not called")),

@@ -3,6 +3,8 @@ export const agentRuns = "AgentRuns";
 export const agentSessions = "AgentSessions";
 export const deploymentQueues = "DeploymentQueues";
 export const canaryWatches = "CanaryWatches";
+export const memoryEmbeddings = "MemoryEmbeddings";
+export const memoryClears = "MemoryClears";
 export const housekeeping = "Housekeeping";
 /** The one key of what exists once in a cell. */
 export const theCell = "cell";

@@ -2,6 +2,7 @@ import type { InvocationStatus } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, Invocations } from "../db/generated-rows.ts";
+import { mostMemories, ownerOfRun, rememberedText } from "../memory/memory-rules.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { uuidTime } from "../platform/ids.ts";
 import type { LogLine, RunInput, RunOutcome, Session } from "./run.ts";
@@ -44,6 +45,19 @@ export async function showRunning(
   return { cancelRequested: row.cancel_requested_at !== null };
 }
 
+/** What is remembered of a run; null where its agent does not remember, or there is nothing to. */
+const memoryOf = (run: RunInput, outcome: RunOutcome) =>
+  outcome.status === "completed" && run.definition.memory?.remember
+    ? {
+        // One memory for one run: recorded once, it is there once.
+        id: run.id,
+        owner: ownerOfRun(run.userId),
+        session_id: run.sessionId,
+        source_id: run.id,
+        content: rememberedText(run.message, outcome.response),
+      }
+    : null;
+
 /** The end of a run, written once, in one round trip. Undefined when it was written before: that one counts. */
 export async function recordRun(
   db: Kysely<DB>,
@@ -63,6 +77,8 @@ export async function recordRun(
     tokens_used: outcome.tokensUsed,
     duration_ms: outcome.durationMs,
     cost_micros: outcome.costMicros ?? 0,
+    memory: memoryOf(run, outcome),
+    most_memories: mostMemories,
   };
   const { rows } = await sql<InvocationRow>`select * from record_run(${JSON.stringify(record)}::jsonb)`.execute(db);
   return rows[0];
@@ -81,6 +97,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
     .where("agent_id", "=", agent_id)
     .where("session_id", "=", session_id)
     .where("invocation_id", "!=", run.id)
+    .where(sql<boolean>`not is_cleared(organisation_id, agent_id, owner, session_id, accepted_at, written)`)
     .orderBy("turn", "desc")
     .orderBy("place", "desc")
     .limit(Math.max(run.definition.limits.history_messages, 1));

@@ -74,6 +74,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
         message,
         context: { userId, sessionId, environment },
         history: progress.session.history,
+        memories: progress.recalled ?? [],
         signal: request.signal,
         onText: request.onText,
       });

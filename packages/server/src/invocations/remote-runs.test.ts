@@ -106,6 +106,7 @@ describe("a remote agent", () => {
         { role: "user", content: "one" },
         { role: "assistant", content: "re: one" },
       ],
+      memories: [],
     });
     expect(callsOf("one")[0]?.question.history).toEqual([]);
     expect(keysOf("one")).toEqual([first.request_id]);

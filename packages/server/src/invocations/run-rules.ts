@@ -1,3 +1,4 @@
+import { fenced } from "../memory/memory-rules.ts";
 import { type ModelMessage, type ModelReply, mostReplyLength, type ToolCall } from "../models/model.ts";
 import { storableText } from "../platform/storable-text.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
@@ -19,10 +20,12 @@ export function limitReached(
 
 export function messagesFor(
   { definition, message }: RunInput,
-  { session: { history }, said }: Progress,
+  { session: { history }, recalled = [], said }: Progress,
 ): ModelMessage[] {
   const system: ModelMessage[] = definition.instructions ? [{ role: "system", content: definition.instructions }] : [];
-  return [...system, ...history, { role: "user", content: message }, ...said];
+  // As the user's words and not as the system's: the weight of an instruction is not for what somebody once said.
+  const memory: ModelMessage[] = recalled.length > 0 ? [{ role: "user", content: fenced(recalled) }] : [];
+  return [...system, ...history, ...memory, { role: "user", content: message }, ...said];
 }
 
 const mostTokens = 2_000_000_000;

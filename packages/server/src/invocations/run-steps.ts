@@ -1,6 +1,7 @@
 import type { Database } from "../db/database.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
 import type { LogNews } from "../logs/log-news.ts";
+import type { SearchMemory } from "../memory/search-memory.ts";
 import type { CallRemoteAgent } from "../models/remote-agent.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { FindModel } from "../providers/find-model.ts";
@@ -10,6 +11,7 @@ import type { Tools } from "../tools/create-tools.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { findSession } from "./invocation-queries.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
+import { createRecallStep, type RecallStep } from "./recall-step.ts";
 import { beginning, type Progress, type RunInput } from "./run.ts";
 import { createRunRecord, type RunRecord } from "./run-record.ts";
 import { createRunSpans } from "./run-spans.ts";
@@ -23,6 +25,7 @@ interface RunStepsDeps {
   readonly findModel: FindModel;
   readonly prices: Readonly<Record<string, number>>;
   readonly callRemoteAgent: CallRemoteAgent;
+  readonly searchMemory: SearchMemory;
   readonly tools: Tools;
   readonly tracing: Tracing;
   readonly telemetry: Pick<Telemetry, "runEnded">;
@@ -31,7 +34,7 @@ interface RunStepsDeps {
 }
 
 /** What the steps of a run do. The workflow decides which comes next; the engine keeps what they return. */
-export interface RunSteps extends ToolSteps, Pick<RunRecord, "record"> {
+export interface RunSteps extends ToolSteps, RecallStep, Pick<RunRecord, "record"> {
   /** The first step within a session: its turn has come, and what was said before is known. */
   readonly begin: (run: RunInput) => Promise<Progress>;
   readonly model: ModelStep;
@@ -43,6 +46,7 @@ export function createRunSteps(deps: RunStepsDeps): RunSteps {
   return {
     begin: async (run) =>
       beginning(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
+    ...createRecallStep(deps),
     model: createModelStep({ ...deps, records, spans }),
     ...createToolSteps({ ...deps, records, spans }),
     record: records.record,

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from "@perch/contract";
+import type { Recalled } from "../memory/memory-rules.ts";
 import type { ModelMessage, ModelReply, ToolCall } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
@@ -60,6 +61,8 @@ export interface Progress {
   readonly step: number;
   readonly startedAtMs: number;
   readonly session: Session;
+  /** What the agent remembered of earlier. A run of an earlier release has none. */
+  readonly recalled?: readonly Recalled[];
   readonly said: readonly ModelMessage[];
   readonly tokensUsed: number;
   readonly costMicros: number;

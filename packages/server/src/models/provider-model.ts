@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4CallOptions, ProviderV4 } from "@ai-sdk/provider";
 import { type Model, type ModelRequest, PermanentModelError } from "./model.ts";
 import { toModelError } from "./provider-failure.ts";
 import { toFunctionTool, toPrompt } from "./provider-prompt.ts";
@@ -32,7 +32,7 @@ const ownUrls = {
 };
 
 /** Says what no request could mend, before one is made. */
-function refuseSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
+export function refuseSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
   const mend = `PATCH /v1/providers/${name}, or the server's configuration.`;
   if (type === "openai-compatible" && !baseUrl)
     throw new PermanentModelError(`Provider ${name} has no base URL. Set it: ${mend}`);
@@ -48,19 +48,19 @@ function refuseSettings({ name, type, baseUrl, apiKey }: ProviderSettings, model
     throw new PermanentModelError(`${name} has no model ${modelName}: that is no name of a model.`);
 }
 
-function createLanguageModel(settings: ProviderSettings, modelName: string, fetch: typeof globalThis.fetch) {
+export function createProvider(settings: ProviderSettings, fetch: typeof globalThis.fetch): ProviderV4 {
   const { type, baseUrl } = settings;
   const apiKey = settings.apiKey ?? "";
   if (type === "openai-compatible") {
     const baseURL = baseUrl ?? "";
-    return createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(modelName);
+    return createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true });
   }
   const create = { openai: createOpenAI, anthropic: createAnthropic, google: createGoogle }[type];
-  return create({ baseURL: baseUrl ?? ownUrls[type], apiKey, fetch })(modelName);
+  return create({ baseURL: baseUrl ?? ownUrls[type], apiKey, fetch });
 }
 
 /** Tells the watch about every byte: pings and comments are signs of life too, and the SDK drops them. */
-function createWatchedFetch(fetch: typeof globalThis.fetch, subject: string, watch: SilenceWatch) {
+export function createWatchedFetch(fetch: typeof globalThis.fetch, subject: string, watch: SilenceWatch) {
   return async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
     // Followed, a redirect would take the key to another host: only `Authorization` is dropped on the way.
     const response = await fetch(input, { ...init, redirect: "manual" });
@@ -106,7 +106,7 @@ export function createProviderModel(
   const subject = `${settings.name}/${modelName}`;
   const ask = async (request: ModelRequest, watch: SilenceWatch) => {
     const watched = createWatchedFetch(fetch, subject, watch);
-    const model: LanguageModelV4 = createLanguageModel(settings, modelName, watched);
+    const model: LanguageModelV4 = createProvider(settings, watched).languageModel(modelName);
     const { stream } = await model.doStream(callOptions(settings.type, request, watch.signal));
     return readReply(subject, stream, request, watch.signal);
   };

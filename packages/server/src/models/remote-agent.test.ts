@@ -36,6 +36,7 @@ const request = (change: Partial<RemoteRequest> = {}): RemoteRequest => ({
     { role: "user", content: "before" },
     { role: "assistant", content: "yes" },
   ],
+  memories: [{ id: "mem_1", content: "likes tea", saidAt: "2026-01-01T00:00:00.000Z" }],
   signal: AbortSignal.timeout(5000),
   onText: () => undefined,
   ...change,
@@ -80,6 +81,7 @@ describe("a remote agent", () => {
         { role: "user", content: "before" },
         { role: "assistant", content: "yes" },
       ],
+      memories: [{ id: "mem_1", content: "likes tea", said_at: "2026-01-01T00:00:00.000Z" }],
     });
   });
 

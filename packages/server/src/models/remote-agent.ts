@@ -20,6 +20,7 @@ export interface RemoteRequest {
     readonly environment: string;
   };
   readonly history: readonly ModelMessage[];
+  readonly memories: readonly { readonly id: string; readonly content: string; readonly saidAt: string }[];
   readonly signal: AbortSignal;
   readonly onText: (delta: string) => void;
 }
@@ -45,13 +46,14 @@ const Complaint = z.union([
   Failure.transform(({ message }) => message),
 ]);
 
-const bodyOf = ({ requestId, agentId, message, context, history }: RemoteRequest): string =>
+const bodyOf = ({ requestId, agentId, message, context, history, memories }: RemoteRequest): string =>
   JSON.stringify({
     request_id: requestId,
     agent_id: agentId,
     message,
     context: { user_id: context.userId, session_id: context.sessionId, environment: context.environment },
     history: history.map(({ role, content }) => ({ role, content })),
+    memories: memories.map(({ id, content, saidAt }) => ({ id, content, said_at: saidAt })),
   });
 
 function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {

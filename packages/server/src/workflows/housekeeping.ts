@@ -5,6 +5,8 @@ export interface HousekeepingSteps {
   readonly now: () => Promise<number>;
   /** Makes partitions ahead and drops what is past. */
   readonly partitions: () => Promise<void>;
+  /** Goes on with what somebody began to clear and nobody finished. */
+  readonly clears: () => Promise<void>;
 }
 
 const untilItWorks = { initialRetryInterval: 1000, retryIntervalFactor: 2, maxRetryInterval: 60_000 };
@@ -38,6 +40,7 @@ export const housekeepingService = (steps: HousekeepingSteps) =>
         // Another chain took over.
         if ((await context.get<number>("next")) !== atMs) return;
         await context.run("partitions", steps.partitions, untilItWorks);
+        await context.run("clears", steps.clears, untilItWorks);
         const nowMs = await context.run("now", steps.now, untilItWorks);
         schedule(context, nowMs + everyMs, everyMs);
       },

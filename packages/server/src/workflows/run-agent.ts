@@ -16,6 +16,7 @@ import type { RunSteps } from "../invocations/run-steps.ts";
 import type { ModelReply } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
+import { askToEmbed } from "./keep-memory.ts";
 import { untilItWorks } from "./until-it-works.ts";
 
 const options = {
@@ -96,6 +97,10 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
 
   let progress: Progress =
     run.sessionId === null ? withoutSession(run) : await context.run("begin", () => steps.begin(run), untilItWorks);
+  if (run.definition.memory?.recall) {
+    const { recalled, log } = await context.run("recall", () => steps.recall(run), untilItWorks);
+    progress = { ...progress, recalled, log };
+  }
   let tools: readonly RunTool[] = [];
   // A remote agent has tools of its own.
   if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
@@ -103,7 +108,7 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     const listed = await insist(context, "tools", (attempt) => steps.tools(run, before, attempt));
     if ("ended" in listed) return end(listed, progress);
     tools = listed.tools;
-    progress = { ...progress, log: listed.log };
+    progress = { ...progress, log: [...progress.log, ...listed.log] };
   }
   for (;;) {
     const before = progress;
@@ -116,17 +121,24 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
   }
 }
 
+async function runAndRemember(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
+  const outcome = await runAgent(context, run, steps);
+  // What the run is remembered by is recorded with it; its embedding can come after the answer.
+  if (outcome.status === "completed" && run.definition.memory?.remember) askToEmbed(context, run);
+  return outcome;
+}
+
 /** Runs side by side without a session, and one turn at a time, in order of arrival, within one. */
 export const runServices = (steps: RunSteps) =>
   [
     restate.service({
       name: agentRuns,
-      handlers: { run: (context: restate.Context, run: RunInput) => runAgent(context, run, steps) },
+      handlers: { run: (context: restate.Context, run: RunInput) => runAndRemember(context, run, steps) },
       options,
     }),
     restate.object({
       name: agentSessions,
-      handlers: { run: (context: restate.ObjectContext, run: RunInput) => runAgent(context, run, steps) },
+      handlers: { run: (context: restate.ObjectContext, run: RunInput) => runAndRemember(context, run, steps) },
       options,
     }),
   ] as const;

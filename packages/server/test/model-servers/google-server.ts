@@ -1,3 +1,4 @@
+import { googleEmbeddings } from "./embeddings.ts";
 import {
   type AnswerCall,
   type Dialect,
@@ -61,10 +62,11 @@ const dialect: Dialect = {
     },
   },
   frames,
+  embeddings: googleEmbeddings,
   errorFrame: () => ({
     data: { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } },
   }),
 };
 
-/** Gemini's API: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`. */
+/** Gemini's API: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`, and its embeddings. */
 export const startGoogleServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(dialect, answer);

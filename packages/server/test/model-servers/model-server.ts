@@ -36,6 +36,8 @@ export interface SpokenAnswer {
   /** Null: the server does not count. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "stop" | "length" | "content-filter";
+  /** For a request for embeddings, instead of those that hang on its words. */
+  readonly vectors?: readonly (readonly number[])[];
 }
 
 export interface RefusedAnswer {
@@ -82,6 +84,8 @@ export interface Dialect {
   readonly errorFrame: (call: ProviderCall) => Frame;
   /** Where the request does not ask for a stream. */
   readonly whole?: (call: ProviderCall, answer: SpokenAnswer) => unknown;
+  /** The answer to a request for embeddings, or null where the call is none. */
+  readonly embeddings?: (call: ProviderCall, vectors: SpokenAnswer["vectors"]) => object | null;
 }
 
 export const piecesOf = (text: string): readonly string[] => text.split(/(?<=\s)/).filter(Boolean);
@@ -108,6 +112,20 @@ function sendJson(response: ServerResponse, { status, headers, body }: RefusedAn
   response.end(typeof body === "string" ? body : JSON.stringify(body ?? {}));
 }
 
+/** A whole body, or what is left of it: half of it comes where an answer is broken. */
+async function sendVectors(body: object, answer: SpokenAnswer | BrokenAnswer, to: ServerResponse): Promise<void> {
+  if (!("behaviour" in answer)) return sendJson(to, { status: 200, body });
+  if (answer.behaviour === "hang") return;
+  if (answer.behaviour === "error")
+    return sendJson(to, { status: 200, body: { error: { message: "Oops.", code: 500 } } });
+  to.writeHead(200, { "content-type": "application/json" });
+  const text = JSON.stringify(body);
+  to.write(text.slice(0, text.length / 2));
+  if (answer.behaviour === "hang-midway") return;
+  if (answer.behaviour === "cut") await sleep(20).then(() => to.destroy());
+  else to.end();
+}
+
 async function speak(dialect: Dialect, call: ProviderCall, answer: SpokenAnswer | BrokenAnswer, to: ServerResponse) {
   const behaviour = "behaviour" in answer ? answer.behaviour : null;
   if (behaviour === "hang") return;
@@ -127,6 +145,8 @@ async function speak(dialect: Dialect, call: ProviderCall, answer: SpokenAnswer 
 
 async function reply(dialect: Dialect, call: ProviderCall, answer: ModelAnswer, to: ServerResponse): Promise<void> {
   if ("status" in answer) return sendJson(to, answer);
+  const embeddings = dialect.embeddings?.(call, answer.vectors);
+  if (embeddings) return sendVectors(embeddings, answer, to);
   if (dialect.whole && call.body.stream !== true && !("behaviour" in answer))
     return sendJson(to, { status: 200, body: dialect.whole(call, answer) });
   await speak(dialect, call, answer, to);

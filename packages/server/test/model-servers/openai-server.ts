@@ -1,3 +1,4 @@
+import { openAiEmbeddings } from "./embeddings.ts";
 import {
   type AnswerCall,
   type Dialect,
@@ -33,9 +34,10 @@ const dialect: Dialect = {
       ? responsesError
       : { data: { error: { message: "The server had an error.", type: "server_error", param: null, code: null } } },
   whole: chatWhole,
+  embeddings: openAiEmbeddings,
 };
 
-/** OpenAI's API: `POST /v1/chat/completions`, streamed or whole, and `POST /v1/responses`, streamed. */
+/** OpenAI's API: `POST /v1/chat/completions`, streamed or whole, `POST /v1/responses`, streamed, and `POST /v1/embeddings`. */
 export const startOpenAiServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(dialect, answer);
 
 /** The last thing the user said in a chat completion: tests tell their runs apart by it. */

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface Service {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+interface Clear {
+  readonly id: string;
+  readonly status: "running" | "completed";
+  readonly memories_deleted: number;
+}
+
+const clearOf = async (response: Response): Promise<Clear> => ((await response.json()) as { data: Clear }).data;
+
+/** Clears an agent and goes on with `searchElsewhere` until it is done: how long each took meanwhile, in milliseconds. */
+export async function clearMeanwhile(
+  { url, headers }: Service,
+  agent: string,
+  searchElsewhere: () => Promise<number>,
+): Promise<{
+  readonly seconds: number;
+  readonly deleted: number;
+  readonly answeredMs: number;
+  readonly times: number[];
+}> {
+  const startedAt = performance.now();
+  const times: number[] = [];
+  let done = false;
+  const searching = (async () => {
+    while (!done) times.push(await searchElsewhere());
+  })();
+  const { authorization = "" } = headers;
+  let clear = await clearOf(
+    await fetch(`${url}/v1/agents/${agent}/memory`, { method: "DELETE", headers: { authorization } }),
+  );
+  const answeredMs = performance.now() - startedAt;
+  while (clear.status === "running") {
+    await sleep(200);
+    clear = await clearOf(
+      await fetch(`${url}/v1/agents/${agent}/memory/clears/${clear.id}`, { headers: { authorization } }),
+    );
+  }
+  done = true;
+  await searching;
+  return { seconds: (performance.now() - startedAt) / 1000, deleted: clear.memories_deleted, answeredMs, times };
+}

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
+import { refusal } from "../../test/contract-client.ts";
+import { type Organisation, usePerch } from "../../test/harness.ts";
+import { add, found, rememberer, search } from "../../test/remembering.ts";
+
+const perch = usePerch();
+let org: Organisation;
+
+const facts = [
+  "The customer prefers to be called in the afternoon.",
+  "Order ORD-48213-X was delivered to the wrong address.",
+  "Her sister Zyxwolda Quarnbeck works in accounting.",
+  "The cat is allergic to fish.",
+  "The office in Lisbon closes at six.",
+  "She pays by invoice, within thirty days.",
+  "東京の倉庫は月曜日に閉まっています。",
+];
+
+beforeAll(async () => {
+  org = await perch().newOrganisation();
+  await rememberer(org);
+  for (const content of facts) await add(org, content);
+});
+
+describe("POST /v1/agents/{agent_id}/memory/search", () => {
+  test("finds by meaning, without a word in common", async () => {
+    verifies("operations.search-memory");
+    const { data, search: report } = await search(org, "When does the branch shut its doors?");
+    expect(data[0]?.content).toBe(facts[4]);
+    expect(report).toEqual({ mode: "hybrid", exact: true, notice: null });
+  });
+
+  test.each([
+    ["an order number", "48213", 1],
+    ["an order number among words", "what happened with ORD-48213-X?", 1],
+    ["a name that the embedder has never seen", "Quarnbeck", 2],
+    ["a stem", "deliveries to addresses", 1],
+    ["a text without spaces between its words", "倉庫", 6],
+  ])("finds %s by its words", async (_, query, place) => {
+    expect((await found(org, { query, mode: "text" }))[0]).toBe(facts[place]);
+    expect((await found(org, query))[0]).toBe(facts[place]);
+  });
+
+  test("explains every score: the contributions add up to it", async () => {
+    verifies("memory.result-fields");
+    verifies("responses.search-memory");
+    const { data, pagination } = await search(org, { query: "order 48213 delivered", limit: 5 });
+    const [first] = data;
+    expect(first).toMatchObject({
+      content: facts[1],
+      user_id: null,
+      session_id: null,
+      source_request_id: null,
+      metadata: {},
+      score_parts: { vector: { rank: 1 }, text: { rank: 1, words: expect.arrayContaining(["48213", "deliv"]) } },
+    });
+    expect(first?.id).toMatch(/^mem_/);
+    for (const { score, score_parts: parts } of data)
+      expect(score).toBeCloseTo((parts.vector?.contribution ?? 0) + (parts.text?.contribution ?? 0), 5);
+    expect(data.map(({ score }) => score)).toEqual(data.map(({ score }) => score).toSorted((a, b) => b - a));
+    expect(pagination).toEqual({ limit: 5, offset: 0, total: data.length, has_more: false });
+  });
+
+  test("goes by one of the two where asked to", async () => {
+    const byMeaning = await search(org, { query: "48213", mode: "vector" });
+    expect(byMeaning.data.every(({ score_parts }) => score_parts.vector && !score_parts.text)).toBe(true);
+    const byWords = await search(org, { query: "48213", mode: "text" });
+    expect(byWords.data.map(({ content }) => content)).toEqual([facts[1]]);
+    expect(byWords.data[0]?.score_parts.vector).toBeNull();
+  });
+
+  test("filters by user, session, time and metadata, and never shows more", async () => {
+    await rememberer(org, {}, "filtered");
+    const content = "The parcel arrives on";
+    const said = [
+      { content: `${content} Monday.`, user_id: "ada", session_id: "s1", metadata: { kind: "plan", tags: ["a", "b"] } },
+      { content: `${content} Tuesday.`, user_id: "bob", session_id: "s2", metadata: { kind: "plan" } },
+      { content: `${content} Wednesday.`, user_id: "ada", session_id: "s2" },
+      { content: `${content} Thursday.` },
+    ];
+    const kept: { updated_at: string }[] = [];
+    for (const memory of said) {
+      kept.push(await add(org, memory, "filtered"));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const days = async (filter: object) =>
+      (await found(org, { query: "When does the parcel arrive?", limit: 100, ...filter }, "filtered"))
+        .map((text) => text.slice(content.length + 1, -1))
+        .toSorted();
+    expect(await days({})).toEqual(["Monday", "Thursday", "Tuesday", "Wednesday"]);
+    expect(await days({ user_id: "ada" })).toEqual(["Monday", "Wednesday"]);
+    expect(await days({ user_id: "nobody" })).toEqual([]);
+    expect(await days({ user_id: "=ada" })).toEqual([]);
+    expect(await days({ session_id: "s2" })).toEqual(["Tuesday", "Wednesday"]);
+    expect(await days({ user_id: "ada", session_id: "s2" })).toEqual(["Wednesday"]);
+    expect(await days({ metadata: { kind: "plan" } })).toEqual(["Monday", "Tuesday"]);
+    expect(await days({ metadata: { tags: ["b"] } })).toEqual(["Monday"]);
+    expect(await days({ start_time: kept[2]?.updated_at })).toEqual(["Thursday", "Wednesday"]);
+    expect(await days({ end_time: kept[1]?.updated_at })).toEqual(["Monday"]);
+    for (const mode of ["vector", "text", "hybrid"]) expect(await days({ mode, user_id: "bob" })).toEqual(["Tuesday"]);
+  });
+
+  test("sees one agent's memories, in every mode", async () => {
+    await rememberer(org, {}, "empty");
+    for (const mode of ["vector", "text", "hybrid"] as const)
+      expect(await found(org, { query: facts[1] ?? "", mode }, "empty")).toEqual([]);
+  });
+
+  test("goes by words alone and says so where the embedder cannot be asked", async () => {
+    await rememberer(org, { embedder: { model: "nobody/embed", dimensions: 768 } }, "wordy");
+    await add(org, "The code of the gate is 4711.", "wordy");
+    const { data, search: report } = await search(org, "gate code", "wordy");
+    expect(data.map(({ content }) => content)).toEqual(["The code of the gate is 4711."]);
+    expect(report).toMatchObject({ mode: "text", exact: true });
+    expect(report.notice).toBe(
+      "The embedder nobody/embed could not be asked: There is no embedder nobody/embed here. Use perch/minilm, or add its provider: POST /v1/providers. This search went by words alone.",
+    );
+    const byMeaning = await org.call("POST /v1/agents/{agent_id}/memory/search", {
+      params: { agent_id: "wordy" },
+      body: { query: "gate", mode: "vector" },
+    });
+    expect(refusal(byMeaning, "unavailable").message).toContain("nobody/embed");
+  });
+
+  test.each(["'", "\\", "a\\'b", "a & !b | c:*", "’", "( ) <-> ''", "%_", "ß İ ı"])(
+    "takes %j as words, whatever it means elsewhere",
+    async (query) => {
+      expect(Array.isArray((await search(org, query)).data)).toBe(true);
+      await add(org, { content: `odd ${query} text`, user_id: "odd" });
+      expect((await found(org, { query: `odd ${query} text`, user_id: "odd" })).length).toBeGreaterThan(0);
+    },
+  );
+
+  test("needs read, finds the agent by name or id, and 404 otherwise", async () => {
+    verifies("permissions.memory");
+    const body = { query: "x" };
+    const search = (key: string, agent_id = "bot") =>
+      org.call("POST /v1/agents/{agent_id}/memory/search", { params: { agent_id }, body }, key);
+    expect((await search(await org.newKey({ permissions: ["read"] }))).status).toBe(200);
+    expect((await search(await org.newKey({ permissions: ["write", "delete"] }))).status).toBe(403);
+    refusal(await search(org.adminKey, "no-such-agent"), "not_found");
+  });
+});

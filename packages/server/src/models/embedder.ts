@@ -1,0 +1,30 @@
+import { PermanentModelError } from "./model.ts";
+
+export interface Embedder {
+  readonly dimensions: number;
+  /** One unit vector for each text, in order. Throws `PassingModelError` or `PermanentModelError`, as models do. */
+  readonly embed: (texts: readonly string[], signal: AbortSignal) => Promise<readonly (readonly number[])[]>;
+}
+
+/** What an agent's definition says of its embedder. */
+export interface EmbedderRef {
+  /** `provider/model` */
+  readonly model: string;
+  readonly dimensions: number;
+}
+
+/** Unit length, whatever came: some models shorten their vectors without mending the length. `subject` is who made it. */
+export function toUnitVector(vector: ArrayLike<number>, dimensions: number, subject: string): readonly number[] {
+  if (vector.length !== dimensions)
+    throw new PermanentModelError(
+      `${subject} makes vectors of ${vector.length} dimensions, and the agent's memory.embedder.dimensions is ${dimensions}.`,
+    );
+  const values = Array.from(vector);
+  // Scaled by the largest first, so that squares neither overflow nor vanish.
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  if (!Number.isFinite(largest) || largest === 0)
+    throw new PermanentModelError(`${subject} made a vector that says nothing: all zeros, or not numbers.`);
+  const scaled = values.map((value) => value / largest);
+  const length = Math.sqrt(scaled.reduce((sum, value) => sum + value * value, 0));
+  return scaled.map((value) => value / length);
+}

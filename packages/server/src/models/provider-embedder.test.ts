@@ -1,0 +1,178 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { failureOf } from "../../test/model-servers/asking.ts";
+import { hashedVector } from "../../test/model-servers/embeddings.ts";
+import { startGoogleServer } from "../../test/model-servers/google-server.ts";
+import { type ModelAnswer, type ModelServer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { PassingModelError, PermanentModelError } from "./model.ts";
+import { createProviderEmbedder } from "./provider-embedder.ts";
+import type { ProviderSettings } from "./provider-model.ts";
+
+let answer: ModelAnswer = {};
+const openai = await startOpenAiServer(({ body }) =>
+  answer !== refusesSizes || "dimensions" in body ? answer : { vectors: [[3, 4, ...new Array(382).fill(0)]] },
+);
+const google = await startGoogleServer(() => answer);
+afterAll(() => Promise.all([openai.close(), google.close()]));
+
+/** What a server with a model of one size says to a request that names any. */
+const refusesSizes: ModelAnswer = {
+  status: 400,
+  body: { error: { message: 'Model "m" does not support matryoshka representation.', code: 400 } },
+};
+
+const servers: Record<Exclude<ProviderSettings["type"], "anthropic">, ModelServer> = {
+  openai,
+  google,
+  "openai-compatible": openai,
+};
+const types = Object.keys(servers) as (keyof typeof servers)[];
+const signal = () => AbortSignal.timeout(10_000);
+
+function embedderAt(type: ProviderSettings["type"], change: Partial<ProviderSettings> = {}, dimensions = 384) {
+  const { url } = type === "google" ? google : openai;
+  return createProviderEmbedder({ name: "acme", type, baseUrl: url, apiKey: modelServerKey, ...change }, "test-embed", {
+    dimensions,
+    fetch,
+    silenceMs: 600,
+  });
+}
+
+const embedding = (type: ProviderSettings["type"], texts: readonly string[], next: ModelAnswer = {}) => {
+  answer = next;
+  return embedderAt(type).embed(texts, signal());
+};
+
+const unit = (vector: readonly number[]) => vector.map((value) => value / Math.hypot(...vector));
+
+describe.each(types)("%s", (type) => {
+  const server = servers[type];
+
+  test("one unit vector for each text, in order, of the dimensions asked for", async () => {
+    const texts = ["the parcel is late", "a refund, please"];
+    const vectors = await embedding(type, texts);
+    expect(vectors).toHaveLength(2);
+    texts.forEach((text, index) => {
+      const expected = unit(hashedVector(text, 384));
+      expect(vectors[index]).toHaveLength(384);
+      vectors[index]?.forEach((value, at) => {
+        expect(value).toBeCloseTo(expected[at] ?? 0, 10);
+      });
+    });
+    const { body } = server.calls.at(-1) ?? {};
+    expect(JSON.stringify(body)).toMatch(/"(dimensions|outputDimensionality)":384/);
+  });
+
+  test("one text, and no text", async () => {
+    expect(await embedding(type, ["hello"])).toHaveLength(1);
+    const before = server.calls.length;
+    expect(await embedding(type, [])).toEqual([]);
+    expect(server.calls.length).toBe(before);
+  });
+
+  test("more texts than a request takes go in several, and keep their order", async () => {
+    const before = server.calls.length;
+    const texts = Array.from({ length: 140 }, (_, index) => `text number ${index}`);
+    const vectors = await embedding(type, texts);
+    const [alone] = await embedding(type, ["text number 139"]);
+    expect(vectors).toHaveLength(140);
+    expect(vectors[139]).toEqual(alone);
+    expect(server.calls.length - before).toBe({ openai: 2, google: 3, "openai-compatible": 6 }[type]);
+  });
+
+  test("a wrong key says where to set it, and nothing of what the provider says", async () => {
+    const failure = await failureOf(embedderAt(type, { apiKey: "sk-wrong-key-of-somebody" }).embed(["x"], signal()));
+    expect(failure).toBeInstanceOf(PermanentModelError);
+    expect(failure.message).toContain("acme refuses the API key");
+    expect(failure.message).not.toContain("sk-wrong");
+  });
+
+  test("429 may go better later, and says how long to wait", async () => {
+    const failure = await failureOf(embedding(type, ["x"], { status: 429, headers: { "retry-after": "2" } }));
+    expect(failure).toBeInstanceOf(PassingModelError);
+    expect(failure).toMatchObject({ retryAfterMs: 2000 });
+  });
+
+  test.each([500, 502, 503])("%i may go better later, and is asked once only", async (status) => {
+    const before = server.calls.length;
+    const failure = await failureOf(embedding(type, ["x"], { status, body: { error: { message: modelServerKey } } }));
+    expect(failure).toBeInstanceOf(PassingModelError);
+    expect(failure.message).toContain(String(status));
+    expect(server.calls.length - before).toBe(1);
+  });
+
+  test("400 tells what the provider says, without the key", async () => {
+    const said = { error: { message: `Too long. ${modelServerKey}`, type: "x", param: null, code: null } };
+    const failure = await failureOf(embedding(type, ["x"], { status: 400, body: said }));
+    expect(failure).toEqual(new PermanentModelError("acme/test-embed refuses the request (400): Too long. [hidden]"));
+  });
+
+  test.each(["hang", "hang-midway"] as const)("%s: silence ends the call", async (behaviour) => {
+    const failure = await failureOf(embedding(type, ["x"], { behaviour }));
+    expect(failure).toEqual(new PassingModelError("acme/test-embed said nothing for 0.6 s."));
+  });
+
+  test.each(["cut", "end-early", "malformed", "error"] as const)("%s may go better later", async (behaviour) => {
+    const failure = await failureOf(embedding(type, ["x", "y"], { behaviour }));
+    expect(failure).toBeInstanceOf(PassingModelError);
+    expect(failure.message).toContain("acme/test-embed");
+  });
+
+  test("the caller's signal ends the call, with its reason", async () => {
+    answer = { behaviour: "hang" };
+    const controller = new AbortController();
+    const embedded = embedderAt(type).embed(["x"], controller.signal);
+    setTimeout(() => controller.abort(new Error("no longer wanted")), 50);
+    expect(await failureOf(embedded)).toEqual(new Error("no longer wanted"));
+  });
+
+  test("fewer vectors than texts may go better later", async () => {
+    const vectors = [hashedVector("x", 384)];
+    expect(await failureOf(embedding(type, ["x", "y"], { vectors }))).toBeInstanceOf(PassingModelError);
+  });
+
+  test("vectors of another size than asked for are refused, with both sizes", async () => {
+    const failure = await failureOf(embedding(type, ["x"], { vectors: [hashedVector("x", 1024)] }));
+    expect(failure).toEqual(
+      new PermanentModelError(
+        "acme/test-embed makes vectors of 1024 dimensions, and the agent's memory.embedder.dimensions is 384.",
+      ),
+    );
+  });
+
+  test("a vector of zeros is refused", async () => {
+    const failure = await failureOf(embedding(type, ["x"], { vectors: [new Array(384).fill(0)] }));
+    expect(failure).toBeInstanceOf(PermanentModelError);
+    expect(failure.message).toContain("says nothing");
+  });
+});
+
+describe("what no request could mend", () => {
+  test("anthropic has no embeddings", async () => {
+    expect(await failureOf(embedderAt("anthropic").embed(["x"], signal()))).toEqual(
+      new PermanentModelError("acme is of type anthropic, which has no embeddings: choose another memory.embedder."),
+    );
+  });
+
+  test("openai without a key", async () => {
+    const failure = await failureOf(embedderAt("openai", { apiKey: null }).embed(["x"], signal()));
+    expect(failure.message).toContain("Provider acme has no API key");
+  });
+});
+
+test("a model of one size that refuses to be asked for one is asked without", async () => {
+  answer = refusesSizes;
+  const embedder = embedderAt("openai-compatible");
+  const before = openai.calls.length;
+  const [vector] = await embedder.embed(["x"], signal());
+  expect(vector?.slice(0, 3)).toEqual([0.6, 0.8, 0]);
+  expect(openai.calls.length - before).toBe(2);
+  await embedder.embed(["y"], signal());
+  expect(openai.calls.length - before).toBe(3);
+});
+
+test("long texts share a request only up to the bytes that one takes", async () => {
+  const before = openai.calls.length;
+  await embedding("openai", ["a".repeat(200_000), "b".repeat(200_000), "short"]);
+  expect(openai.calls.slice(before).map(({ body }) => (body.input as string[]).length)).toEqual([1, 2]);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testConfig } from "../../test/harness.ts";
+import { failureOf } from "../../test/model-servers/asking.ts";
+import { type ModelServer, modelServerKey } from "../../test/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { type Core, closeCore, composeCore } from "../compose/core.ts";
+import { PermanentModelError } from "../models/model.ts";
+import { insertOrganisation } from "../organisations/organisation-queries.ts";
+import { newUuid } from "../platform/ids.ts";
+import { createLogger } from "../platform/logger.ts";
+import { createFindEmbedder } from "./find-embedder.ts";
+import { sealApiKey } from "./provider-keys.ts";
+import { insertProvider } from "./provider-queries.ts";
+
+let database: TestDatabase;
+let core: Core;
+let server: ModelServer;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  core = composeCore(testConfig(database), createLogger("silent"));
+  server = await startOpenAiServer(() => ({}));
+});
+afterAll(async () => {
+  await server.close();
+  await closeCore(core);
+  await database.drop();
+});
+
+const local = { dimensions: 384, embed: async () => [] };
+const signal = () => AbortSignal.timeout(10_000);
+
+function finder(own: { readonly guarded?: typeof fetch; readonly trusted?: typeof fetch } = {}) {
+  const refuse = async () => expect.fail("this way is not for that provider");
+  return createFindEmbedder({
+    db: core.db,
+    installation: [
+      { name: "house", type: "openai-compatible", baseUrl: server.url, apiKey: modelServerKey, models: ["small"] },
+    ],
+    providerKeys: core.providerKeys,
+    guardedFetch: own.guarded ?? refuse,
+    trustedFetch: own.trusted ?? refuse,
+    local,
+    silenceMs: 1000,
+  });
+}
+
+/** An organisation, with a provider of its own if it has a name. */
+async function organisationWith(name?: string, models: string[] = []): Promise<string> {
+  const organisationId = newUuid();
+  await core.db.inOrganisation(organisationId, async (trx) => {
+    await insertOrganisation(trx, { id: organisationId, name: "Acme", tier: "free" });
+    if (!name) return;
+    const baseUrl = server.url;
+    const sealedApiKey = sealApiKey(core.providerKeys, modelServerKey, { organisationId, name, baseUrl });
+    await insertProvider(trx, { organisationId }, { name, type: "openai", baseUrl, models, sealedApiKey });
+  });
+  return organisationId;
+}
+
+describe("findEmbedder", () => {
+  test("perch/minilm is there for everyone, with its own number of dimensions only", async () => {
+    const organisation = await organisationWith();
+    expect(await finder()(organisation, { model: "perch/minilm", dimensions: 384 })).toBe(local);
+    const failure = await failureOf(finder()(organisation, { model: "perch/minilm", dimensions: 768 }));
+    expect(failure).toEqual(new PermanentModelError("perch/minilm makes vectors of 384 dimensions, not of 768."));
+  });
+
+  test("an organisation's own provider is asked through the guarded client, with its key", async () => {
+    const organisation = await organisationWith("acme");
+    const found = await finder({ guarded: fetch })(organisation, { model: "acme/any", dimensions: 768 });
+    const [vector] = await found.embed(["hello"], signal());
+    expect(vector).toHaveLength(768);
+    expect(server.calls.at(-1)).toMatchObject({ path: "/v1/embeddings", body: { model: "any", dimensions: 768 } });
+  });
+
+  test("the operator's provider is asked through the trusted client, unless the organisation has its own of that name", async () => {
+    const ref = { model: "house/small", dimensions: 384 };
+    const theirs = await finder({ trusted: fetch })(await organisationWith(), ref);
+    expect(await theirs.embed(["hello"], signal())).toHaveLength(1);
+    const own = await finder({ guarded: fetch })(await organisationWith("house"), ref);
+    expect(await own.embed(["hello"], signal())).toHaveLength(1);
+  });
+
+  test.each([
+    ["a provider of another organisation", "acme/any"],
+    ["a provider that nobody has", "nobody/any"],
+    ["a model that the provider does not offer", "house/large"],
+    ["a built-in model that is no embedder", "perch/echo"],
+  ])("%s is not there, and what to do is said", async (_, model) => {
+    await organisationWith("acme");
+    const failure = await failureOf(finder()(await organisationWith(), { model, dimensions: 384 }));
+    expect(failure).toEqual(
+      new PermanentModelError(
+        `There is no embedder ${model} here. Use perch/minilm, or add its provider: POST /v1/providers.`,
+      ),
+    );
+  });
+});
