@@ -11,6 +11,7 @@ const fast = [
   "packages/server/src/config.test.ts",
   "packages/server/src/gate/epoch-cache.test.ts",
   "packages/server/src/gate/rates.test.ts",
+  "packages/server/src/webhooks/endpoint-limits.test.ts",
   "packages/server/test/architecture.test.ts",
   "packages/server/test/retrieval/retrieval-set.test.ts",
   "spec/requirements.test.ts",

@@ -6,6 +6,7 @@ import { overhead } from "./overhead.ts";
 import { streams } from "./streams.ts";
 import { telemetry } from "./telemetry.ts";
 import { versions } from "./versions.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
 const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
@@ -16,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Record<string, number>>> = {
   versions,
   telemetry,
   memory,
+  webhooks,
 };
 
 const { values, positionals } = parseArgs({

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 import { commandBlocks, withoutVariables } from "./markdown-commands.ts";
 
 const folder = join(import.meta.dirname, "../../docs/guides");
@@ -22,6 +22,7 @@ beforeAll(async () => {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: "0",
+    PERCH_WEBHOOK_ALLOW_HTTP: "true",
   };
   server = await startServer(database, settings, "all");
 });
@@ -36,7 +37,7 @@ async function outputsOf(page: string) {
   const blocks = commandBlocks(readFileSync(join(folder, page), "utf8"));
   const apiKey = await runCommand(database, ["create-organisation", "--name", page, "--tier", "pro"]);
   const script = blocks.map(({ commands }) => `${commands}\necho; echo '${separator}'`).join("\n");
-  const env = { ...process.env, PERCH_URL: server.url, PERCH_API_KEY: apiKey };
+  const env = { ...process.env, PERCH_URL: server.url, PERCH_API_KEY: apiKey, PORT: String(await freePort()) };
   const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], { env });
   const outputs = stdout.split(separator).map((output) => output.trim());
   return blocks.map((block, i) => ({ ...block, output: outputs[i] ?? "" }));
@@ -84,4 +85,17 @@ test("memory is as the guide says", async () => {
     '"content":"User: Is there cake with nuts?\\nAgent: Is there cake with nuts?"',
     '"content":"Ada is allergic to nuts."',
   ]);
+});
+
+test("webhooks arrive as the guide says", async () => {
+  const blocks = await outputsOf("webhooks.md");
+  expect(blocks.length).toBeGreaterThan(6);
+  for (const { commands, answer, output } of blocks)
+    if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
+  const [, , received, , refused, redelivered, rotated, events] = blocks.map(({ output }) => output);
+  expect(received).toBe("agent.completed Hello there");
+  expect(refused).toMatch(/^"error":"The connection was refused/);
+  expect(redelivered).toBe("webhook.test");
+  expect(rotated).toBe('"secret":"whsec_');
+  expect(events).toBe('"response":"Hello there"');
 });

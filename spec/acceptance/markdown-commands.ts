@@ -18,7 +18,7 @@ export function commandBlocks(markdown: string): CommandBlock[] {
 }
 
 const placeholder = [
-  [/^(agent|org|key|req|dep|mem|clr)_[0-9a-hjkmnp-tv-z]{26}$/, "$1 id"],
+  [/^(agent|org|key|req|dep|mem|clr|wh|dlv|evt)_[0-9a-hjkmnp-tv-z]{26}$/, "$1 id"],
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "time"],
 ] as const;
 

@@ -18,6 +18,13 @@ export const single = <T extends z.ZodType>(data: T) => z.object({ success: z.li
 /** `{data: [...], pagination}`. */
 export const list = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), pagination: Pagination });
 
+/** A list whose `total` is counted up to 10,000: beyond that `total_relation` is `gte`. */
+export const cappedList = <T extends z.ZodType>(item: T) =>
+  z.object({
+    data: z.array(item),
+    pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]) }).meta({ id: "CappedPagination" }),
+  });
+
 interface WholeNumber {
   readonly min: number;
   readonly max: number;

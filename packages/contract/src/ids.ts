@@ -10,6 +10,8 @@ export const idPrefixes = {
   event: "evt",
   memory: "mem",
   clear: "clr",
+  webhook: "wh",
+  delivery: "dlv",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -31,6 +33,9 @@ export const DeploymentId = id("deployment", "DeploymentId");
 export const MemoryId = id("memory", "MemoryId");
 export const ClearId = id("clear", "ClearId");
 export const KeyId = id("key", "KeyId");
+export const EventId = id("event", "EventId");
+export const WebhookId = id("webhook", "WebhookId");
+export const DeliveryId = id("delivery", "DeliveryId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

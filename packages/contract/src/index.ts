@@ -1,9 +1,11 @@
 export * from "./agent-definition.ts";
 export * from "./agent-security.ts";
 export * from "./agents.ts";
+export * from "./deliveries.ts";
 export * from "./deployments.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
 export * from "./errors.ts";
+export * from "./events.ts";
 export * from "./ids.ts";
 export * from "./invocations.ts";
 export * from "./keys.ts";
@@ -22,3 +24,4 @@ export * from "./operations.ts";
 export * from "./permissions.ts";
 export * from "./providers.ts";
 export * from "./versions.ts";
+export * from "./webhooks.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { cappedList, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
 import { LogEntry } from "./logs.ts";
@@ -142,10 +142,7 @@ export const invocationOperations = {
       end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time."),
     }),
     status: 200,
-    response: z.object({
-      data: z.array(InvocationSummary),
-      pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]) }).meta({ id: "CappedPagination" }),
-    }),
+    response: cappedList(InvocationSummary),
     errors: ["not_found"],
   },
   "GET /v1/agents/{agent_id}/invocations/{request_id}": {

@@ -31,6 +31,8 @@ const tagDescriptions = {
   Deployments: "Which version of an agent is live where. A version never changes; a bad one is gone in one call.",
   "Logs and metrics": "What every agent did, and how well.",
   Memory: "What an agent remembers, searched by meaning and by words, and cleared for good.",
+  Webhooks:
+    "Who is told of events, and what became of each delivery. Every delivery is signed; at least once, in no order.",
   Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
 };

@@ -1,6 +1,8 @@
 import { agentOperations } from "./agents.ts";
+import { deliveryOperations } from "./deliveries.ts";
 import { deploymentOperations } from "./deployments.ts";
 import type { ErrorCode } from "./errors.ts";
+import { eventOperations } from "./events.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
@@ -9,6 +11,7 @@ import { metricOperations } from "./metrics.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
 import { versionOperations } from "./versions.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
 export const operations = {
@@ -19,6 +22,9 @@ export const operations = {
   ...logOperations,
   ...metricOperations,
   ...memoryOperations,
+  ...webhookOperations,
+  ...deliveryOperations,
+  ...eventOperations,
   ...keyOperations,
   ...providerOperations,
 };
@@ -31,6 +37,9 @@ export type InvocationOperationKey = keyof typeof invocationOperations;
 export type LogOperationKey = keyof typeof logOperations;
 export type MetricOperationKey = keyof typeof metricOperations;
 export type MemoryOperationKey = keyof typeof memoryOperations;
+export type WebhookOperationKey = keyof typeof webhookOperations;
+export type DeliveryOperationKey = keyof typeof deliveryOperations;
+export type EventOperationKey = keyof typeof eventOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;
 

@@ -51,6 +51,10 @@ describe("readConfig", () => {
       modelPrices: {},
       localEmbedderDir: join(import.meta.dirname, "../../../.models/minilm"),
       outboundPrivateRanges: [],
+      webhookRetrySeconds: [5, 30, 120, 900, 3600, 10_800, 28_800, 86_400, 129_600],
+      webhookTimeoutSeconds: 10,
+      webhookSweepSeconds: 30,
+      webhookAllowHttp: false,
     });
   });
 

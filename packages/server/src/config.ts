@@ -169,8 +169,37 @@ export const settings = {
       "Folder with the weights of `perch/minilm`, which `node scripts/local-embedder/main.ts` gets. `.models/minilm` of the checkout unless set.",
     ),
   PERCH_OUTBOUND_PRIVATE_RANGES: AddressRanges.describe(
-    "Private addresses that tools, remote agents and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
+    "Private addresses that tools, remote agents, webhooks and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
   ),
+  PERCH_WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .default("5,30,120,900,3600,10800,28800,86400,129600")
+    .transform((text) => text.split(",").map(Number))
+    .refine(
+      (list) => list.length <= 50 && list.every((seconds) => seconds > 0 && seconds <= 7 * 86_400),
+      "must be up to 50 numbers of seconds, separated by commas",
+    )
+    .describe(
+      "How long to wait after each failed attempt of a webhook's delivery, in seconds separated by commas: one more attempt than there are waits. 10 attempts over 3 days unless set.",
+    ),
+  PERCH_WEBHOOK_TIMEOUT_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(60)
+    .default(10)
+    .describe("A webhook's receiver that has not answered after this long has failed."),
+  PERCH_WEBHOOK_SWEEP_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .default(30)
+    .describe("How often to look for deliveries that the engine was never told of, because a process died in between."),
+  PERCH_WEBHOOK_ALLOW_HTTP: z
+    .stringbool()
+    .default(false)
+    .describe("For development: webhooks may be at loopback, also with plain http. Anywhere else they need https."),
   PERCH_OTLP_URL: z
     .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
     .transform((text) => text.replace(/\/+$/, ""))
@@ -213,6 +242,10 @@ export interface Config {
   /** Absolute. It need not be there. */
   readonly localEmbedderDir: string;
   readonly outboundPrivateRanges: readonly string[];
+  readonly webhookRetrySeconds: readonly number[];
+  readonly webhookTimeoutSeconds: number;
+  readonly webhookAllowHttp: boolean;
+  readonly webhookSweepSeconds: number;
 }
 
 export type ConfiguredProvider = z.infer<typeof Providers>[number];
@@ -274,6 +307,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     modelPrices: values.PERCH_MODEL_PRICES ?? {},
     localEmbedderDir: resolve(values.PERCH_LOCAL_EMBEDDER_DIR ?? join(import.meta.dirname, "../../../.models/minilm")),
     outboundPrivateRanges: values.PERCH_OUTBOUND_PRIVATE_RANGES,
+    webhookRetrySeconds: values.PERCH_WEBHOOK_RETRY_SECONDS,
+    webhookTimeoutSeconds: values.PERCH_WEBHOOK_TIMEOUT_SECONDS,
+    webhookAllowHttp: values.PERCH_WEBHOOK_ALLOW_HTTP,
+    webhookSweepSeconds: values.PERCH_WEBHOOK_SWEEP_SECONDS,
   };
 }
 

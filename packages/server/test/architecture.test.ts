@@ -14,6 +14,7 @@ const resources = [
   "metrics",
   "organisations",
   "providers",
+  "webhooks",
 ];
 const below = [
   "handlers",

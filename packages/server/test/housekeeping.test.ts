@@ -13,6 +13,8 @@ const tables = [
   "events",
   "log_entries",
   "run_sums",
+  "deliveries",
+  "delivery_attempts",
 ];
 const dayName = (table: string, offset: number) =>
   `${table}_${new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10).replaceAll("-", "")}`;

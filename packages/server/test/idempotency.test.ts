@@ -3,8 +3,8 @@ import {
   type OperationKey,
   type Operations,
   operationKeys,
+  operations,
   type RequestOf,
-  routeOf,
 } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
@@ -35,6 +35,11 @@ const canaryOf = async (org: Organisation) => {
   await deploy(org, { version: "v1" });
   return deployed(org, { version: "v1", traffic_percent: 10 });
 };
+
+const hook = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
+const newWebhook = async ({ call }: Organisation) => ({
+  params: { webhook_id: ok(await call("POST /v1/webhooks", { body: hook })).data.id },
+});
 
 /** One request for every operation that honours the header: a new operation without one does not compile. */
 const samples: {
@@ -96,6 +101,25 @@ const samples: {
     await withProvider(org, "https://models.example");
     return { first: { params: { provider_name: "acme" }, body: { models: ["a"] } }, otherBody: { models: ["b"] } };
   },
+  "POST /v1/webhooks": async () => ({ first: { body: hook }, otherBody: { ...hook, events: ["agent.failed"] } }),
+  "PATCH /v1/webhooks/{webhook_id}": async (org) => ({
+    first: { ...(await newWebhook(org)), body: { enabled: false } },
+    otherBody: { enabled: true },
+  }),
+  "POST /v1/webhooks/{webhook_id}/rotate": async (org) => ({
+    first: { ...(await newWebhook(org)), body: { overlap_hours: 1 } },
+    otherBody: { overlap_hours: 2 },
+  }),
+  "POST /v1/webhooks/{webhook_id}/test": async (org) => ({ first: await newWebhook(org), otherBody: {} }),
+  "POST /v1/webhooks/{webhook_id}/redeliver": async (org) => ({
+    first: { ...(await newWebhook(org)), body: { since: "2026-01-01T00:00:00Z" } },
+    otherBody: { since: "2026-01-02T00:00:00Z" },
+  }),
+  "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": async (org) => {
+    const { params } = await newWebhook(org);
+    const { id: delivery_id } = ok(await org.call("POST /v1/webhooks/{webhook_id}/test", { params })).data;
+    return { first: { params: { ...params, delivery_id } }, otherBody: {} };
+  },
   "POST /v1/keys": async () => ({
     first: { body: { name: "k", role: "viewer" } },
     otherBody: { name: "k", role: "admin" },
@@ -143,10 +167,7 @@ describe.each(repeatableKeys)("%s", (key) => {
     const { organisation, first } = await subject(key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
-      status:
-        routeOf(key).method === "POST" && /(agents|keys|logs|memory|providers|deployments|rotate|rollback)$/.test(key)
-          ? 201
-          : 200,
+      status: operations[key].status,
       replayed: null,
     });
     for (const node of [perch, other]) {

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { agentStatuses, deploymentStatuses } from "@perch/contract";
+import { agentStatuses, deliveryStatuses, deploymentStatuses } from "@perch/contract";
 import { expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
 import { agentTransitions } from "../src/agents/agent-rules.ts";
 import { deploymentTransitions } from "../src/deployments/deployment-rules.ts";
+import { deliveryTransitions } from "../src/webhooks/webhook-rules.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 const architecture = readFileSync(join(import.meta.dirname, "../../../ARCHITECTURE.md"), "utf8");
@@ -37,6 +38,7 @@ test.each([
     statuses: deploymentStatuses,
     check: "deployments_status_check",
   },
+  { of: "a delivery", transitions: deliveryTransitions, statuses: deliveryStatuses, check: "deliveries_status_check" },
 ])("the states of $of are the same in code, in the database and in the picture", async (states) => {
   verifies("deployment.statuses");
   const coded = Object.entries(states.transitions).map(([action, transition]) => ({ action, ...transition }));

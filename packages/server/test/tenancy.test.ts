@@ -17,6 +17,9 @@ let theirKeyId: string;
 let theirDeploymentId: string;
 let theirMemoryId: string;
 let theirClearId: string;
+let theirWebhookId: string;
+let theirDeliveryId: string;
+let theirEventId: string;
 
 beforeAll(async () => {
   mine = await perch().newOrganisation();
@@ -32,7 +35,32 @@ beforeAll(async () => {
   ).data.id;
   theirMemoryId = (await add(theirs, "The secret word is tulip.", "shared-name")).id;
   theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
+  const webhook = { url: "https://hooks.example/theirs", events: ["agent.failed" as const], agent_id: "only-theirs" };
+  theirWebhookId = ok(await theirs.call("POST /v1/webhooks", { body: webhook })).data.id;
+  const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: theirWebhookId } });
+  theirDeliveryId = ok(tested).data.id;
+  theirEventId = ok(tested).data.event_id;
 });
+
+/** Everything that names a webhook, a delivery or an event. */
+const webhookAttempts = ({ call }: Organisation, key: string) => {
+  const params = { webhook_id: theirWebhookId };
+  const one = { params: { ...params, delivery_id: theirDeliveryId } };
+  return [
+    call("GET /v1/webhooks/{webhook_id}", { params }, key),
+    call("PATCH /v1/webhooks/{webhook_id}", { params, body: { enabled: false } }, key),
+    call("POST /v1/webhooks/{webhook_id}/rotate", { params, body: {} }, key),
+    call("POST /v1/webhooks/{webhook_id}/test", { params }, key),
+    call("POST /v1/webhooks/{webhook_id}/redeliver", { params, body: { since: "2026-01-01T00:00:00Z" } }, key),
+    call("GET /v1/webhooks/{webhook_id}/deliveries", { params, query: {} }, key),
+    call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", one, key),
+    call("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", one, key),
+    call("DELETE /v1/webhooks/{webhook_id}", { params }, key),
+    call("GET /v1/events/{event_id}", { params: { event_id: theirEventId } }, key),
+    call("GET /v1/events", { query: { agent_id: theirAgentId } }, key),
+    call("GET /v1/webhooks", { query: { agent_id: theirAgentId } }, key),
+  ];
+};
 
 /** Everything that names a deployment or a version of an agent. */
 const deploymentAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
@@ -141,6 +169,15 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
     expect(ok(await theirs.call("GET /v1/agents/{agent_id}/memory/{memory_id}", kept)).data.content).toContain("tulip");
   });
 
+  test("404 hides webhooks, deliveries and events of other organisations; lists leave them out", async () => {
+    verifies("auth.other-organisation-404");
+    expect(new Set(await statusesOf(webhookAttempts(mine, key)))).toEqual(new Set([404]));
+    expect(ok(await mine.call("GET /v1/webhooks", { query: {} }, key)).data).toEqual([]);
+    expect(ok(await mine.call("GET /v1/events", { query: {} }, key)).data).toEqual([]);
+    const params = { webhook_id: theirWebhookId };
+    expect(ok(await theirs.call("GET /v1/webhooks/{webhook_id}", { params })).data.status).toBe("enabled");
+  });
+
   test("model providers of other organisations are out of reach", async () => {
     const params = { provider_name: "acme" };
     const answers = await Promise.all([
@@ -197,6 +234,13 @@ test("a key that belongs to one agent cannot reach another of its own organisati
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }
+});
+
+test("a key that belongs to one agent cannot reach a webhook of another of its own organisation", async () => {
+  verifies("auth.other-agent-404");
+  const bound = await theirs.newKey({ role: "admin", agent_id: "shared-name" });
+  // The last two name an agent that this key does reach.
+  expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
 });
 
 describe("row-level security", () => {

@@ -9,6 +9,7 @@ import { conflict, forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import { deleteWebhooksOfAgent } from "../webhooks/webhook-queries.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
@@ -85,6 +86,7 @@ export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
         await revokeKeysOfAgent(trx, scope, agent.id);
+        await deleteWebhooksOfAgent(trx, scope, agent.id);
         // From here on nothing is remembered, and all that was is out of sight.
         await beginClear(trx, { organisationId: scope.organisationId, agentId: agent.id, id });
         const answer = single({ id: toPublicId("agent", agent.id), deleted: true as const });

@@ -6,6 +6,7 @@ import { createServingDirectory } from "../deployments/serving-directory.ts";
 import { versionHandlers } from "../deployments/version-handlers.ts";
 import { createEngine } from "../engine/engine.ts";
 import { reachIngress } from "../engine/reach-engine.ts";
+import { eventHandlers } from "../events/event-handlers.ts";
 import { countFullSlots, countRefusals } from "../gate/count-refusals.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { strangerBucket } from "../gate/rates.ts";
@@ -24,7 +25,11 @@ import { metricHandlers } from "../metrics/metric-handlers.ts";
 import { createSealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { providerHandlers } from "../providers/provider-handlers.ts";
+import { createUrlCheck } from "../webhooks/check-url.ts";
+import { deliveryHandlers } from "../webhooks/delivery-handlers.ts";
+import { webhookHandlers } from "../webhooks/webhook-handlers.ts";
 import type { Core } from "./core.ts";
+import { webhookReach } from "./webhooks.ts";
 
 export interface Api {
   readonly app: FastifyInstance;
@@ -33,7 +38,7 @@ export interface Api {
 
 /** Builds the API by hand, once, and says in which order it comes down. */
 export async function composeApi(core: Core): Promise<Api> {
-  const { config, logger, nowMs, telemetry, db, streams, news, keyDigest, providerKeys } = core;
+  const { config, logger, nowMs, telemetry, db, streams, news, keyDigest, providerKeys, webhookSecrets } = core;
   await core.gate.ready();
   const now = () => new Date(nowMs());
   const gate = countRefusals(rememberRefusals(core.gate, nowMs), telemetry.requestRefused);
@@ -58,6 +63,9 @@ export async function composeApi(core: Core): Promise<Api> {
       ...logHandlers({ db, agents, news, now: nowMs }),
       ...memoryHandlers({ db, agents, engine, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
+      ...webhookHandlers({ db, checkUrl: createUrlCheck(webhookReach(config)), webhookSecrets, now }),
+      ...deliveryHandlers({ db, engine }),
+      ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),
     },

@@ -34,6 +34,7 @@ export interface Core {
   readonly tracing: Tracing;
   readonly keyDigest: Digest;
   readonly providerKeys: Sealer;
+  readonly webhookSecrets: Sealer;
   /** To addresses that organisations gave, and to those that the operator gave. */
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
@@ -87,6 +88,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     guarded,
     trusted,
     memory: composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }),
+    webhookSecrets: createSealer(config.masterKey, "webhook secrets"),
   };
 }
 

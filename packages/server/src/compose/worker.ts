@@ -1,6 +1,7 @@
 import { maintainPartitions } from "../db/partitions.ts";
 import { createDeploymentSteps } from "../deployments/activation.ts";
 import { createPreflight } from "../deployments/preflight.ts";
+import { createEngine } from "../engine/engine.ts";
 import { ensureHousekeeping } from "../engine/ensure-housekeeping.ts";
 import { reachAdmin } from "../engine/reach-engine.ts";
 import { registerWorker } from "../engine/register.ts";
@@ -20,6 +21,7 @@ import { housekeepingService } from "../workflows/housekeeping.ts";
 import { memoryServices } from "../workflows/keep-memory.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
+import { composeDeliveries } from "./webhooks.ts";
 
 export interface Worker {
   readonly endpoint: Endpoint;
@@ -64,8 +66,16 @@ export async function composeWorker(core: Core): Promise<Worker> {
     clear: clearInSteps(memory.clearForAWhile),
   };
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
+  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
+  const deliveries = composeDeliveries(core);
   const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });
-  const deploymentSteps = createDeploymentSteps({ db, changes, preflight, now: nowMs });
+  const deploymentSteps = createDeploymentSteps({
+    db,
+    changes,
+    preflight,
+    dispatchDeliveries: engine.dispatchDeliveries,
+    now: nowMs,
+  });
   const housekeeping = {
     now: async () => nowMs(),
     partitions: () => maintainPartitions(db.unscoped),
@@ -75,6 +85,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...runServices(telemetry.countSteps(runSteps)),
     ...deploymentServices(deploymentSteps),
     ...memoryServices(memorySteps),
+    ...deliveries.services,
     housekeepingService(housekeeping),
   ];
   const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
@@ -90,6 +101,11 @@ export async function composeWorker(core: Core): Promise<Worker> {
       { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
       { name: "stop taking steps", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
+      {
+        name: "close outbound connections",
+        limitSeconds: 2,
+        run: async () => void (await Promise.all([deliveries.close(), engine.close()])),
+      },
     ],
   };
 }

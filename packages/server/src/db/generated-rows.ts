@@ -69,6 +69,35 @@ export interface ApiKeys {
   rotated_from: string | null;
 }
 
+export interface Deliveries {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  event_created_at: Timestamp;
+  event_id: string;
+  event_type: string;
+  finished_at: Timestamp | null;
+  id: string;
+  last_error: string | null;
+  last_status_code: number | null;
+  look_after: Timestamp;
+  next_attempt_at: Timestamp | null;
+  organisation_id: string;
+  redelivery_of: string | null;
+  status: Generated<string>;
+  webhook_id: string;
+}
+
+export interface DeliveryAttempts {
+  at: Timestamp;
+  delivery_id: string;
+  error: string | null;
+  ms: number;
+  number: number;
+  organisation_id: string;
+  response: string | null;
+  status_code: number | null;
+}
+
 export interface Deployments {
   activated_at: Timestamp | null;
   agent_id: string;
@@ -252,11 +281,30 @@ export interface SessionMessages {
   written: Generated<Int8>;
 }
 
+export interface Webhooks {
+  agent_id: string | null;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  disabled_reason: string | null;
+  events: string[];
+  failing_since: Timestamp | null;
+  id: string;
+  organisation_id: string;
+  previous_until: Timestamp | null;
+  sealed_previous_secret: Buffer | null;
+  sealed_secret: Buffer;
+  status: Generated<string>;
+  updated_at: Generated<Timestamp>;
+  url: string;
+}
+
 export interface DB {
   agent_counts: AgentCounts;
   agent_versions: AgentVersions;
   agents: Agents;
   api_keys: ApiKeys;
+  deliveries: Deliveries;
+  delivery_attempts: DeliveryAttempts;
   deployments: Deployments;
   epoch_changes: EpochChanges;
   events: Events;
@@ -272,4 +320,5 @@ export interface DB {
   partitioned_tables: PartitionedTables;
   run_sums: RunSums;
   session_messages: SessionMessages;
+  webhooks: Webhooks;
 }

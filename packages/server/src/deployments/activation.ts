@@ -20,6 +20,8 @@ interface ActivationDeps {
   readonly db: Database;
   readonly changes: OrganisationChanges;
   readonly preflight: Preflight;
+  /** Called when events may have been written. */
+  readonly dispatchDeliveries: () => void;
   readonly now: () => number;
 }
 
@@ -36,21 +38,30 @@ export interface DeploymentSteps {
   readonly watch: (deployment: DeploymentKey) => Promise<{ readonly againAfterMs: number | null }>;
 }
 
-export function createDeploymentSteps({ db, changes, preflight, now }: ActivationDeps): DeploymentSteps {
+export function createDeploymentSteps({
+  db,
+  changes,
+  preflight,
+  dispatchDeliveries,
+  now,
+}: ActivationDeps): DeploymentSteps {
   const find = (trx: OrganisationTransaction, deployment: DeploymentKey) =>
     queries.findDeployment(trx, deployment, deployment.id);
 
   /** The agent first, then what belongs to it. Nothing is done for an agent that was deleted meanwhile. */
-  const onHeld = <T>(
+  const onHeld = async <T>(
     deployment: DeploymentKey,
     work: (trx: OrganisationTransaction, row: queries.DeploymentRow) => Promise<T>,
-  ): Promise<T | undefined> =>
-    changes.commit(deployment.organisationId, async (trx) => {
+  ): Promise<T | undefined> => {
+    const result = await changes.commit(deployment.organisationId, async (trx) => {
       const scope = { organisationId: deployment.organisationId, agentId: null };
       const agent = await findAgentForUpdate(trx, scope, toPublicId("agent", deployment.agentId));
       const row = agent && (await find(trx, deployment));
       return row && work(trx, row);
     });
+    dispatchDeliveries();
+    return result;
+  };
 
   const check: DeploymentSteps["check"] = async (deployment) => {
     const version = await db.inOrganisation(deployment.organisationId, async (trx) => {

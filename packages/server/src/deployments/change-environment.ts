@@ -1,6 +1,6 @@
-import type { GuardReport } from "@perch/contract";
+import type { EventType, GuardReport } from "@perch/contract";
 import type { OrganisationTransaction } from "../db/database.ts";
-import { type EventType, insertEvent } from "../events/event-queries.ts";
+import { insertEvent } from "../events/event-queries.ts";
 import { conflict } from "../platform/api-error.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
 import type { DeploymentRow } from "./deployment-queries.ts";

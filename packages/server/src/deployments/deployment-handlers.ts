@@ -78,12 +78,14 @@ export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
     params: DeploymentRef,
     work: (trx: OrganisationTransaction, agent: AgentKey, row: queries.DeploymentRow) => Promise<queries.DeploymentRow>,
   ) =>
-    takeTurn(scope.organisationId, () =>
-      change(async (trx) => {
+    takeTurn(scope.organisationId, async () => {
+      const answer = await change(async (trx) => {
         const agent = keyOf(await held(trx, scope, params.agent_id));
         return single(toDeployment(await work(trx, agent, await found(trx, agent, params))));
-      }),
-    );
+      });
+      engine.dispatchDeliveries();
+      return answer;
+    });
 
   const readable = async <T>(
     context: RequestContext,

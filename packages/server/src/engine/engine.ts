@@ -7,7 +7,14 @@ import type { MemoryPlace } from "../memory/memory-rules.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import { agentRuns, agentSessions, deploymentQueues, memoryClears, memoryEmbeddings } from "./services.ts";
+import {
+  agentRuns,
+  agentSessions,
+  deploymentQueues,
+  memoryClears,
+  memoryEmbeddings,
+  webhookDeliveries,
+} from "./services.ts";
 
 /** The doorway into the engine. A run is named by its id: starting it twice is starting it once. */
 export interface Engine {
@@ -21,6 +28,8 @@ export interface Engine {
   readonly embedMemory: (place: MemoryPlace) => Promise<void>;
   /** Returns when the engine will see the clear through. */
   readonly clearMemory: (clear: ClearKey) => Promise<void>;
+  /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be told, the sweep finds it. */
+  readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -150,6 +159,12 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     },
     clearMemory: async (clear) => {
       await insist(clearTask(clear), AbortSignal.timeout(handOverMs));
+    },
+    dispatchDeliveries: () => {
+      const task = { id: newUuid(), path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
+      void insist(task, AbortSignal.timeout(handOverMs)).catch((error: unknown) =>
+        logger.debug({ err: error }, "deliveries could not be dispatched at once; the sweep will do it"),
+      );
     },
     close: () => agent.close(),
   };

@@ -5,6 +5,8 @@ export const deploymentQueues = "DeploymentQueues";
 export const canaryWatches = "CanaryWatches";
 export const memoryEmbeddings = "MemoryEmbeddings";
 export const memoryClears = "MemoryClears";
+export const webhookDeliveries = "WebhookDeliveries";
+export const webhookSweep = "WebhookSweep";
 export const housekeeping = "Housekeeping";
 /** The one key of what exists once in a cell. */
 export const theCell = "cell";

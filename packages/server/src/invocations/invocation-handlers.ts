@@ -7,7 +7,7 @@ import type { RunSlots } from "../gate/run-slots.ts";
 import { type EventRequest, EventStream, type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { listLogsOfRun } from "../logs/log-queries.ts";
 import { ApiError, conflict, notFound } from "../platform/api-error.ts";
-import { page, single } from "../platform/envelopes.ts";
+import { cappedPage, mostCounted, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
@@ -31,8 +31,6 @@ interface InvocationDeps {
 }
 
 type RunRef = Pick<RunInput, "organisationId" | "agentId" | "id">;
-
-const mostCounted = 10_000;
 
 function answer(id: string, outcome: RunOutcome) {
   if (outcome.status === "completed") return single(toResult(id, outcome));
@@ -181,13 +179,7 @@ export const invocationHandlers = ({
       return db.inOrganisation(organisationId, async (trx) => {
         const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
         const total = await queries.countInvocations(trx, organisationId, agent.id, query, mostCounted + 1);
-        const { data, pagination } = page(rows.map(toInvocationSummary), query, Math.min(total, mostCounted));
-        const capped = total > mostCounted;
-        const has_more = capped ? rows.length === query.limit : pagination.has_more;
-        return {
-          data,
-          pagination: { ...pagination, has_more, total_relation: capped ? ("gte" as const) : ("eq" as const) },
-        };
+        return cappedPage(rows.map(toInvocationSummary), query, total);
       });
     },
 

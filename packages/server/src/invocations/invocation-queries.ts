@@ -5,7 +5,7 @@ import type { DB, Invocations } from "../db/generated-rows.ts";
 import { mostMemories, ownerOfRun, rememberedText } from "../memory/memory-rules.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { uuidTime } from "../platform/ids.ts";
-import type { LogLine, RunInput, RunOutcome, Session } from "./run.ts";
+import type { LogLine, QueuedDelivery, RunInput, RunOutcome, Session } from "./run.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -58,14 +58,14 @@ const memoryOf = (run: RunInput, outcome: RunOutcome) =>
       }
     : null;
 
-/** The end of a run, written once, in one round trip. Undefined when it was written before: that one counts. */
+/** The end of a run, written once, in one round trip, and what there is to deliver of it. Not `newly`: it was written before, and that one counts. */
 export async function recordRun(
   db: Kysely<DB>,
   run: RunInput,
   outcome: RunOutcome,
   { turn }: Session,
   log: readonly LogLine[],
-): Promise<InvocationRow | undefined> {
+): Promise<{ readonly newly: boolean; readonly toDeliver: readonly QueuedDelivery[] }> {
   const record = {
     ...newRow(run),
     turn,
@@ -80,8 +80,9 @@ export async function recordRun(
     memory: memoryOf(run, outcome),
     most_memories: mostMemories,
   };
-  const { rows } = await sql<InvocationRow>`select * from record_run(${JSON.stringify(record)}::jsonb)`.execute(db);
-  return rows[0];
+  const { rows } = await sql<{ newly: boolean; to_deliver: QueuedDelivery[] }>`
+    select * from end_run(${JSON.stringify(record)}::jsonb)`.execute(db);
+  return { newly: rows[0]?.newly ?? false, toDeliver: rows[0]?.to_deliver ?? [] };
 }
 
 /** More of a session than this no model reads, and no journal should hold. */

@@ -7,7 +7,7 @@ import { storableText } from "../platform/storable-text.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { findInvocation, recordRun, showRunning } from "./invocation-queries.ts";
-import type { Ended, LogLine, Progress, RunInput, RunOutcome, Session } from "./run.ts";
+import type { Ended, LogLine, Progress, Recorded, RunInput, RunOutcome, Session } from "./run.ts";
 import { wholeLog } from "./run-log.ts";
 import type { RunSpans } from "./run-spans.ts";
 import { toOutcome } from "./to-invocation.ts";
@@ -25,12 +25,7 @@ interface RunRecordDeps {
 
 /** What the database knows of a run, and how a run ends. */
 export interface RunRecord {
-  readonly record: (
-    run: RunInput,
-    outcome: RunOutcome,
-    session: Session,
-    log: readonly LogLine[],
-  ) => Promise<RunOutcome>;
+  readonly record: (run: RunInput, outcome: RunOutcome, session: Session, log: readonly LogLine[]) => Promise<Recorded>;
   /** `log` is what the last step adds to the progress's. */
   readonly complete: (
     run: RunInput,
@@ -60,17 +55,17 @@ export function createRunRecord({ db, slots, streams, news, telemetry, spans, lo
   const show = (run: RunInput) => db.inOrganisation(run.organisationId, (trx) => showRunning(trx, run));
 
   const record: RunRecord["record"] = async (run, outcome, session, log) => {
-    const row = await recordRun(db.unscoped, run, outcome, session, log);
-    if (row) telemetry.runEnded(outcome.status, outcome.durationMs);
-    // No row: an earlier attempt got this far, and what it wrote is what was answered.
-    const recorded = row
+    const { newly, toDeliver } = await recordRun(db.unscoped, run, outcome, session, log);
+    if (newly) telemetry.runEnded(outcome.status, outcome.durationMs);
+    // Not newly: an earlier attempt got this far, and what it wrote is what was answered.
+    const ended = newly
       ? outcome
       : (toOutcome(await db.inOrganisation(run.organisationId, (trx) => findInvocation(trx, run))) ?? outcome);
-    spans.ended(run, recorded);
+    spans.ended(run, ended);
     await slots.release(run.organisationId, run.agentId, run.id);
     news.publish(run.agentId, { run: run.id });
     if (run.streamed) await streams.append(run.id, { type: "end" });
-    return recorded;
+    return { ended, toDeliver };
   };
 
   /** Records at once where the database answers; where it does not, the workflow records in a step of its own. */
@@ -82,13 +77,13 @@ export function createRunRecord({ db, slots, streams, news, telemetry, spans, lo
   ): Promise<Ended> => {
     const log = wholeLog(run, [...before, ...added], outcome, now());
     try {
-      return { ended: await record(run, outcome, session, log), unrecorded: null };
+      return { ...(await record(run, outcome, session, log)), unrecorded: null };
     } catch (error) {
       logger.warn(
         { err: error, requestId: toPublicId("request", run.id) },
         "a run could not be recorded at once; it will be",
       );
-      return { ended: outcome, unrecorded: log };
+      return { ended: outcome, toDeliver: [], unrecorded: log };
     }
   };
 

@@ -105,8 +105,20 @@ export interface Again {
   readonly afterMs: number;
 }
 
-export interface Ended {
+/** A delivery of the run's event, for its workflow to hand over. */
+export interface QueuedDelivery {
+  readonly id: string;
+  readonly webhookId: string;
+}
+
+/** A run as it stands in the database, at last. */
+export interface Recorded {
   readonly ended: RunOutcome;
+  /** A journal of an earlier release does not say. */
+  readonly toDeliver?: readonly QueuedDelivery[];
+}
+
+export interface Ended extends Recorded {
   /** Null once it is recorded; else what is to be recorded with it. */
   readonly unrecorded: readonly LogLine[] | null;
 }

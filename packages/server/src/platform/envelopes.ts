@@ -12,6 +12,21 @@ export const page = <T>(data: T[], { limit, offset }: Page, total: number): { da
   pagination: { limit, offset, total, has_more: offset + data.length < total },
 });
 
+/** Counting stops here: the cost of a page must not grow with what is stored. */
+export const mostCounted = 10_000;
+
+/** A page whose `counted` was counted no further than one past `mostCounted`. */
+export function cappedPage<T>(
+  data: T[],
+  query: Page,
+  counted: number,
+): { data: T[]; pagination: Pagination & { total_relation: "eq" | "gte" } } {
+  const { pagination } = page(data, query, Math.min(counted, mostCounted));
+  const isCapped = counted > mostCounted;
+  const has_more = isCapped ? data.length === query.limit : pagination.has_more;
+  return { data, pagination: { ...pagination, has_more, total_relation: isCapped ? "gte" : "eq" } };
+}
+
 /** `-created_at` as a column and a direction. The contract has already checked it against the allow-list. */
 export function sortOrder<Field extends string>(sort: Field | `-${Field}`): readonly [Field, "asc" | "desc"] {
   return sort.startsWith("-") ? [sort.slice(1) as Field, "desc"] : [sort as Field, "asc"];

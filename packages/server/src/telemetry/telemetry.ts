@@ -1,12 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
+import { createWebhookMetrics, type WebhookMetrics } from "./webhook-metrics.ts";
 
 /**
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
  * that a tenant chose. Whatever is not known is counted as `unknown`.
  */
-export interface Telemetry extends RunMetrics, DependencyMetrics {
+export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics {
   /** `seconds` is left out where it says nothing about us: a stream lasts as long as its reader likes. */
   readonly requestEnded: (operation: string, status: number | "left", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -99,6 +100,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
   return {
     ...createRequestMetrics(registry, operations),
     ...createRunMetrics(registry, within(["perch", "organisation", "remote_agent", ...providers])),
+    ...createWebhookMetrics(registry),
     ...createDependencyMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });

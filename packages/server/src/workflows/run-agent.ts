@@ -8,6 +8,7 @@ import {
   firstAttempt,
   type LogLine,
   type Progress,
+  type Recorded,
   type RunInput,
   type RunOutcome,
 } from "../invocations/run.ts";
@@ -16,6 +17,7 @@ import type { RunSteps } from "../invocations/run-steps.ts";
 import type { ModelReply } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
+import { sendDelivery } from "./deliver-webhook.ts";
 import { askToEmbed } from "./keep-memory.ts";
 import { untilItWorks } from "./until-it-works.ts";
 
@@ -90,10 +92,16 @@ async function callTools(
 
 /** Few, fat steps: each holds all that may be done again together if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
-  const end = ({ ended, unrecorded }: Ended, { session }: Progress): RunOutcome | Promise<RunOutcome> =>
-    unrecorded === null
-      ? ended
-      : context.run("record", () => steps.record(run, ended, session, unrecorded), untilItWorks);
+  const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
+    const { unrecorded } = last;
+    const { ended, toDeliver = [] }: Recorded =
+      unrecorded === null
+        ? last
+        : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), untilItWorks);
+    for (const { id, webhookId } of toDeliver)
+      sendDelivery(context, { organisationId: run.organisationId, id, webhookId, attempt: 1, deferred: 0 });
+    return ended;
+  };
 
   let progress: Progress =
     run.sessionId === null ? withoutSession(run) : await context.run("begin", () => steps.begin(run), untilItWorks);

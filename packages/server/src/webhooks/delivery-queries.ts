@@ -1,0 +1,243 @@
+import type { DeliveryStatus, EventType } from "@perch/contract";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { OrganisationTransaction } from "../db/database.ts";
+import type { DB, Deliveries, DeliveryAttempts } from "../db/generated-rows.ts";
+import { newUuid, uuidTime } from "../platform/ids.ts";
+
+export type DeliveryRow = Selectable<Deliveries>;
+export type AttemptRow = Selectable<DeliveryAttempts>;
+
+export interface WebhookRef {
+  readonly organisationId: string;
+  readonly webhookId: string;
+}
+
+const byId = ({ organisationId }: Pick<WebhookRef, "organisationId">, id: string) => ({
+  organisation_id: organisationId,
+  id,
+  created_at: uuidTime(id),
+});
+
+export const findDelivery = (
+  trx: OrganisationTransaction,
+  webhook: WebhookRef,
+  id: string,
+): Promise<DeliveryRow | undefined> =>
+  trx
+    .selectFrom("deliveries")
+    .selectAll()
+    .where((eb) => eb.and(byId(webhook, id)))
+    .where("webhook_id", "=", webhook.webhookId)
+    .executeTakeFirst();
+
+export const listAttempts = (
+  trx: OrganisationTransaction,
+  { organisationId }: WebhookRef,
+  deliveryId: string,
+): Promise<AttemptRow[]> =>
+  trx
+    .selectFrom("delivery_attempts")
+    .selectAll()
+    .where("organisation_id", "=", organisationId)
+    .where("delivery_id", "=", deliveryId)
+    // Only to leave out partitions: no attempt is older than its delivery, but clocks differ.
+    .where("at", ">=", new Date(uuidTime(deliveryId).getTime() - 3_600_000))
+    .orderBy("number")
+    .execute();
+
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus | undefined;
+  readonly event_type?: EventType | undefined;
+}
+
+const filtered = (trx: OrganisationTransaction, { organisationId, webhookId }: WebhookRef, filter: DeliveryFilter) =>
+  trx
+    .selectFrom("deliveries")
+    .where("organisation_id", "=", organisationId)
+    .where("webhook_id", "=", webhookId)
+    .$if(filter.status !== undefined, (query) => query.where("status", "=", filter.status ?? ""))
+    .$if(filter.event_type !== undefined, (query) => query.where("event_type", "=", filter.event_type ?? ""));
+
+export const listDeliveries = (
+  trx: OrganisationTransaction,
+  webhook: WebhookRef,
+  filter: DeliveryFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<DeliveryRow[]> =>
+  filtered(trx, webhook, filter)
+    .selectAll()
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+
+/** Counts no further than `most`. */
+export async function countDeliveries(
+  trx: OrganisationTransaction,
+  webhook: WebhookRef,
+  filter: DeliveryFilter,
+  most: number,
+): Promise<number> {
+  const row = await trx
+    .selectFrom(filtered(trx, webhook, filter).select("id").limit(most).as("some"))
+    .select((eb) => eb.fn.countAll<string>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+interface DeliveredEvent {
+  readonly eventId: string;
+  readonly eventCreatedAt: Date;
+  readonly eventType: string;
+  readonly redeliveryOf: string | null;
+}
+
+/** For this webhook alone, and due at once. */
+export const insertDelivery = (
+  trx: OrganisationTransaction,
+  webhook: WebhookRef,
+  event: DeliveredEvent,
+): Promise<DeliveryRow> => {
+  const id = newUuid();
+  const at = uuidTime(id);
+  return trx
+    .insertInto("deliveries")
+    .values({
+      ...byId(webhook, id),
+      webhook_id: webhook.webhookId,
+      event_id: event.eventId,
+      event_created_at: event.eventCreatedAt,
+      event_type: event.eventType,
+      redelivery_of: event.redeliveryOf,
+      next_attempt_at: at,
+      look_after: sql`now()`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+};
+
+/** New deliveries for what failed since then. What has been delivered, or is queued, meanwhile is left alone. */
+export async function insertRedeliveries(
+  trx: OrganisationTransaction,
+  { organisationId, webhookId }: WebhookRef,
+  since: Date,
+  most: number,
+): Promise<number> {
+  const { rows } = await sql`
+    insert into deliveries (organisation_id, id, created_at, webhook_id, event_id, event_created_at, event_type, redelivery_of, next_attempt_at, look_after)
+    select organisation_id, uuid_at(made_at), made_at, webhook_id, event_id, event_created_at, event_type, id, made_at, made_at
+      from (
+        select distinct on (d.event_id) d.*, date_trunc('milliseconds', now()) as made_at
+          from deliveries d
+          join events e on e.organisation_id = d.organisation_id and e.id = d.event_id and e.created_at = d.event_created_at
+          where d.organisation_id = ${organisationId} and d.webhook_id = ${webhookId} and d.status = 'failed' and d.created_at >= ${since}
+            and not exists (
+              select from deliveries o where o.organisation_id = d.organisation_id and o.event_id = d.event_id
+                and o.webhook_id = d.webhook_id and o.status in ('pending', 'delivered'))
+          order by d.event_id, d.created_at
+          limit ${most}
+      ) failed
+    returning id`.execute(trx);
+  return rows.length;
+}
+
+/** Its webhook is gone or disabled: it goes nowhere any more. */
+export const cancelDelivery = async (
+  trx: OrganisationTransaction,
+  owner: Pick<WebhookRef, "organisationId">,
+  id: string,
+  reason: string,
+): Promise<void> => {
+  await trx
+    .updateTable("deliveries")
+    .set({ status: "cancelled", last_error: reason, next_attempt_at: null, finished_at: sql`now()` })
+    .where((eb) => eb.and(byId(owner, id)))
+    .where("status", "=", "pending")
+    .execute();
+};
+
+/** Says that somebody has it in hand: the sweep need not look before then. */
+export const postponeSweep = async (
+  trx: OrganisationTransaction,
+  owner: Pick<WebhookRef, "organisationId">,
+  id: string,
+  until: Date,
+): Promise<void> => {
+  await trx
+    .updateTable("deliveries")
+    .set({ look_after: until })
+    .where((eb) => eb.and(byId(owner, id)))
+    .where("status", "=", "pending")
+    .execute();
+};
+
+export interface DeliveryContext {
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly next_attempt_at: Date | null;
+  /** Null when the webhook was deleted. */
+  readonly webhook_status: "enabled" | "disabled" | null;
+  readonly url: string;
+  readonly sealed_secret: Buffer;
+  readonly sealed_previous_secret: Buffer | null;
+  readonly previous_until: Date | null;
+  readonly event_id: string;
+  readonly event_created_at: Date;
+  readonly event_type: string;
+  readonly agent_id: string | null;
+  /** Null when the event has expired. */
+  readonly data: object | null;
+}
+
+/** All that an attempt needs to know. */
+export async function findDeliveryContext(
+  db: Kysely<DB>,
+  { organisationId }: Pick<WebhookRef, "organisationId">,
+  id: string,
+): Promise<DeliveryContext | undefined> {
+  const { rows } =
+    await sql<DeliveryContext>`select * from find_delivery(${organisationId}, ${id}, ${uuidTime(id)})`.execute(db);
+  return rows[0];
+}
+
+export interface AttemptRecord {
+  readonly organisation_id: string;
+  readonly webhook_id: string;
+  readonly delivery_id: string;
+  readonly number: number;
+  readonly at: string;
+  readonly ms: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  readonly status: "pending" | "delivered" | "failed";
+  readonly next_attempt_at: string | null;
+  /** Why the webhook is to be disabled at once, if it is. */
+  readonly gone: string | null;
+  /** Why it is to be disabled, if it has failed for too long. */
+  readonly given_up: string;
+}
+
+export async function recordAttempt(
+  db: Kysely<DB>,
+  record: AttemptRecord,
+): Promise<{ readonly newly: boolean; readonly disabled: string | null }> {
+  const attempt = { ...record, created_at: uuidTime(record.delivery_id) };
+  const { rows } = await sql<{ newly: boolean; disabled: string | null }>`
+    select * from record_attempt(${JSON.stringify(attempt)}::jsonb)`.execute(db);
+  return rows[0] ?? { newly: false, disabled: null };
+}
+
+export interface DueDelivery {
+  readonly organisation_id: string;
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly attempts: number;
+}
+
+/** Of any organisation. */
+export async function claimDueDeliveries(db: Kysely<DB>, most: number): Promise<DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`select * from claim_due_deliveries(${most})`.execute(db);
+  return rows;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../spec/verifies.ts";
+import { ok, refusal } from "../../test/contract-client.ts";
+import { type Organisation, usePerch } from "../../test/harness.ts";
+import { parsePublicId } from "../platform/ids.ts";
+
+const perch = usePerch();
+const body = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
+const make = async ({ call }: Organisation) => ok(await call("POST /v1/webhooks", { body })).data;
+
+describe("PATCH /v1/webhooks/{webhook_id}", () => {
+  const operation = "PATCH /v1/webhooks/{webhook_id}";
+
+  test("changes url and events, and leaves what is not named", async () => {
+    const organisation = await perch().newOrganisation();
+    const { secret: _, ...before } = await make(organisation);
+    const params = { webhook_id: before.id };
+    const changed = ok(await organisation.call(operation, { params, body: { events: ["agent.failed"] } })).data;
+    expect(changed).toEqual({ ...before, events: ["agent.failed"], updated_at: changed.updated_at });
+    const url = "https://hooks.example/elsewhere";
+    expect(ok(await organisation.call(operation, { params, body: { url } })).data).toMatchObject({
+      url,
+      events: ["agent.failed"],
+    });
+  });
+
+  test("400 for a new url that would not be allowed at creation", async () => {
+    const organisation = await perch().newOrganisation();
+    const { id } = await make(organisation);
+    for (const url of ["http://hooks.example/", "https://169.254.169.254/latest"]) {
+      const answer = await organisation.call(operation, { params: { webhook_id: id }, body: { url } });
+      expect(refusal(answer, "invalid_request").details).toMatchObject([{ field: "url" }]);
+    }
+  });
+
+  test("disables, and enabling begins anew: why it was disabled and since when it failed are forgotten", async () => {
+    const organisation = await perch().newOrganisation();
+    const { id } = await make(organisation);
+    const patch = (enabled: boolean) =>
+      organisation.call(operation, { params: { webhook_id: id }, body: { enabled } }).then((answer) => ok(answer).data);
+    expect(await patch(false)).toMatchObject({ status: "disabled", disabled_reason: null });
+    await withClient(perch().database.adminUrl, (client) =>
+      client.query("update webhooks set disabled_reason = 'gone', failing_since = now() where id = $1", [
+        parsePublicId("webhook", id),
+      ]),
+    );
+    expect(await patch(true)).toMatchObject({ status: "enabled", disabled_reason: null, failing_since: null });
+  });
+
+  test("404 for a webhook that is not there", async () => {
+    const { call } = await perch().newOrganisation();
+    for (const webhook_id of ["wh_01h455vb4pex5vsknk084sn02q", "nonsense"])
+      refusal(await call(operation, { params: { webhook_id }, body: {} }), "not_found");
+  });
+});
+
+describe("DELETE /v1/webhooks/{webhook_id}", () => {
+  const operation = "DELETE /v1/webhooks/{webhook_id}";
+
+  test("it is gone, once", async () => {
+    verifies("operations.delete-webhook", "responses.delete-webhook");
+    const organisation = await perch().newOrganisation();
+    const params = { webhook_id: (await make(organisation)).id };
+    expect(ok(await organisation.call(operation, { params })).data).toEqual({ id: params.webhook_id, deleted: true });
+    refusal(await organisation.call("GET /v1/webhooks/{webhook_id}", { params }), "not_found");
+    refusal(await organisation.call(operation, { params }), "not_found");
+  });
+
+  test("an agent takes its webhooks with it, and no others", async () => {
+    const organisation = await perch().newOrganisation();
+    const { call } = organisation;
+    ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+    ok(await call("POST /v1/webhooks", { body: { ...body, agent_id: "bot" } }));
+    const { id } = await make(organisation);
+    ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
+    expect(ok(await call("GET /v1/webhooks", { query: {} })).data.map((webhook) => webhook.id)).toEqual([id]);
+  });
+});
+
+describe("POST /v1/webhooks/{webhook_id}/rotate", () => {
+  const operation = "POST /v1/webhooks/{webhook_id}/rotate";
+
+  test("shows a new secret once and says until when the old one signs too; without an overlap it ends at once", async () => {
+    const organisation = await perch().newOrganisation();
+    const before = await make(organisation);
+    const params = { webhook_id: before.id };
+    const rotated = ok(await organisation.call(operation, { params, body: { overlap_hours: 2 } })).data;
+    expect(rotated.secret).not.toBe(before.secret);
+    const leftMs = Date.parse(rotated.previous_secret_until ?? "") - Date.now();
+    expect(leftMs).toBeGreaterThan(2 * 3_600_000 - 60_000);
+    expect(leftMs).toBeLessThanOrEqual(2 * 3_600_000);
+    const read = ok(await organisation.call("GET /v1/webhooks/{webhook_id}", { params })).data;
+    expect({ ...read, secret: rotated.secret }).toEqual(rotated);
+    const atOnce = ok(await organisation.call(operation, { params, body: { overlap_hours: 0 } })).data;
+    expect(atOnce.previous_secret_until).toBeNull();
+  });
+
+  test("400 past a week", async () => {
+    const organisation = await perch().newOrganisation();
+    const params = { webhook_id: (await make(organisation)).id };
+    refusal(await organisation.call(operation, { params, body: { overlap_hours: 169 } }), "invalid_request");
+  });
+});

@@ -1,0 +1,151 @@
+import type { WebhookSortField, WebhookStatus } from "@perch/contract";
+import { type Selectable, sql } from "kysely";
+import type { OrganisationTransaction } from "../db/database.ts";
+import type { Webhooks } from "../db/generated-rows.ts";
+import type { Scope } from "../handlers.ts";
+import { sortOrder } from "../platform/envelopes.ts";
+
+export type WebhookRow = Selectable<Webhooks>;
+
+/** Webhooks that exist for this caller: all of its organisation, or those of its one agent. */
+const visible = (trx: OrganisationTransaction, { organisationId, agentId }: Scope) => {
+  const query = trx.selectFrom("webhooks").where("organisation_id", "=", organisationId);
+  return agentId === null ? query : query.where("agent_id", "=", agentId);
+};
+
+export const findWebhook = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<WebhookRow | undefined> =>
+  visible(trx, scope).selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Holds the row until the transaction ends, so that two changes to one webhook take turns. */
+export const findWebhookForUpdate = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+): Promise<WebhookRow | undefined> =>
+  visible(trx, scope).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+
+export interface WebhookFilter {
+  readonly agentId?: string | undefined;
+  readonly status?: WebhookStatus | undefined;
+}
+
+const filtered = (trx: OrganisationTransaction, scope: Scope, { agentId, status }: WebhookFilter) =>
+  visible(trx, scope)
+    .$if(agentId !== undefined, (query) => query.where("agent_id", "=", agentId ?? null))
+    .$if(status !== undefined, (query) => query.where("status", "=", status ?? ""));
+
+interface WebhookPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: WebhookSortField | `-${WebhookSortField}`;
+}
+
+export const listWebhooks = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: WebhookFilter,
+  { limit, offset, sort }: WebhookPage,
+): Promise<WebhookRow[]> => {
+  const [field, direction] = sortOrder(sort);
+  return filtered(trx, scope, filter)
+    .selectAll()
+    .orderBy(field, direction)
+    .orderBy("id", direction)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+};
+
+/** An organisation has a thousand at most. */
+export async function countWebhooks(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: WebhookFilter = {},
+): Promise<number> {
+  const row = await filtered(trx, scope, filter)
+    .select((eb) => eb.fn.countAll<string>().as("webhooks"))
+    .executeTakeFirstOrThrow();
+  return Number(row.webhooks);
+}
+
+interface NewWebhook {
+  readonly id: string;
+  readonly agentId: string | null;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly sealedSecret: Buffer;
+  readonly createdBy: string;
+}
+
+export const insertWebhook = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  { id, agentId, url, events, sealedSecret, createdBy }: NewWebhook,
+): Promise<WebhookRow> =>
+  trx
+    .insertInto("webhooks")
+    .values({
+      organisation_id: organisationId,
+      id,
+      agent_id: agentId,
+      url,
+      events: [...events],
+      sealed_secret: sealedSecret,
+      created_by: createdBy,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export type WebhookChange = Partial<
+  Pick<
+    WebhookRow,
+    | "url"
+    | "events"
+    | "status"
+    | "disabled_reason"
+    | "failing_since"
+    | "sealed_secret"
+    | "sealed_previous_secret"
+    | "previous_until"
+  >
+>;
+
+export const updateWebhook = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  id: string,
+  change: WebhookChange,
+): Promise<WebhookRow> =>
+  trx
+    .updateTable("webhooks")
+    .set({ ...change, updated_at: sql`now()` })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const deleteWebhook = async (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: Scope,
+  id: string,
+): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom("webhooks")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .$if(agentId !== null, (query) => query.where("agent_id", "=", agentId))
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+};
+
+export const deleteWebhooksOfAgent = async (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  agentId: string,
+): Promise<void> => {
+  await trx
+    .deleteFrom("webhooks")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .execute();
+};
