@@ -46,6 +46,21 @@ export const security = {
     section: "Authentication",
     given: "Multi-factor authentication can be enabled per agent and required for named operations (delete, update).",
   },
+  "security.mfa-lock-out": {
+    section: "Authentication",
+    silent: "What a wrong code does: not shown.",
+    decision: "A code counts once. Five wrong ones in a row lock the second factor for 15 minutes.",
+  },
+  "security.mfa-recovery-codes": {
+    section: "Authentication",
+    silent: "What becomes of whoever loses the device: not shown.",
+    decision: "Ten recovery codes are given at enrolment; each stands in for a code, once.",
+  },
+  "security.mfa-step-up": {
+    section: "Authentication",
+    silent: "How a script passes the second factor: not shown.",
+    decision: "A code buys a step-up token, which counts as a code for the same key for ten minutes.",
+  },
   "security.govern-rest-api": {
     section: "Authentication",
     silent: governs,
@@ -76,6 +91,17 @@ export const security = {
     section: "Authentication",
     silent: governs,
     decision: "With hsts enabled, answers carry `Strict-Transport-Security` with the given maxAge.",
+  },
+  "security.master-key-rotation": {
+    section: "Authentication",
+    silent: "How secrets are kept: not shown.",
+    decision:
+      "Encrypted with data keys, which the master key encrypts. `perch-server rotate-master-key` changes it while servers run; no request fails, and it can be repeated.",
+  },
+  "security.no-lock-out": {
+    section: "Authentication",
+    silent: "Whether settings can lock out whoever sets them: not shown.",
+    decision: "Settings that would refuse the very request that sets them are 409 `conflict`, unless `force` is true.",
   },
   "security.rate-limit-enforced": {
     section: "Authentication",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AgentAuth } from "./agent-auth.ts";
 import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
 
 export const ModelRef = z
@@ -137,5 +138,6 @@ export const AgentDefinitionPatch = z.strictObject({
   fallback_models: fallback_models.nullable().optional(),
   runtime: runtime.nullable().optional(),
   security: SecuritySettingsPatch.nullable().optional(),
+  auth: AgentAuth.nullable().optional(),
 });
 export type AgentDefinitionPatch = z.infer<typeof AgentDefinitionPatch>;

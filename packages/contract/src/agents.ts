@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ShownAuth } from "./agent-auth.ts";
 import { AgentDefinition, AgentDefinitionPatch, agentDefaults } from "./agent-definition.ts";
 import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import { AgentId, AgentName, AgentRef } from "./ids.ts";
@@ -14,7 +15,7 @@ export const AgentSummary = z
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
 export const Agent = z
-  .object({ ...AgentSummary.shape, ...AgentDefinition.shape, updated_at: Timestamp })
+  .object({ ...AgentSummary.shape, ...AgentDefinition.shape, auth: ShownAuth.nullable(), updated_at: Timestamp })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;
 
@@ -24,14 +25,21 @@ export type AgentSortField = (typeof agentSortFields)[number];
 const agent = single(Agent);
 const params = z.strictObject({ agent_id: AgentRef });
 const tag = "Agents";
+const force = z.strictObject({
+  force: z
+    .enum(["true", "false"])
+    .default("false")
+    .describe("Lets you set `security` that refuses this very request: an address list without you in it, say."),
+});
 
 export const agentOperations = {
   "POST /v1/agents": {
     id: "createAgent",
     tag,
     summary: "Create agent",
-    description: `\`name\` never changes afterwards. \`model\` is required, except for a remote agent (\`runtime.type\` is \`http\`). Left out, the rest is \`${JSON.stringify(agentDefaults)}\`. Setting \`security\` also needs the permission \`manage\`.`,
+    description: `\`name\` never changes afterwards. \`model\` is required, except for a remote agent (\`runtime.type\` is \`http\`). Left out, the rest is \`${JSON.stringify(agentDefaults)}\`. Setting \`security\` or \`auth\` also needs the permission \`manage\`.`,
     permission: "write",
+    query: force,
     body: AgentDefinitionPatch.extend({ name: AgentName }).meta({ id: "CreateAgent" }),
     status: 201,
     response: agent,
@@ -61,13 +69,14 @@ export const agentOperations = {
     tag,
     summary: "Update agent",
     description:
-      "Changes the draft. `memory`, `limits` and `security` merge field by field, everything else is replaced; null restores the default. Changing `security` also needs the permission `manage`.",
+      "Changes the draft. `memory`, `limits` and `security` merge field by field, everything else is replaced; null restores the default. Changing `security` or `auth` also needs the permission `manage`, and is refused with `conflict` where it would refuse this very request, unless forced.",
     permission: "write",
     params,
+    query: force,
     body: AgentDefinitionPatch.meta({ id: "UpdateAgent" }),
     status: 200,
     response: agent,
-    errors: ["not_found"],
+    errors: ["not_found", "conflict"],
   },
   "DELETE /v1/agents/{agent_id}": {
     id: "deleteAgent",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cappedList, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { EventType } from "./events.ts";
 import { DeliveryId, EventId, WebhookId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
@@ -98,7 +98,7 @@ export const deliveryOperations = {
     permission: "write",
     params: webhookParams,
     body: z
-      .strictObject({ since: z.iso.datetime({ offset: true }).describe("Deliveries created from this time on.") })
+      .strictObject({ since: Instant.describe("Deliveries created from this time on.") })
       .meta({ id: "RedeliverFailed" }),
     status: 200,
     response: single(z.object({ queued: z.int(), more: z.boolean() })),

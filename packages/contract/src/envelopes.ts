@@ -2,6 +2,14 @@ import { z } from "zod";
 
 export const Timestamp = z.iso.datetime().meta({ id: "Timestamp", example: "2026-01-31T12:00:00.000Z" });
 
+const yearOf = (text: string): number => new Date(text).getUTCFullYear();
+
+/** A time that a request names, with any offset. Answers write it in UTC, where years have four digits. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  // What is no time at all was refused before, and has no year.
+  .refine((text) => !(yearOf(text) < 0 || yearOf(text) > 9999), "Expected a time in the years 0 to 9999");
+
 export const Pagination = z
   .object({
     limit: z.int(),
@@ -40,7 +48,7 @@ export const wholeNumber = ({ min, max, default: fallback, description }: WholeN
     .max(max)
     .default(fallback)
     .describe(description);
-  const digits = (value: unknown) => (typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value);
+  const digits = (value: unknown) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value);
   return z.preprocess(digits, number) as unknown as typeof number;
 };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cappedList, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { AgentId, AgentRef, EventId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -44,8 +44,8 @@ export const eventOperations = {
       ...pageQuery,
       type: EventType.optional(),
       agent_id: AgentRef.min(1).max(128).optional().describe("Only events of this agent (id or name)."),
-      start_time: z.iso.datetime({ offset: true }).optional().describe("From this time on."),
-      end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time."),
+      start_time: Instant.optional().describe("From this time on."),
+      end_time: Instant.optional().describe("Before this time."),
     }),
     status: 200,
     response: cappedList(Event),

@@ -12,6 +12,7 @@ export const idPrefixes = {
   clear: "clr",
   webhook: "wh",
   delivery: "dlv",
+  audit: "aud",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -36,6 +37,7 @@ export const KeyId = id("key", "KeyId");
 export const EventId = id("event", "EventId");
 export const WebhookId = id("webhook", "WebhookId");
 export const DeliveryId = id("delivery", "DeliveryId");
+export const AuditId = id("audit", "AuditId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

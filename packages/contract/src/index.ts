@@ -1,6 +1,8 @@
+export * from "./agent-auth.ts";
 export * from "./agent-definition.ts";
 export * from "./agent-security.ts";
 export * from "./agents.ts";
+export * from "./audit.ts";
 export * from "./deliveries.ts";
 export * from "./deployments.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
@@ -12,6 +14,7 @@ export * from "./keys.ts";
 export * from "./logs.ts";
 export * from "./memory.ts";
 export * from "./metrics.ts";
+export * from "./mfa.ts";
 export { openApiDocument } from "./openapi.ts";
 export type {
   InputOf,

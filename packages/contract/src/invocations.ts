@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cappedList, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
 import { LogEntry } from "./logs.ts";
@@ -138,8 +138,8 @@ export const invocationOperations = {
       status: InvocationStatus.optional(),
       session_id: ShortText.optional(),
       environment: ShortText.optional(),
-      start_time: z.iso.datetime({ offset: true }).optional().describe("From this time on."),
-      end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time."),
+      start_time: Instant.optional().describe("From this time on."),
+      end_time: Instant.optional().describe("Before this time."),
     }),
     status: 200,
     response: cappedList(InvocationSummary),

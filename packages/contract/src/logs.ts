@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Pagination, single, Timestamp, wholeNumber } from "./envelopes.ts";
+import { Instant, Pagination, single, Timestamp, wholeNumber } from "./envelopes.ts";
 import { AgentRef, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -23,10 +23,7 @@ const mostMetadataBytes = 16 * 1024;
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 const NewLogEntry = z
   .strictObject({
-    timestamp: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .describe("When it happened, in the last 24 hours; now unless given."),
+    timestamp: Instant.optional().describe("When it happened, in the last 24 hours; now unless given."),
     level: LogLevel.default("info"),
     message: z.string().min(1).max(8192),
     request_id: RequestId.optional().describe("The run it belongs to."),
@@ -39,8 +36,8 @@ const NewLogEntry = z
 
 const LogQuery = z.strictObject({
   level: LogLevel.optional(),
-  start_time: z.iso.datetime({ offset: true }).optional().describe("From this time on; the last 24 hours unless set."),
-  end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time."),
+  start_time: Instant.optional().describe("From this time on; the last 24 hours unless set."),
+  end_time: Instant.optional().describe("Before this time."),
   limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Entries on a page." }),
   offset: wholeNumber({ min: 0, max: 100_000, default: 0, description: "Entries to skip. `cursor` costs less." }),
   cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the page before."),

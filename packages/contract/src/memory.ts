@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { Instant, Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { AgentRef, ClearId, MemoryId, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -61,8 +61,8 @@ const SearchMemory = z
     mode: SearchMode.default("hybrid").describe("By meaning and by words, or by one of them."),
     user_id: ShortText.optional().describe("Memories of this user alone."),
     session_id: ShortText.optional().describe("Memories of this session alone."),
-    start_time: z.iso.datetime({ offset: true }).optional().describe("Last said at this time or later."),
-    end_time: z.iso.datetime({ offset: true }).optional().describe("Last said before this time."),
+    start_time: Instant.optional().describe("Last said at this time or later."),
+    end_time: Instant.optional().describe("Last said before this time."),
     metadata: Metadata.optional().describe("Memories whose metadata contain this."),
   })
   .meta({ id: "SearchMemory" });
@@ -93,7 +93,7 @@ const AddMemory = z
 const ClearQuery = z.strictObject({
   user_id: ShortText.optional().describe("Only what belongs to this user."),
   session_id: ShortText.optional().describe("Only what belongs to this session."),
-  before: z.iso.datetime({ offset: true }).optional().describe("Only what was last said before this time."),
+  before: Instant.optional().describe("Only what was last said before this time."),
 });
 
 export const MemoryClear = z
@@ -143,7 +143,7 @@ export const memoryOperations = {
     body: SearchMemory,
     status: 200,
     response: z.object({ data: z.array(MemoryHit), pagination: Pagination, search: SearchReport }),
-    errors,
+    errors: ["not_found", "conflict"],
   },
   "POST /v1/agents/{agent_id}/memory": {
     id: "addMemory",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { single, Timestamp } from "./envelopes.ts";
+import { Instant, single, Timestamp } from "./envelopes.ts";
 import { AgentRef } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -33,11 +33,8 @@ export const metricOperations = {
     params: z.strictObject({ agent_id: AgentRef }),
     query: z.strictObject({
       metric: z.enum(metricNames),
-      start_time: z.iso
-        .datetime({ offset: true })
-        .optional()
-        .describe("From the interval of this time on; 24 hours before the end unless set."),
-      end_time: z.iso.datetime({ offset: true }).optional().describe("Before this time; now unless set."),
+      start_time: Instant.optional().describe("From the interval of this time on; 24 hours before the end unless set."),
+      end_time: Instant.optional().describe("Before this time; now unless set."),
       granularity: Granularity.optional().describe(
         "The finest with at most 300 values unless set; at most 1,500 values.",
       ),

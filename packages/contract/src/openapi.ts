@@ -35,6 +35,8 @@ const tagDescriptions = {
     "Who is told of events, and what became of each delivery. Every delivery is signed; at least once, in no order.",
   Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
   "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
+  "Multi-factor": "A second factor for a key: time-based codes, for operations whose agents ask for one.",
+  "Audit log": "Who changed what, from where, and what was refused. Nobody can change an entry.",
 };
 
 /** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */

@@ -37,8 +37,14 @@ type Parts<O extends Operation, Mode extends "input" | "output"> = {
   [K in "params" | "query" | "body" as O[K] extends z.ZodType ? K : never]: Part<O[K], Mode>;
 };
 
-/** What a client sends: defaults not yet applied. */
-export type RequestOf<O extends Operation> = Parts<O, "input">;
+type OptionalQuery<P> = P extends { query: infer Q }
+  ? Record<never, never> extends Q
+    ? Omit<P, "query"> & { query?: Q }
+    : P
+  : P;
+
+/** What a client sends: defaults not yet applied, and no query where all of it may be left out. */
+export type RequestOf<O extends Operation> = OptionalQuery<Parts<O, "input">>;
 /** What a handler receives: validated, defaults applied. */
 export type InputOf<O extends Operation> = Parts<O, "output">;
 export type ResponseOf<O extends Operation> = z.output<O["response"]>;

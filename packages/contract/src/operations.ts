@@ -1,4 +1,5 @@
 import { agentOperations } from "./agents.ts";
+import { auditOperations } from "./audit.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { deploymentOperations } from "./deployments.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -8,6 +9,7 @@ import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
 import { memoryOperations } from "./memory.ts";
 import { metricOperations } from "./metrics.ts";
+import { mfaOperations } from "./mfa.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
 import { versionOperations } from "./versions.ts";
@@ -27,6 +29,8 @@ export const operations = {
   ...eventOperations,
   ...keyOperations,
   ...providerOperations,
+  ...auditOperations,
+  ...mfaOperations,
 };
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
@@ -42,6 +46,8 @@ export type DeliveryOperationKey = keyof typeof deliveryOperations;
 export type EventOperationKey = keyof typeof eventOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;
+export type MfaOperationKey = keyof typeof mfaOperations;
+export type AuditOperationKey = keyof typeof auditOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

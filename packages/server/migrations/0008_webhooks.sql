@@ -112,7 +112,7 @@ end
 $$;
 
 -- The one terminal event of a run: its id is the run's own. Longer answers are cut: the record has them whole.
-create function tell_of_run(recorded invocations) returns void language plpgsql set search_path = public, pg_temp as $$
+create function tell_of_run(recorded invocations, run jsonb) returns void language plpgsql set search_path = public, pg_temp as $$
 declare
   most constant int := 65536;
   -- Rounded as the column does, since deliveries refer to it.
@@ -122,7 +122,9 @@ begin
     row(recorded.organisation_id, recorded.id, at,
         case recorded.status when 'completed' then 'agent.completed' else 'agent.failed' end, recorded.agent_id,
         jsonb_build_object(
-          'request_id', public_id('req', recorded.id), 'agent_id', public_id('agent', recorded.agent_id),
+          -- Workers of an earlier release do not say.
+          'request_id', coalesce(run -> 'told' ->> 'request_id', public_id('req', recorded.id)),
+          'agent_id', coalesce(run -> 'told' ->> 'agent_id', public_id('agent', recorded.agent_id)),
           'environment', recorded.environment, 'version', recorded.version, 'status', recorded.status,
           'tokens_used', recorded.tokens_used, 'duration_ms', recorded.duration_ms,
           'user_id', recorded.user_id, 'session_id', recorded.session_id)
@@ -178,7 +180,7 @@ begin
         set runs = s.runs + 1, failed = s.failed + excluded.failed, tokens = s.tokens + excluded.tokens,
             duration_ms = s.duration_ms + excluded.duration_ms, cost_micros = s.cost_micros + excluded.cost_micros, durations[place] = s.durations[place] + 1;
   end if;
-  perform tell_of_run(recorded);
+  perform tell_of_run(recorded, run);
   return next recorded;
 end
 $$;

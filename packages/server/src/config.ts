@@ -1,5 +1,15 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
+import {
+  AgentAuth,
+  HttpUrl,
+  ModelRef,
+  ProviderApiKey,
+  ProviderModels,
+  ProviderName,
+  ProviderType,
+  SecuritySettings,
+} from "@perch/contract";
 import { z } from "zod";
 import { logLevels } from "./platform/logger.ts";
 
@@ -57,6 +67,20 @@ const Providers = z
     })),
   );
 
+const FilePath = z.string().min(1).max(1024);
+
+/** What agents have as `security` and `auth`, for all paths, and what only a server has. */
+const InstanceSecurity = z.strictObject({
+  enforceHttps: SecuritySettings.shape.enforceHttps,
+  hsts: SecuritySettings.shape.hsts,
+  ipWhitelist: SecuritySettings.shape.ipWhitelist,
+  mfa: SecuritySettings.shape.mfa,
+  mtls: z.strictObject({ enabled: z.boolean(), caCert: FilePath }).optional(),
+  auth: AgentAuth.optional(),
+  tls: z.strictObject({ cert: FilePath, key: FilePath }).optional(),
+  certificates: FilePath.optional(),
+});
+
 const parsedJson = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);
@@ -108,8 +132,11 @@ export const settings = {
       "A server that perch/script asks for its replies, instead of playing the agent's instructions. For tests.",
     ),
   PERCH_MASTER_KEY: MasterKey.describe(
-    "32 random bytes in base64. API keys are stored as digests under it: lose it and every key is void.",
+    "32 random bytes in base64. It encrypts the keys that everything secret is under: lose it and every API key is void.",
   ),
+  PERCH_PREVIOUS_MASTER_KEYS: commaList
+    .pipe(z.array(MasterKey))
+    .describe("Master keys from before, separated by commas, until `rotate-master-key` has run."),
   PERCH_HOST: z.string().default("127.0.0.1").describe("Address to listen on."),
   PERCH_PORT: z.coerce.number().int().min(0).max(65_535).default(7400).describe("Port to listen on."),
   PERCH_METRICS_HOST: z.string().default("127.0.0.1").describe("Address that metrics for operators are served on."),
@@ -207,6 +234,12 @@ export const settings = {
     .describe(
       "A collector that takes OpenTelemetry traces, OTLP over HTTP: `http://collector:4318`. Nothing is traced unless set.",
     ),
+  PERCH_SECURITY: parsedJson
+    .pipe(InstanceSecurity)
+    .optional()
+    .describe(
+      "Security settings for every path, as JSON: `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` as an agent has them, `mtls` with `enabled` and `caCert`; besides, `tls` with `cert` and `key` to serve HTTPS directly, and `certificates`, the directory where agents' `mtls.caCert` may be. All files by path. See docs/security/settings.md.",
+    ),
   PERCH_CORS_ORIGINS: commaList
     .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
     .describe("Origins whose pages may call the API from a browser, separated by commas. None by default."),
@@ -227,6 +260,7 @@ export interface Config {
   readonly workerUrl: string | undefined;
   readonly scriptUrl: string | undefined;
   readonly masterKey: Buffer;
+  readonly previousMasterKeys: readonly Buffer[];
   readonly host: string;
   readonly port: number;
   readonly metricsHost: string;
@@ -236,6 +270,9 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly otlpUrl: string | undefined;
   readonly corsOrigins: readonly string[];
+  readonly security: z.infer<typeof InstanceSecurity>;
+  /** Where the API itself speaks TLS: certificate and key in PEM. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly providers: readonly ConfiguredProvider[];
   readonly modelSilenceSeconds: number;
   readonly modelPrices: Readonly<Record<string, number>>;
@@ -268,6 +305,15 @@ function configuredProviders(values: z.infer<typeof Settings>): ConfiguredProvid
   ];
 }
 
+function readTls(files: { readonly cert: string; readonly key: string } | undefined): Config["tls"] {
+  if (!files) return undefined;
+  try {
+    return { cert: readFileSync(files.cert), key: readFileSync(files.key) };
+  } catch (error) {
+    throw new ConfigError(`PERCH_SECURITY names files that cannot be read: ${(error as Error).message}`);
+  }
+}
+
 /** Parses the environment, once. This is its only reader. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   // An empty variable counts as one that is not set: compose files and shells make no difference either.
@@ -293,6 +339,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     workerUrl: values.PERCH_WORKER_URL,
     scriptUrl: values.PERCH_SCRIPT_URL,
     masterKey: values.PERCH_MASTER_KEY,
+    previousMasterKeys: values.PERCH_PREVIOUS_MASTER_KEYS,
     host: values.PERCH_HOST,
     port: values.PERCH_PORT,
     metricsHost: values.PERCH_METRICS_HOST,
@@ -302,6 +349,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     trustedProxies: values.PERCH_TRUSTED_PROXIES,
     otlpUrl: values.PERCH_OTLP_URL,
     corsOrigins: values.PERCH_CORS_ORIGINS,
+    security: values.PERCH_SECURITY ?? {},
+    tls: readTls(values.PERCH_SECURITY?.tls),
     providers: configuredProviders(values),
     modelSilenceSeconds: values.PERCH_MODEL_SILENCE_SECONDS,
     modelPrices: values.PERCH_MODEL_PRICES ?? {},

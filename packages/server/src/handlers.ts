@@ -1,6 +1,17 @@
-import type { InputOf, OperationKey, Operations, Permission, ResponseOf, Role, Tier } from "@perch/contract";
+import type {
+  InputOf,
+  OperationKey,
+  Operations,
+  Permission,
+  ResponseOf,
+  Role,
+  SecuritySettings,
+  Tier,
+} from "@perch/contract";
+import type { Selectable } from "kysely";
 import type { z } from "zod";
 import type { OrganisationTransaction } from "./db/database.ts";
+import type { Agents } from "./db/generated-rows.ts";
 import type { Epoch } from "./gate/gate.ts";
 import type { RepeatableRequest } from "./idempotency/repeatable-request.ts";
 import type { TraceParent } from "./tracing/tracing.ts";
@@ -15,6 +26,8 @@ export interface Caller {
   readonly role: Role | null;
   readonly permissions: ReadonlySet<Permission>;
   readonly expiresAt: Date | null;
+  /** The user that a token beside the key speaks for. */
+  readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;
 }
 
 /** What of the organisation the caller may see. Every query takes it. */
@@ -25,6 +38,12 @@ export interface Scope {
 
 export interface RequestContext {
   readonly requestId: string;
+  /** Where the request came from. */
+  readonly address: string;
+  /** Asks for the second factor, where this agent has one for anything. */
+  readonly demandFactor: (agent: Selectable<Agents>) => Promise<void>;
+  /** Whether these settings would refuse this very request. */
+  readonly wouldRefuse: (settings: SecuritySettings) => boolean;
   readonly caller: Caller;
   readonly scope: Scope;
   /** What this request may still believe of what was remembered. */
@@ -82,7 +101,7 @@ export class EventStream {
 }
 
 /** For the few operations that need no key. */
-export type PublicContext = Pick<RequestContext, "requestId">;
+export type PublicContext = Pick<RequestContext, "requestId" | "address">;
 
 type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
 

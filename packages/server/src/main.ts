@@ -2,11 +2,14 @@
 import { runCreateKey } from "./commands/run-create-key.ts";
 import { runCreateOrganisation } from "./commands/run-create-organisation.ts";
 import { runMigrate } from "./commands/run-migrate.ts";
+import { runResetAgentSecurity } from "./commands/run-reset-agent-security.ts";
 import { all, serve, work } from "./commands/run-roles.ts";
+import { runRotateMasterKey } from "./commands/run-rotate-master-key.ts";
 import { runSetTier } from "./commands/run-set-tier.ts";
 import { UsageError, usage } from "./commands/usage.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { createLogger, type Logger } from "./platform/logger.ts";
+import { MasterKeyError } from "./platform/secrets.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 
@@ -18,6 +21,8 @@ const commands: Record<string, Command> = {
   "create-organisation": runCreateOrganisation,
   "create-key": runCreateKey,
   "set-tier": runSetTier,
+  "reset-agent-security": runResetAgentSecurity,
+  "rotate-master-key": runRotateMasterKey,
 };
 
 async function main([name, ...args]: string[]): Promise<void> {
@@ -30,7 +35,10 @@ async function main([name, ...args]: string[]): Promise<void> {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected =
-    error instanceof ConfigError || error instanceof UsageError || (error instanceof TypeError && "code" in error);
+    error instanceof ConfigError ||
+    error instanceof MasterKeyError ||
+    error instanceof UsageError ||
+    (error instanceof TypeError && "code" in error);
   console.error(expected ? error.message : error);
   if (error instanceof UsageError) console.error(`\n${usage}`);
   process.exitCode = expected ? 2 : 1;

@@ -5,6 +5,7 @@ import { type Edge, importsOf, root, sourceFiles } from "./source-files.ts";
 
 const resources = [
   "agents",
+  "audit",
   "deployments",
   "events",
   "invocations",
@@ -12,9 +13,11 @@ const resources = [
   "logs",
   "memory",
   "metrics",
+  "mfa",
   "organisations",
   "providers",
   "webhooks",
+  "security",
 ];
 const below = [
   "handlers",
@@ -59,7 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
 const confined: Record<string, readonly string[]> = {
   fastify: ["http", "compose"],
   "@fastify/cors": ["http"],
-  kysely: ["db", "gate", "http", "idempotency", ...resources],
+  kysely: ["db", "gate", "handlers", "http", "idempotency", ...resources],
   iovalkey: ["gate", "logs", "streams"],
   "@ai-sdk/mcp": ["tools"],
   "@ai-sdk/provider": ["models"],
@@ -73,6 +76,9 @@ const confined: Record<string, readonly string[]> = {
   "@restatedev/restate-sdk": ["engine", "workflows"],
   pg: ["db"],
   "prom-client": ["telemetry"],
+  jose: ["security"],
+  otpauth: ["mfa"],
+  oauth4webapi: ["security"],
 };
 
 const server = "packages/server/src/";

@@ -14,7 +14,13 @@ import { usePerch } from "./harness.ts";
 const perch = usePerch();
 
 /** Operations that any valid key may call. A new one must be added here on purpose. */
-const openToAnyKey: readonly OperationKey[] = ["GET /v1/me"];
+const openToAnyKey: readonly OperationKey[] = [
+  "GET /v1/me",
+  "POST /v1/mfa",
+  "POST /v1/mfa/confirm",
+  "POST /v1/mfa/step-up",
+  "POST /v1/mfa/remove",
+];
 /** Operations that need no key at all. */
 const open: readonly OperationKey[] = ["POST /v1/keys/revoke-leaked"];
 const guarded = operationKeys.filter((key) => !open.includes(key));

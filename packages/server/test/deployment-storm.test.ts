@@ -242,7 +242,7 @@ describe("200 deployments and rollbacks of one environment at once, while it is 
   test("each has told once that it became live or failed, and once that it was rolled back, if it was", async () => {
     const events = await withClient(perch().database.adminUrl, async (client) => {
       const { rows } = await client.query<{ type: string; id: string }>(
-        "select type, data->>'id' as id from events where data->>'environment' = 'production'",
+        "select type, data->>'id' as id from events where type like 'deployment.%' and data->>'environment' = 'production'",
       );
       return rows;
     });

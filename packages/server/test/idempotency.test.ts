@@ -1,18 +1,10 @@
-import {
-  isRepeatable,
-  type OperationKey,
-  type Operations,
-  operationKeys,
-  operations,
-  type RequestOf,
-} from "@perch/contract";
+import { isRepeatable, type OperationKey, operationKeys, operations } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { ok, requestFor } from "./contract-client.ts";
-import { deploy } from "./deploying.ts";
-import { type Node, type Organisation, startPerch } from "./harness.ts";
-import { withProvider } from "./providing.ts";
+import { requestFor } from "./contract-client.ts";
+import { type Node, startPerch } from "./harness.ts";
+import { subjectOf } from "./operation-samples.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let other: Node;
@@ -23,117 +15,6 @@ beforeAll(async () => {
 afterAll(() => perch.stop());
 
 const repeatableKeys = operationKeys.filter(isRepeatable);
-type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
-
-const botParams = { params: { agent_id: "bot" } };
-const newKeyId = async ({ call }: Organisation): Promise<string> =>
-  ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data.id;
-const deployed = async (org: Organisation, wish: Parameters<typeof deploy>[1]) => ({
-  params: { agent_id: "bot", deployment_id: (await deploy(org, wish)).id },
-});
-const canaryOf = async (org: Organisation) => {
-  await deploy(org, { version: "v1" });
-  return deployed(org, { version: "v1", traffic_percent: 10 });
-};
-
-const hook = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
-const newWebhook = async ({ call }: Organisation) => ({
-  params: { webhook_id: ok(await call("POST /v1/webhooks", { body: hook })).data.id },
-});
-
-/** One request for every operation that honours the header: a new operation without one does not compile. */
-const samples: {
-  readonly [K in OperationKey as K extends `${"POST" | "PATCH"} ${string}` ? K : never]?: (
-    org: Organisation,
-  ) => Promise<Sample<K>>;
-} = {
-  "POST /v1/agents": async () => ({
-    first: { body: { name: "fresh", model: "perch/echo" } },
-    otherBody: { name: "other", model: "perch/echo" },
-  }),
-  "PATCH /v1/agents/{agent_id}": async () => ({
-    first: { ...botParams, body: { temperature: 1 } },
-    otherBody: { temperature: 2 },
-  }),
-  "POST /v1/agents/{agent_id}/pause": async () => ({ first: botParams, otherBody: {} }),
-  "POST /v1/agents/{agent_id}/resume": async () => ({ first: botParams, otherBody: {} }),
-  "POST /v1/agents/{agent_id}/invoke": async () => ({
-    first: { ...botParams, body: { message: "hello" } },
-    otherBody: { message: "goodbye" },
-  }),
-  "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ call }) => {
-    const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
-    return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
-  },
-  "POST /v1/agents/{agent_id}/deployments": async () => ({
-    first: { ...botParams, body: { environment: "production", version: "v1" } },
-    otherBody: { environment: "production", version: "v2" },
-  }),
-  "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": async (org) => ({
-    first: { ...(await canaryOf(org)), body: { traffic_percent: 20 } },
-    otherBody: { traffic_percent: 30 },
-  }),
-  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote": async (org) => ({
-    first: await canaryOf(org),
-    otherBody: {},
-  }),
-  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort": async (org) => ({
-    first: await canaryOf(org),
-    otherBody: {},
-  }),
-  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": async (org) => {
-    await deploy(org, { version: "v1" });
-    return { first: await deployed(org, { version: "v1" }), otherBody: {} };
-  },
-  "POST /v1/agents/{agent_id}/logs": async () => ({
-    first: { ...botParams, body: { entries: [{ message: "one" }] } },
-    otherBody: { entries: [{ message: "two" }] },
-  }),
-  "POST /v1/agents/{agent_id}/memory": async () => ({
-    first: { ...botParams, body: { content: "one" } },
-    otherBody: { content: "two" },
-  }),
-  "POST /v1/providers": async () => ({
-    first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
-    otherBody: { name: "acme", type: "openai", api_key: "sk-2" },
-  }),
-  "PATCH /v1/providers/{provider_name}": async (org) => {
-    await withProvider(org, "https://models.example");
-    return { first: { params: { provider_name: "acme" }, body: { models: ["a"] } }, otherBody: { models: ["b"] } };
-  },
-  "POST /v1/webhooks": async () => ({ first: { body: hook }, otherBody: { ...hook, events: ["agent.failed"] } }),
-  "PATCH /v1/webhooks/{webhook_id}": async (org) => ({
-    first: { ...(await newWebhook(org)), body: { enabled: false } },
-    otherBody: { enabled: true },
-  }),
-  "POST /v1/webhooks/{webhook_id}/rotate": async (org) => ({
-    first: { ...(await newWebhook(org)), body: { overlap_hours: 1 } },
-    otherBody: { overlap_hours: 2 },
-  }),
-  "POST /v1/webhooks/{webhook_id}/test": async (org) => ({ first: await newWebhook(org), otherBody: {} }),
-  "POST /v1/webhooks/{webhook_id}/redeliver": async (org) => ({
-    first: { ...(await newWebhook(org)), body: { since: "2026-01-01T00:00:00Z" } },
-    otherBody: { since: "2026-01-02T00:00:00Z" },
-  }),
-  "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": async (org) => {
-    const { params } = await newWebhook(org);
-    const { id: delivery_id } = ok(await org.call("POST /v1/webhooks/{webhook_id}/test", { params })).data;
-    return { first: { params: { ...params, delivery_id } }, otherBody: {} };
-  },
-  "POST /v1/keys": async () => ({
-    first: { body: { name: "k", role: "viewer" } },
-    otherBody: { name: "k", role: "admin" },
-  }),
-  "PATCH /v1/keys/{key_id}": async (org) => ({
-    first: { params: { key_id: await newKeyId(org) }, body: { name: "n" } },
-    otherBody: { name: "m" },
-  }),
-  "POST /v1/keys/{key_id}/rotate": async (org) => ({
-    first: { params: { key_id: await newKeyId(org) }, body: { overlap_seconds: 60 } },
-    otherBody: { overlap_seconds: 61 },
-  }),
-};
-
 async function send(node: { url: string }, apiKey: string, key: OperationKey, parts: object, idempotencyKey: string) {
   const { path, init } = requestFor(key, parts);
   const headers = { ...(init.headers as object), authorization: `Bearer ${apiKey}`, "idempotency-key": idempotencyKey };
@@ -145,16 +26,6 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-async function subject(key: OperationKey) {
-  const organisation = await perch.newOrganisation();
-  ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
-  const make = samples[key as keyof typeof samples] as
-    | ((org: Organisation) => Promise<Sample<OperationKey>>)
-    | undefined;
-  if (!make) throw new Error(`${key} has no sample here`);
-  return { organisation, ...(await make(organisation)) };
-}
-
 test("the walk saw every POST and PATCH that an organisation makes", () => {
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
@@ -164,7 +35,7 @@ test("the walk saw every POST and PATCH that an organisation makes", () => {
 describe.each(repeatableKeys)("%s", (key) => {
   test("a repeated request gets the first status and bytes again, on any node, and says so", async () => {
     verifies("idempotency.header", "idempotency.replay", "idempotency.operations");
-    const { organisation, first } = await subject(key);
+    const { organisation, first } = await subjectOf(perch, key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
       status: operations[key].status,
@@ -177,7 +48,7 @@ describe.each(repeatableKeys)("%s", (key) => {
 
   test("another body is 409, unless there is none", async () => {
     verifies("errors.code.reused-idempotency-key");
-    const { organisation, first, otherBody } = await subject(key);
+    const { organisation, first, otherBody } = await subjectOf(perch, key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     if (Object.keys(otherBody).length === 0) return expect(original.status).toBeLessThan(300);
     const { status, text } = await send(other, organisation.adminKey, key, { ...first, body: otherBody }, "retry-1");
@@ -187,7 +58,7 @@ describe.each(repeatableKeys)("%s", (key) => {
 
   test("twenty at once over two nodes: one effect, twenty equal answers", async () => {
     verifies("idempotency.in-flight");
-    const { organisation, first } = await subject(key);
+    const { organisation, first } = await subjectOf(perch, key);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
     );
@@ -201,7 +72,7 @@ describe("the Idempotency-Key", () => {
 
   test("belongs to one method and path: elsewhere it is a new one", async () => {
     verifies("idempotency.scope");
-    const { organisation } = await subject("POST /v1/agents");
+    const { organisation } = await subjectOf(perch, "POST /v1/agents");
     const { adminKey } = organisation;
     expect((await send(perch, adminKey, "POST /v1/agents", create("a"), "k")).status).toBe(201);
     expect(
@@ -215,7 +86,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("gives its answer to the API key that made the request alone: it may hold a secret", async () => {
-    const { organisation, first } = await subject("POST /v1/keys");
+    const { organisation, first } = await subjectOf(perch, "POST /v1/keys");
     const second = await organisation.newKey({ role: "admin" });
     expect((await send(perch, organisation.adminKey, "POST /v1/keys", first, "k")).status).toBe(201);
     expect((await send(perch, second, "POST /v1/keys", first, "k")).status).toBe(409);
@@ -223,7 +94,7 @@ describe("the Idempotency-Key", () => {
 
   test("is not used up by a refusal", async () => {
     verifies("idempotency.failures-not-kept");
-    const { organisation } = await subject("POST /v1/agents");
+    const { organisation } = await subjectOf(perch, "POST /v1/agents");
     const pause = (agent_id: string) =>
       send(perch, organisation.adminKey, "POST /v1/agents/{agent_id}/pause", { params: { agent_id } }, "k");
     expect((await pause("later")).status).toBe(404);
@@ -232,7 +103,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("counts fields in any order as the same body", async () => {
-    const { organisation } = await subject("POST /v1/agents");
+    const { organisation } = await subjectOf(perch, "POST /v1/agents");
     const one = await send(
       perch,
       organisation.adminKey,
@@ -259,7 +130,7 @@ describe("the Idempotency-Key", () => {
 
   test("is forgotten after 24 hours", async () => {
     verifies("idempotency.valid-24-hours");
-    const { organisation, first } = await subject("PATCH /v1/agents/{agent_id}");
+    const { organisation, first } = await subjectOf(perch, "PATCH /v1/agents/{agent_id}");
     const patch = () => send(perch, organisation.adminKey, "PATCH /v1/agents/{agent_id}", first, "old");
     await patch();
     const age = (interval: string) =>
@@ -273,7 +144,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("keeps its answer encrypted", async () => {
-    const { organisation, first } = await subject("POST /v1/keys");
+    const { organisation, first } = await subjectOf(perch, "POST /v1/keys");
     const { text } = await send(perch, organisation.adminKey, "POST /v1/keys", first, "secret");
     const { rows } = await withClient(perch.database.adminUrl, (client) =>
       client.query<{ body: Buffer }>("select body from idempotent_answers"),

@@ -41,7 +41,7 @@ describe("a rollback", () => {
         }
       }),
     );
-    await expect.poll(() => early.length).toBeGreaterThan(40);
+    await expect.poll(() => early.length, { timeout: 15_000 }).toBeGreaterThan(40);
     const made = await rollBack(organisation, second.id);
     rolledBack = true;
     for (const node of nodes) expect(await says(node)).toBe("one");

@@ -248,7 +248,7 @@ describe("a collector that is not there for us", () => {
       const ill = await medianMs(organisation);
       console.log(`tracing: a run takes ${well.toFixed(1)} ms, ${ill.toFixed(1)} ms with a collector that is "${how}"`);
       // To wait for the collector would be to wait for seconds.
-      expect(ill).toBeLessThan(well * 2 + 50);
+      expect(ill).toBeLessThan(well * 2 + 500);
     },
     60_000,
   );

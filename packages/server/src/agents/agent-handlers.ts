@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentOperationKey, AgentStatus } from "@perch/contract";
+import type { AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from "@perch/contract";
 import type { Database } from "../db/database.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller, Handlers, RequestContext } from "../handlers.ts";
@@ -7,8 +7,10 @@ import { revokeKeysOfAgent } from "../keys/key-queries.ts";
 import { beginClear } from "../memory/clear-queries.ts";
 import { conflict, forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
-import { newUuid, toPublicId } from "../platform/ids.ts";
+import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { Sealer } from "../platform/secrets.ts";
+import { type StoredAuth, sealAuth } from "../security/agent-auth.ts";
 import { deleteWebhooksOfAgent } from "../webhooks/webhook-queries.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
@@ -20,15 +22,33 @@ interface AgentDeps {
   readonly agents: AgentDirectory;
   readonly engine: Pick<Engine, "embedMemory" | "clearMemory">;
   readonly logger: Logger;
+  readonly agentAuth: Sealer;
 }
 
-function mayChangeSecurity({ permissions }: Caller, patch: { readonly security?: unknown }): void {
-  if (patch.security !== undefined && !permissions.has("manage")) {
-    throw forbidden("Changing `security` needs a key with the permission manage.");
+function mayChangeSecurity(
+  { permissions }: Caller,
+  patch: { readonly security?: unknown; readonly auth?: unknown },
+): void {
+  if ((patch.security !== undefined || patch.auth !== undefined) && !permissions.has("manage")) {
+    throw forbidden("Changing `security` or `auth` needs a key with the permission manage.");
   }
 }
 
-export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
+/** Whoever locks a door should not stand on the wrong side of it. */
+function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettings, force: "true" | "false"): void {
+  if (force === "false" && wouldRefuse(security))
+    throw conflict(
+      "With these settings this very request would be refused. Ask from where they let you in, or add ?force=true.",
+    );
+}
+
+export const agentHandlers = ({ db, agents, agentAuth, engine, logger }: AgentDeps) => {
+  const sealed = (
+    auth: AgentAuth | null | undefined,
+    organisationId: string,
+    agentId: string,
+  ): StoredAuth | null | undefined => auth && sealAuth(agentAuth, auth, { organisationId, agentId });
+
   const transition = (
     { scope, change }: RequestContext,
     ref: string,
@@ -41,14 +61,18 @@ export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
     });
 
   return {
-    "POST /v1/agents": async ({ body }, { caller, scope, change }) => {
+    "POST /v1/agents": async ({ query, body }, context) => {
+      const { caller, scope, change } = context;
       if (caller.agentId !== null)
         throw forbidden("This key belongs to one agent. Create agents with an organisation's key.");
       mayChangeSecurity(caller, body);
       const { name, ...patch } = body;
       const stored = newDefinition(patch);
+      if (body.security !== undefined) refuseLockOut(context, stored.security, query.force);
+      const id = newUuid();
+      const auth = sealed(body.auth, scope.organisationId, id);
       return change(async (trx) => {
-        const agent = await queries.insertAgent(trx, scope, { id: newUuid(), name, ...stored });
+        const agent = await queries.insertAgent(trx, scope, { id, name, ...stored, auth });
         if (!agent)
           throw conflict(
             `There is an agent called ${JSON.stringify(name)} already. Choose another name, or change that one.`,
@@ -66,13 +90,18 @@ export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
     "GET /v1/agents/{agent_id}": async ({ params }, context) =>
       single(toAgent(await agents.get(context, params.agent_id))),
 
-    "PATCH /v1/agents/{agent_id}": async ({ params, body }, { caller, scope, change }) => {
+    "PATCH /v1/agents/{agent_id}": async ({ params, query, body }, context) => {
+      const { caller, scope, change } = context;
       mayChangeSecurity(caller, body);
+      if (body.security !== undefined || body.auth !== undefined)
+        await context.demandFactor(await agents.get(context, params.agent_id));
       return change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
-        const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next);
+        if (body.security !== undefined) refuseLockOut(context, next.security, query.force);
+        const auth = sealed(body.auth, scope.organisationId, agent.id);
+        const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next, auth);
         if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))
           await engine.embedMemory({ organisationId: scope.organisationId, agentId: agent.id });
         return single(toAgent(changed));
@@ -81,7 +110,7 @@ export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
 
     "DELETE /v1/agents/{agent_id}": async ({ params }, { scope, change }) => {
       const id = newUuid();
-      const { agentId, answer } = await change(async (trx) => {
+      const answer = await change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
@@ -89,9 +118,9 @@ export const agentHandlers = ({ db, agents, engine, logger }: AgentDeps) => {
         await deleteWebhooksOfAgent(trx, scope, agent.id);
         // From here on nothing is remembered, and all that was is out of sight.
         await beginClear(trx, { organisationId: scope.organisationId, agentId: agent.id, id });
-        const answer = single({ id: toPublicId("agent", agent.id), deleted: true as const });
-        return { agentId: agent.id, answer };
+        return single({ id: toPublicId("agent", agent.id), deleted: true as const });
       });
+      const agentId = parsePublicId("agent", answer.data.id) ?? "";
       // Nobody waits for it. Where the engine does not hear it, the housekeeping removes what is left.
       void engine
         .clearMemory({ organisationId: scope.organisationId, agentId, id })

@@ -5,6 +5,7 @@ import type { Agents } from "../db/generated-rows.ts";
 import type { Scope } from "../handlers.ts";
 import { sortOrder } from "../platform/envelopes.ts";
 import { parsePublicId } from "../platform/ids.ts";
+import type { StoredAuth } from "../security/agent-auth.ts";
 import type { StoredDefinition } from "./agent-rules.ts";
 
 export type AgentRow = Selectable<Agents>;
@@ -62,16 +63,25 @@ export async function countAgents(trx: OrganisationTransaction, scope: Scope): P
   return Number(row?.agents ?? 0);
 }
 
+/** undefined leaves it as it is, null takes it away. */
+const authColumns = (auth: StoredAuth | null | undefined) => {
+  if (auth === undefined) return {};
+  return auth === null
+    ? { auth: null, auth_secrets: null }
+    : { auth: JSON.stringify(auth.shown), auth_secrets: auth.secrets };
+};
+
 interface NewAgent extends StoredDefinition {
   readonly id: string;
   readonly name: string;
+  readonly auth?: StoredAuth | null | undefined;
 }
 
 /** Undefined when the name is taken. */
 export const insertAgent = (
   trx: OrganisationTransaction,
   { organisationId }: Scope,
-  { id, name, definition, security }: NewAgent,
+  { id, name, definition, security, auth }: NewAgent,
 ): Promise<AgentRow | undefined> =>
   trx
     .insertInto("agents")
@@ -82,6 +92,7 @@ export const insertAgent = (
       status: "running",
       definition: JSON.stringify(definition),
       security: JSON.stringify(security),
+      ...authColumns(auth),
     })
     .onConflict((conflict) => conflict.columns(["organisation_id", "name"]).where("deleted_at", "is", null).doNothing())
     .returningAll()
@@ -99,9 +110,10 @@ export const updateAgentDefinition = (
   scope: Scope,
   id: string,
   { definition, security }: StoredDefinition,
+  auth?: StoredAuth | null,
 ): Promise<AgentRow> =>
   changeAgent(trx, scope, id)
-    .set({ definition: JSON.stringify(definition), security: JSON.stringify(security) })
+    .set({ definition: JSON.stringify(definition), security: JSON.stringify(security), ...authColumns(auth) })
     .returningAll()
     .executeTakeFirstOrThrow();
 

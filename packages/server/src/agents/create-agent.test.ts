@@ -67,9 +67,9 @@ describe("POST /v1/agents", () => {
       fallback_models: ["anthropic/claude", "perch/echo"],
       runtime: { type: "model" as const },
       security: {
-        ipWhitelist: { enabled: true, addresses: ["192.0.2.1", "198.51.100.0/24", "2001:db8::/32"] },
+        ipWhitelist: { enabled: true, addresses: ["127.0.0.1", "198.51.100.0/24", "2001:db8::/32"] },
         mtls: { enabled: false, clientCert: "/tls/client.crt", clientKey: "/tls/client.key", caCert: "/tls/ca.crt" },
-        enforceHttps: true,
+        enforceHttps: false,
         hsts: { enabled: true, maxAge: 31_536_000 },
         rateLimit: { enabled: true, requests: 100, window: "1m" },
         mfa: { enabled: true, operations: ["delete" as const, "update" as const] },

@@ -38,6 +38,7 @@ function newAgent(row: AgentRow): Agent {
     ...given,
     memory: { ...agentDefaults.memory, ...given.memory },
     security,
+    auth: row.auth as Agent["auth"],
     created_at,
     updated_at: row.updated_at.toISOString(),
   };

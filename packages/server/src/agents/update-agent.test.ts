@@ -34,7 +34,7 @@ describe("PATCH /v1/agents/{agent_id}", () => {
       instructions: "x",
       fallback_models: ["a/b"],
       limits: { max_steps: 3 },
-      security: { hsts, enforceHttps: true },
+      security: { hsts, enforceHttps: false },
     };
     ok(await call("POST /v1/agents", { body }));
     const patch = async (change: object) =>

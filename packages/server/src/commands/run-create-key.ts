@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
 import { Role, roles } from "@perch/contract";
+import { insertOutsideEntry } from "../audit/record-request.ts";
 import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { issueKey } from "../keys/issue-key.ts";
-import { parsePublicId } from "../platform/ids.ts";
+import { parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import { UsageError } from "./usage.ts";
 
@@ -21,10 +22,11 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
   if (!role.success) throw new UsageError(`--role is one of ${Object.keys(roles).join(", ")}.`);
   const core = composeCore(config, logger);
   try {
+    await core.dataKeys.load();
     const { token } = await core.db.inOrganisation(organisationId, async (trx) => {
       const organisation = await trx.selectFrom("organisations").select("id").executeTakeFirst();
       if (!organisation) throw new UsageError(`There is no organisation ${values.organisation}.`);
-      return issueKey(
+      const issued = await issueKey(
         trx,
         core.keyDigest,
         { organisationId },
@@ -37,6 +39,13 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
           expiresAt: null,
         },
       );
+      await insertOutsideEntry(trx, organisationId, {
+        actor: "operator",
+        operation: "create-key",
+        resourceType: "key",
+        resource: toPublicId("key", issued.row.id),
+      });
+      return issued;
     });
     console.error(`A key for ${values.organisation} (${role.data}), shown only now:`);
     console.log(token);

@@ -18,6 +18,7 @@ export async function runCreateOrganisation(config: Config, logger: Logger, args
   if (!tier.success) throw new UsageError(`--tier is one of ${tiers.join(", ")}.`);
   const core = composeCore(config, logger);
   try {
+    await core.dataKeys.load();
     const { id, key } = await createOrganisation(core, { name: values.name, tier: tier.data });
     console.error(`Created ${id} (${values.name}, ${tier.data}). Its admin key, shown only now:`);
     console.log(key);

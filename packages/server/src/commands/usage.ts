@@ -12,5 +12,8 @@ export const usage = `Usage: perch-server <command>
                            --organisation ID  --role admin|developer|viewer (default admin)  --name NAME
   set-tier               Change how much an organisation may ask for.
                            --organisation ID  --tier free|pro|enterprise
+  reset-agent-security   Take an agent's security and auth settings away: the way back in for who is locked out.
+                           --organisation ID  --agent ID-OR-NAME
+  rotate-master-key      Put the data keys under PERCH_MASTER_KEY; the one before stands in PERCH_PREVIOUS_MASTER_KEYS.
 
 Settings come from the environment: see docs/operations/configuration.md.`;

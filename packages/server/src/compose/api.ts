@@ -1,6 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { createAgentDirectory } from "../agents/agent-directory.ts";
 import { agentHandlers } from "../agents/agent-handlers.ts";
+import { auditHandlers } from "../audit/audit-handlers.ts";
+import { createRefusalRecords } from "../audit/record-refusals.ts";
 import { deploymentHandlers } from "../deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../deployments/serving-directory.ts";
 import { versionHandlers } from "../deployments/version-handlers.ts";
@@ -22,13 +24,15 @@ import { createKeyUsage } from "../keys/key-usage.ts";
 import { logHandlers } from "../logs/log-handlers.ts";
 import { memoryHandlers } from "../memory/memory-handlers.ts";
 import { metricHandlers } from "../metrics/metric-handlers.ts";
-import { createSealer } from "../platform/secrets.ts";
+import { mfaHandlers } from "../mfa/mfa-handlers.ts";
+import { createSecondFactor } from "../mfa/second-factor.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { providerHandlers } from "../providers/provider-handlers.ts";
 import { createUrlCheck } from "../webhooks/check-url.ts";
 import { deliveryHandlers } from "../webhooks/delivery-handlers.ts";
 import { webhookHandlers } from "../webhooks/webhook-handlers.ts";
 import type { Core } from "./core.ts";
+import { composeGuard } from "./guard.ts";
 import { webhookReach } from "./webhooks.ts";
 
 export interface Api {
@@ -38,7 +42,9 @@ export interface Api {
 
 /** Builds the API by hand, once, and says in which order it comes down. */
 export async function composeApi(core: Core): Promise<Api> {
-  const { config, logger, nowMs, telemetry, db, streams, news, keyDigest, providerKeys, webhookSecrets } = core;
+  const { config, logger, nowMs, telemetry, db, streams, news, keyDigest, providerKeys, agentAuth } = core;
+  const { webhookSecrets } = core;
+  await core.dataKeys.load();
   await core.gate.ready();
   const now = () => new Date(nowMs());
   const gate = countRefusals(rememberRefusals(core.gate, nowMs), telemetry.requestRefused);
@@ -50,13 +56,17 @@ export async function composeApi(core: Core): Promise<Api> {
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   telemetry.watchDependency("engine", () => reachIngress(config.ingressUrls));
+  const refusals = createRefusalRecords({ db, logger });
+  const factorDeps = { ...core, now: nowMs };
+  const secondFactor = createSecondFactor(factorDeps);
+  const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const strangers = strangerBucket(config.strangerRequestsPerMinute);
   const app = await createApp({
     config,
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engine, logger }),
+      ...agentHandlers({ db, agents, engine, logger, agentAuth }),
       ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
       ...deploymentHandlers({ db, agents, engine }),
       ...versionHandlers({ db, agents }),
@@ -68,9 +78,14 @@ export async function composeApi(core: Core): Promise<Api> {
       ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),
+      ...auditHandlers({ db }),
+      ...mfaHandlers({ ...factorDeps, secondFactor }),
     },
     admission: createAdmission({ gate, keys, agents, keyUsage, strangers, now }),
-    changeOnce: createChangeOnce({ changes, answers: createSealer(config.masterKey, "idempotent answers") }),
+    changeOnce: createChangeOnce({ changes, answers: core.keptAnswers }),
+    agents,
+    guard,
+    refusals,
     tracing: core.tracing,
     readiness: { database: databaseCheck(db) },
   });
@@ -81,6 +96,8 @@ export async function composeApi(core: Core): Promise<Api> {
       { name: "close the doorway to the engine", limitSeconds: 5, run: engine.close },
       { name: "write when keys were last used", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
+      { name: "close connections to issuers", limitSeconds: 2, run: closeGuard },
+      { name: "write what was refused", limitSeconds: 5, run: refusals.stop },
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import type { Gate } from "../gate/gate.ts";
 import { createLocalGate } from "../gate/local-gate.ts";
@@ -9,7 +10,7 @@ import { measuredOperations } from "../http/measure-requests.ts";
 import { createLocalNews, createSharedNews, type LogNews } from "../logs/log-news.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../platform/guarded-client.ts";
 import type { Logger } from "../platform/logger.ts";
-import { createDigest, createSealer, type Digest, type Sealer } from "../platform/secrets.ts";
+import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
@@ -32,8 +33,15 @@ export interface Core {
   readonly streams: RunStreams;
   readonly news: LogNews;
   readonly tracing: Tracing;
+  /** Loaded before any of the following is used. */
+  readonly dataKeys: DataKeys;
   readonly keyDigest: Digest;
   readonly providerKeys: Sealer;
+  readonly agentAuth: Sealer;
+  readonly factorSecrets: Sealer;
+  readonly recoveryDigest: Digest;
+  readonly stepUpKey: KeySource;
+  readonly keptAnswers: Sealer;
   readonly webhookSecrets: Sealer;
   /** To addresses that organisations gave, and to those that the operator gave. */
   readonly guarded: GuardedClient;
@@ -62,9 +70,10 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
   const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
   const db = openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger });
+  const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
   const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
   const trusted = createTrustedClient();
-  const providerKeys = createSealer(config.masterKey, "model providers");
+  const providerKeys = createSealer(dataKeys.keyFor("model providers"));
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   return {
@@ -83,12 +92,18 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
         : createLocalStreams(nowMs),
     news: valkey && subscriptions ? createSharedNews(valkey, subscriptions, logger) : createLocalNews(),
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
-    keyDigest: createDigest(config.masterKey, "api key digest"),
+    dataKeys,
+    keyDigest: createDigest(dataKeys.keyFor("api key digest")),
+    keptAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
     providerKeys,
+    agentAuth: createSealer(dataKeys.keyFor("agent auth")),
+    factorSecrets: createSealer(dataKeys.keyFor("second factors")),
+    recoveryDigest: createDigest(dataKeys.keyFor("recovery codes")),
+    stepUpKey: dataKeys.keyFor("step-up tokens"),
+    webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     guarded,
     trusted,
     memory: composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }),
-    webhookSecrets: createSealer(config.masterKey, "webhook secrets"),
   };
 }
 

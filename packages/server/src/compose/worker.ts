@@ -32,6 +32,7 @@ export interface Worker {
 export async function composeWorker(core: Core): Promise<Worker> {
   const { config, logger, nowMs, telemetry, db, gate, slots, streams, news, tracing, providerKeys } = core;
   const { guarded, trusted, memory } = core;
+  await core.dataKeys.load();
   const outbound = { fetch: guarded.fetch, version };
   const findModel = createFindModel({
     db,

@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -31,6 +39,8 @@ export interface AgentCounts {
 }
 
 export interface Agents {
+  auth: Json | null;
+  auth_secrets: Buffer | null;
   created_at: Generated<Timestamp>;
   definition: Json;
   deleted_at: Timestamp | null;
@@ -67,6 +77,30 @@ export interface ApiKeys {
   revoked_at: Timestamp | null;
   role: string | null;
   rotated_from: string | null;
+}
+
+export interface AuditLog {
+  actor: string;
+  address: string | null;
+  agent_id: string | null;
+  at: Generated<Timestamp>;
+  details: Json;
+  id: string;
+  key_id: string | null;
+  operation: string;
+  organisation_id: string;
+  outcome: string;
+  request_id: string | null;
+  resource: string | null;
+  resource_type: string;
+  user_id: string | null;
+}
+
+export interface DataKeys {
+  master_key: string | null;
+  purpose: string;
+  wrapped: Buffer | null;
+  wrapped_at: Generated<Timestamp>;
 }
 
 export interface Deliveries {
@@ -175,6 +209,18 @@ export interface Invocations {
   version: string | null;
 }
 
+export interface KeyFactors {
+  confirmed_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  failures: Generated<number>;
+  key_id: string;
+  last_period: Generated<Int8>;
+  locked_until: Timestamp | null;
+  organisation_id: string;
+  recovery_codes: ArrayType<Buffer>;
+  secret: Buffer;
+}
+
 export interface LogEntries {
   agent_id: string;
   at: Timestamp;
@@ -249,6 +295,7 @@ export interface Organisations {
 export interface PartitionedTables {
   days: number;
   name: string;
+  step: Generated<string>;
 }
 
 export interface RunSums {
@@ -303,6 +350,8 @@ export interface DB {
   agent_versions: AgentVersions;
   agents: Agents;
   api_keys: ApiKeys;
+  audit_log: AuditLog;
+  data_keys: DataKeys;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   deployments: Deployments;
@@ -311,6 +360,7 @@ export interface DB {
   idempotent_answers: IdempotentAnswers;
   invocation_claims: InvocationClaims;
   invocations: Invocations;
+  key_factors: KeyFactors;
   log_entries: LogEntries;
   memories: Memories;
   memory_clears: MemoryClears;

@@ -35,7 +35,11 @@ export async function migrate(ownerUrl: string): Promise<string[]> {
       const failed = results.find(({ status }) => status === "Error")?.migrationName;
       throw new Error(`Migration ${failed ?? "lock"} failed; nothing was changed.`, { cause: error });
     }
-    await sql`grant select on kysely_migration to perch_app`.execute(db);
+    // Several may migrate at once, and two grants on one table at the same moment are an error.
+    await db.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(hashtext('perch roles'))`.execute(trx);
+      await sql`grant select on kysely_migration to perch_app`.execute(trx);
+    });
     return results.map(({ migrationName }) => migrationName);
   } finally {
     await db.destroy();

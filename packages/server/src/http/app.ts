@@ -1,16 +1,21 @@
 import type { Socket } from "node:net";
 import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { RefusalRecords } from "../audit/record-refusals.ts";
 import type { Config } from "../config.ts";
 import type { Handlers } from "../handlers.ts";
 import type { ChangeOnce } from "../idempotency/change-once.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { Client } from "../security/client.ts";
+import type { Guard } from "../security/guard.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Admission } from "./admit.ts";
 import { bindOperations } from "./bind-operations.ts";
+import { createClientOf } from "./client-of.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { type Check, healthRoutes } from "./health.ts";
@@ -36,23 +41,33 @@ const exposedHeaders = [
 ];
 
 interface AppOptions {
-  readonly config: Pick<Config, "trustedProxies" | "corsOrigins">;
+  readonly config: Pick<Config, "trustedProxies" | "corsOrigins" | "tls">;
   readonly logger: Logger;
   readonly telemetry: Telemetry;
   readonly handlers: Handlers;
   readonly admission: Admission;
+  readonly agents: Pick<AgentDirectory, "find">;
+  readonly guard: Guard;
   readonly changeOnce: ChangeOnce;
+  readonly refusals: Pick<RefusalRecords, "note">;
   readonly tracing: Tracing;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 
 const malformed = JSON.stringify(errorBody(new ApiError("invalid_request", "This is not a request that HTTP allows.")));
 
+/** Node would refuse a request without `Host` by itself, without a body: see `answerForNode`. */
+const ofNode = { requireHostHeader: false };
+
 function createFastify({ config, logger }: Pick<AppOptions, "config" | "logger">) {
   return fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
+    // Asked for, not insisted on: whether a certificate is needed depends on the path.
+    ...(config.tls
+      ? { https: { ...config.tls, ...ofNode, requestCert: true, rejectUnauthorized: false } }
+      : { http: ofNode }),
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     bodyLimit: bodyLimitBytes,
     keepAliveTimeout: 72_000,
@@ -83,6 +98,15 @@ function acceptJson(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "") done(null, undefined);
     else void parseJson(request, body as string, done);
+  });
+}
+
+/** Two refusals that Node would give by itself, without our body and headers. An expectation we do not know is passed over, as HTTP allows. */
+function answerForNode(app: FastifyInstance): void {
+  app.server.on("checkExpectation", (request, response) => void app.server.emit("request", request, response));
+  app.addHook("onRequest", (request, _, done) => {
+    const isNameless = request.raw.httpVersion === "1.1" && request.headers.host === undefined;
+    done(isNameless ? new ApiError("invalid_request", "HTTP/1.1 needs the header `Host`.") : undefined);
   });
 }
 
@@ -138,6 +162,25 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler(refuse);
 }
 
+/** A balancer asks these over plain HTTP, from inside, and has no certificate. */
+const probes: readonly string[] = ["/healthz", "/readyz"];
+
+/** What the instance asks of every connection, before anything else. */
+function guardPaths(app: FastifyInstance, guard: Guard, clientOf: (request: FastifyRequest) => Client): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    if (probes.includes(request.routeOptions.url ?? "")) return done();
+    const client = clientOf(request);
+    const hsts = guard.hsts(client);
+    if (hsts) reply.header("strict-transport-security", hsts);
+    try {
+      guard.admitClient(client);
+    } catch (refusal) {
+      return done(refusal as Error);
+    }
+    done();
+  });
+}
+
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, logger, readiness } = options;
   const app = createFastify({ config, logger }) as unknown as FastifyInstance;
@@ -149,20 +192,32 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   acceptJson(app);
   drainConnections(app);
   app.setErrorHandler(replyWithError);
+  const clientOf = createClientOf(config.trustedProxies);
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     done();
   });
+  guardPaths(app, options.guard, clientOf);
+  answerForNode(app);
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],
-      allowedHeaders: ["authorization", "content-type", "idempotency-key", "last-event-id", "prefer", "x-request-id"],
+      allowedHeaders: [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "last-event-id",
+        "prefer",
+        "x-mfa-code",
+        "x-request-id",
+        "x-user-token",
+      ],
       origin: [...config.corsOrigins],
       exposedHeaders,
       maxAge: 600,
     });
   }
-  bindOperations(app, options);
+  bindOperations(app, { ...options, clientOf });
   healthRoutes(app, readiness, logger);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

@@ -36,6 +36,7 @@ const newCaller = (key: PresentedKey): Caller => ({
   role: key.role as Role | null,
   permissions: new Set(key.permissions as Permission[]),
   expiresAt: key.expires_at,
+  user: null,
 });
 
 /** A key as it was sent, and the name that memory knows it by: memory holds no token. */

@@ -8,6 +8,10 @@ import {
   routeOf,
 } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { resourceTypeOf } from "../audit/audit-rules.ts";
+import type { RefusalRecords } from "../audit/record-refusals.ts";
+import { type AuditedRequest, isAudited, recordChange } from "../audit/record-request.ts";
 import {
   type EventRequest,
   EventStream,
@@ -19,6 +23,8 @@ import {
 import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
 import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
 import { invalid } from "../platform/api-error.ts";
+import type { Client } from "../security/client.ts";
+import type { Guard, MfaOperation } from "../security/guard.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admit.ts";
 import { authorize } from "./authenticate.ts";
@@ -38,15 +44,28 @@ type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => P
 interface BindOptions {
   readonly handlers: Handlers;
   readonly admission: Admission;
+  readonly agents: Pick<AgentDirectory, "find">;
+  readonly guard: Guard;
+  readonly clientOf: (request: FastifyRequest) => Client;
   readonly changeOnce: ChangeOnce;
+  readonly refusals: Pick<RefusalRecords, "note">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
 }
 
+/** The agent in the path, whose settings count. */
+const agentRefOf = ({ params }: Operation, { params: given }: FastifyRequest): string | undefined =>
+  params?.shape.agent_id ? (given as { agent_id: string }).agent_id : undefined;
+
 /** The agent whose own limit counts. Changes to it do not: a limit must not keep anybody from lifting it. */
-const limitedAgent = ({ params }: Operation, { method, params: given }: FastifyRequest): string | undefined =>
-  params?.shape.agent_id && method !== "PATCH" && method !== "DELETE"
-    ? (given as { agent_id: string }).agent_id
-    : undefined;
+const limitedAgent = (operation: Operation, request: FastifyRequest): string | undefined =>
+  request.method !== "PATCH" && request.method !== "DELETE" ? agentRefOf(operation, request) : undefined;
+
+/** Which named operation of `security.mfa` it is: changes to an agent, and to what belongs to it. */
+const mfaOperation = (key: OperationKey, { permission, params }: Operation): MfaOperation | undefined => {
+  if (!isAudited(key)) return undefined;
+  if (params?.shape.agent_id) return permission === "delete" ? "delete" : "update";
+  return resourceTypeOf(key) === "key" ? "keys" : undefined;
+};
 
 function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): RepeatableRequest | undefined {
   const header = request.headers["idempotency-key"];
@@ -66,11 +85,42 @@ function eventRequest({ events }: Operation, { headers }: FastifyRequest): Event
   return { lastEventId: firstOf(headers["last-event-id"]) };
 }
 
+const auditedRequest = (
+  key: OperationKey,
+  { id, ip, params, body }: FastifyRequest,
+  { caller }: Admitted,
+): AuditedRequest => ({
+  key,
+  caller,
+  params: params as Record<string, string>,
+  // As it was sent: defaults are nothing that anybody changed.
+  body,
+  address: ip,
+  requestId: id,
+});
+
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, changeOnce, telemetry } = options;
+  const { handlers, admission, agents, guard, clientOf, changeOnce, refusals, telemetry } = options;
   app.decorateRequest("admitted", null);
   const sendEvents = openEventStreams(app, { watch: telemetry.watchStreams });
+
+  /** What the settings of the instance and of the agent ask for, beyond a valid key. */
+  const passGuard = async (
+    key: OperationKey,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { caller, epoch }: Admitted,
+  ): Promise<Admitted> => {
+    const operation: Operation = operations[key];
+    const ref = agentRefOf(operation, request);
+    const scope = { organisationId: caller.organisation.id, agentId: caller.agentId };
+    const agent = ref === undefined ? undefined : await agents.find(scope, ref, epoch);
+    const client = clientOf(request);
+    const hsts = agent && guard.hsts(client, agent);
+    if (hsts) reply.header("strict-transport-security", hsts);
+    return { caller: await guard.admitCaller(client, caller, agent, mfaOperation(key, operation)), epoch };
+  };
 
   const contextOf = (
     key: OperationKey,
@@ -80,13 +130,16 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   ): RequestContext | PublicContext => {
     const operation: Operation = operations[key];
     const { permission, status } = operation;
-    const { id: requestId, admitted } = request;
-    if (permission === "public") return { requestId };
+    const { id: requestId, ip: address, admitted } = request;
+    if (permission === "public") return { requestId, address };
     if (!admitted) throw new Error(`${key} ran without a caller`);
     const { caller, epoch } = admitted;
     const repeated = repeatable(key, request, body);
     return {
       requestId,
+      address,
+      demandFactor: (agent) => guard.demandFactor(clientOf(request), caller, agent),
+      wouldRefuse: (settings) => guard.wouldRefuse(settings, clientOf(request)),
       caller,
       scope: { organisationId: caller.organisation.id, agentId: caller.agentId },
       epoch,
@@ -95,7 +148,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       trace: traceParentOf(request),
       repeatable: repeated,
       replaying: () => void reply.header("idempotent-replayed", "true"),
-      change: changeOnce(caller, repeated, status),
+      change: changeOnce(caller, repeated, status, recordChange(auditedRequest(key, request, admitted))),
     };
   };
 
@@ -116,7 +169,13 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           agentRef: limitedAgent(operation, request),
           setHeaders: (headers) => void reply.headers(headers),
         });
-        authorize(request.admitted.caller, operation.permission);
+        try {
+          request.admitted = await passGuard(key, request, reply, request.admitted);
+          authorize(request.admitted.caller, operation.permission);
+        } catch (refusal) {
+          refusals.note(auditedRequest(key, request, request.admitted), refusal);
+          throw refusal;
+        }
       },
       handler: async (request, reply) => {
         const input = parseInput(operation, request);
@@ -128,7 +187,10 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
             return reply.code(result.status).headers(result.headers).send(JSON.stringify(result.body));
           return reply.code(operation.status).send(JSON.stringify(result));
         } catch (thrown) {
-          if (!(thrown instanceof Replay)) throw thrown;
+          if (!(thrown instanceof Replay)) {
+            if (request.admitted) refusals.note(auditedRequest(key, request, request.admitted), thrown);
+            throw thrown;
+          }
           return reply.code(thrown.status).header("idempotent-replayed", "true").send(thrown.body);
         }
       },

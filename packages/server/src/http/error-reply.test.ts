@@ -53,7 +53,7 @@ describe("a body that cannot be used", () => {
     expect(error).toMatchObject({ code: "invalid_request", message: expect.stringContaining("application/json") });
   });
 
-  test.each(["[]", "[1]", '"text"', "7", "true"])(
+  test.each(["[]", "[1]", '"text"', "7", "true", "null"])(
     "400 for %s, which is no object, and is named `body`",
     async (body) => {
       const { error } = await post(body);
@@ -178,6 +178,14 @@ describe("a route that is not there", () => {
     },
   );
 
+  test.each(["/v1/providers/a%00b", "/v1/agents/%00", "/v1/keys/%00"])(
+    "400 for %s, which holds a NUL",
+    async (path) => {
+      const method = path.startsWith("/v1/keys") ? "DELETE" : "GET";
+      expect(await send(path, { method })).toMatchObject({ status: 400, error: { code: "invalid_request" } });
+    },
+  );
+
   test("a segment longer than any id or name is the caller's fault, not ours", async () => {
     const { status } = await send(`/v1/agents/${"a".repeat(300)}`);
     expect([400, 404]).toContain(status);
@@ -215,6 +223,7 @@ describe("what is not HTTP", () => {
     ["a TLS handshake", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003"],
     ["a method nobody has", "BREW /v1/agents HTTP/1.1\r\nHost: perch\r\n\r\n"],
     ["a malformed header", "GET /v1/agents HTTP/1.1\r\nHost: perch\r\nBad Header: x\r\n\r\n"],
+    ["no host", "GET /v1/agents HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["headers without end", `GET /v1/agents HTTP/1.1\r\nHost: perch\r\nX-Big: ${"x".repeat(20_000)}\r\n\r\n`],
     ["two lengths", "POST /v1/agents HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
   ])("%s gets our 400, as JSON, and the connection closes", async (_, sent) => {
@@ -227,5 +236,14 @@ describe("what is not HTTP", () => {
     expect(head.toLowerCase()).toContain("content-type: application/json; charset=utf-8");
     expect(head).toMatch(/x-request-id: req_/);
     expect(ErrorBody.parse(JSON.parse(body)).error.code).toBe("invalid_request");
+  });
+
+  test("an expectation that nobody knows is passed over, as HTTP allows", async () => {
+    const { hostname, port } = new URL(perch().url);
+    const socket = connect(Number(port), hostname);
+    socket.write("GET /v1/agents HTTP/1.1\r\nHost: perch\r\nExpect: the-moon\r\nConnection: close\r\n\r\n");
+    const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+    expect(head).toMatch(/^HTTP\/1\.1 401 /);
+    expect(ErrorBody.parse(JSON.parse(body)).error.code).toBe("unauthorized");
   });
 });

@@ -23,6 +23,9 @@ function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDe
   return [{ field: field || part, error: issue.message }];
 }
 
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** Enough to mend a request by; the answer stays small whatever was sent. */
 const mostDetails = 20;
 const deepest = 64;
@@ -41,15 +44,21 @@ function unstorable(value: unknown, path: string, depth: number): ErrorDetail[] 
   });
 }
 
+const isTooDeep = (value: unknown, depth = 0): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  (depth === deepest || Object.values(value).some((inner) => isTooDeep(inner, depth + 1)));
+
 /** Parses what the contract names and refuses everything else, naming each problem. */
 export function parseInput(operation: Operation, raw: RawInput): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const details: ErrorDetail[] = [];
   for (const part of ["params", "query", "body"] as const) {
     const schema = operation[part];
-    const value = raw[part] ?? {};
+    // A body that is `null` is one, and not the one expected.
+    const value = raw[part] === undefined ? {} : raw[part];
     if (!schema) {
-      const extra = typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : [part];
+      const extra = isPlainObject(value) ? Object.keys(value) : [part];
       details.push(
         ...extra.slice(0, mostDetails).map((field) => ({
           field,
@@ -58,10 +67,15 @@ export function parseInput(operation: Operation, raw: RawInput): Record<string, 
       );
       continue;
     }
+    // Before the schema looks: it, too, goes as deep as what it is given.
+    if (isTooDeep(value)) {
+      details.push(...unstorable(value, "", 0).slice(0, mostDetails));
+      continue;
+    }
     const result = schema.safeParse(value);
     if (result.success) {
       input[part] = result.data;
-      if (part !== "params") details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
+      details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
     } else {
       const issues = result.error.issues.slice(0, mostDetails);
       details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, mostDetails));

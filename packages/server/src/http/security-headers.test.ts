@@ -119,7 +119,10 @@ describe("the caller's address", () => {
   async function loggedRequest(trustedProxies: string[]) {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const server = await startApi(testConfig(perch().database, { trustedProxies }), logger);
+    const server = await startApi(
+      testConfig(perch().database, { trustedProxies, masterKey: perch().server.core.config.masterKey }),
+      logger,
+    );
     const { hostname, port } = new URL(await server.app.listen({ host: "127.0.0.1", port: 0 }));
     const socket = connect(Number(port), hostname);
     socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n");

@@ -26,13 +26,20 @@ export type ChangeOnce = (
   caller: Caller,
   request: RepeatableRequest | undefined,
   status: number,
+  /** Writes what is to be known of the change later, with it and its answer. */
+  record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
 ) => RequestContext["change"];
 
 /** The change and its answer commit together, so there is no moment at which one exists without the other. */
 export const createChangeOnce =
   ({ changes, answers }: ChangeOnceDeps): ChangeOnce =>
-  ({ keyId, organisation: { id } }, request, status) => {
-    if (!request) return (work) => changes.commit(id, work);
+  ({ keyId, organisation: { id } }, request, status, record = async () => {}) => {
+    const recorded = async <T>(trx: OrganisationTransaction, work: (trx: OrganisationTransaction) => Promise<T>) => {
+      const result = await work(trx);
+      await record(trx, result);
+      return result;
+    };
+    if (!request) return (work) => changes.commit(id, (trx) => recorded(trx, work));
     const hash = requestHash(request);
     const fingerprint = bodyFingerprint(request);
     const place = `${id} ${hash.toString("hex")}`;
@@ -53,7 +60,7 @@ export const createChangeOnce =
     return (work) =>
       changes.commit(id, async (trx) => {
         await refuseOrReplay(trx);
-        const result = await work(trx);
+        const result = await recorded(trx, work);
         const body = answers.seal(JSON.stringify(result), place);
         await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status, body });
         return result;

@@ -4,7 +4,7 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, Invocations } from "../db/generated-rows.ts";
 import { mostMemories, ownerOfRun, rememberedText } from "../memory/memory-rules.ts";
 import type { ModelMessage } from "../models/model.ts";
-import { uuidTime } from "../platform/ids.ts";
+import { toPublicId, uuidTime } from "../platform/ids.ts";
 import type { LogLine, QueuedDelivery, RunInput, RunOutcome, Session } from "./run.ts";
 
 export type InvocationRow = Selectable<Invocations>;
@@ -79,6 +79,7 @@ export async function recordRun(
     cost_micros: outcome.costMicros ?? 0,
     memory: memoryOf(run, outcome),
     most_memories: mostMemories,
+    told: { request_id: toPublicId("request", run.id), agent_id: toPublicId("agent", run.agentId) },
   };
   const { rows } = await sql<{ newly: boolean; to_deliver: QueuedDelivery[] }>`
     select * from end_run(${JSON.stringify(record)}::jsonb)`.execute(db);

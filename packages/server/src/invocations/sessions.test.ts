@@ -77,7 +77,7 @@ describe("a session", () => {
     const answers: Promise<void>[] = [];
     for (const message of messages) {
       answers.push(say(organisation, message, "ordered"));
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      await new Promise((resolve) => setTimeout(resolve, 80));
     }
     await Promise.all(answers);
     const said = (await kept("ordered")).filter(({ role }) => role === "user").map(({ content }) => content);

@@ -1,4 +1,5 @@
 import type { Permission, Role } from "@perch/contract";
+import { insertOutsideEntry } from "../audit/record-request.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { OrganisationChanges } from "../gate/organisation-changes.ts";
 import type { Handlers, Scope } from "../handlers.ts";
@@ -76,7 +77,7 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
         return single({ ...toKey(row, at), key: token });
       }),
 
-    "POST /v1/keys/revoke-leaked": async ({ body }) => {
+    "POST /v1/keys/revoke-leaked": async ({ body }, { requestId, address }) => {
       const found = isWellFormedToken(body.key)
         ? await queries.findKeyByDigest(db.unscoped, keyDigest(body.key))
         : undefined;
@@ -85,7 +86,18 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
       // Whoever posts it again must not void the organisation's caches each time.
       const revokedAt =
         found.revoked_at ??
-        (await changes.commit(found.organisation_id, (trx) => queries.revokeKey(trx, scope, found.id)));
+        (await changes.commit(found.organisation_id, async (trx) => {
+          await insertOutsideEntry(trx, found.organisation_id, {
+            actor: "public",
+            operation: "revokeLeakedKey",
+            resourceType: "key",
+            resource: toPublicId("key", found.id),
+            agent: found.agent_id === null ? null : { id: found.agent_id },
+            requestId,
+            address,
+          });
+          return queries.revokeKey(trx, scope, found.id);
+        }));
       if (!revokedAt) throw new Error(`${found.id} was found and is gone`);
       return single({ id: toPublicId("key", found.id), revoked_at: revokedAt.toISOString() });
     },

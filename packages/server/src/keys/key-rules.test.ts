@@ -16,6 +16,7 @@ const caller = (permissions: Permission[], expiresAt: Date | null = null): Calle
   role: null,
   permissions: new Set(permissions),
   expiresAt,
+  user: null,
 });
 
 function refusalOf(work: () => unknown): ApiError {

@@ -121,7 +121,6 @@ describe("DELETE /v1/keys/{key_id}", () => {
     "01890a5d-ac96-774b-bcce-b302099a8057",
     "a/../b",
     "' or true --",
-    "\u0000",
   ])("404 for %j, which is no key's id", async (key_id) => {
     const { call } = await perch().newOrganisation();
     const error = refusal(await call("DELETE /v1/keys/{key_id}", { params: { key_id } }));

@@ -8,6 +8,7 @@ import { notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import { storableTime } from "../platform/storable-text.ts";
 import type { FindEmbedder } from "../providers/find-embedder.ts";
 import type { ClearForAWhile } from "./clear-memory.ts";
 import { beginClear, findClear, isClearing } from "./clear-queries.ts";
@@ -75,8 +76,8 @@ export const memoryHandlers = (deps: MemoryDeps) => {
         embedder: place.embedder,
         ...(user_id !== undefined && { owners: [ofUser(user_id)] }),
         ...(session_id !== undefined && { session_id }),
-        ...(start_time !== undefined && { from: start_time }),
-        ...(end_time !== undefined && { until: end_time }),
+        ...(start_time !== undefined && { from: storableTime(start_time) }),
+        ...(end_time !== undefined && { until: storableTime(end_time) }),
         ...(metadata && { metadata }),
       });
       const data = answer.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
@@ -159,11 +160,14 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "DELETE /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
       const { organisationId, agentId } = await placeOf(context, params.agent_id);
       const clear = { organisationId, agentId, id: newUuid() };
-      const { user_id, session_id: sessionId, before } = query;
-      const begun = await context.change((trx) => beginClear(trx, clear, { owner: owner(user_id), sessionId, before }));
-      const row = (await clearForAWhile(clear, clearMs)) ?? begun;
-      const answer = single(toClear(row));
-      if (row.completed_at) return answer;
+      const { user_id, session_id: sessionId } = query;
+      const before = query.before && storableTime(query.before);
+      const begun = await context.change(async (trx) =>
+        single(toClear(await beginClear(trx, clear, { owner: owner(user_id), sessionId, before }))),
+      );
+      const row = await clearForAWhile(clear, clearMs);
+      const answer = row ? single(toClear(row)) : begun;
+      if (answer.data.status === "completed") return answer;
       inBackground(engine.clearMemory(clear));
       const location = `/v1/agents/${toPublicId("agent", agentId)}/memory/clears/${answer.data.id}`;
       return new Reply(202, { location }, answer);

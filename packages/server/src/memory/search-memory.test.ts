@@ -120,7 +120,7 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
       params: { agent_id: "wordy" },
       body: { query: "gate", mode: "vector" },
     });
-    expect(refusal(byMeaning, "unavailable").message).toContain("nobody/embed");
+    expect(refusal(byMeaning, "conflict").message).toContain("nobody/embed");
   });
 
   test.each(["'", "\\", "a\\'b", "a & !b | c:*", "’", "( ) <-> ''", "%_", "ß İ ı"])(

@@ -58,11 +58,13 @@ export function createSearchMemory({ db, findEmbedder, logger }: SearchMemoryDep
   /** One list for each embedder that memories are of: there is more than one while memories are being embedded anew. */
   const listsFor = async (place: MemoryPlace, { embedder, query }: MemoryQuestion) => {
     const notices: string[] = [];
+    let isPassing = false;
     const attempt = async (settings: EmbedderSettings) => {
       try {
         return [await listFor(place, settings, query)];
       } catch (error) {
         logger.debug({ err: error, embedder: settings.model }, "a query could not be embedded");
+        isPassing ||= !(error instanceof PermanentModelError);
         notices.push(`The embedder ${settings.model} could not be asked: ${whyNot(error)}`);
         return [];
       }
@@ -73,13 +75,16 @@ export function createSearchMemory({ db, findEmbedder, logger }: SearchMemoryDep
       db.inOrganisation(place.organisationId, (trx) => listOtherEmbedders(trx, place, current)),
     ]);
     const older = await Promise.all(others.map((name) => attempt(embedderSettings(name))));
-    return { lists: [...mine, ...older.flat()], notices };
+    return { lists: [...mine, ...older.flat()], notices, isPassing };
   };
 
   return async (place, question) => {
     const { query, limit, mode, owners, session_id, from, until, metadata } = question;
-    const { lists, notices } = mode === "text" ? { lists: [], notices: [] } : await listsFor(place, question);
-    if (mode === "vector" && lists.length === 0) throw new ApiError("unavailable", notices.join(" "));
+    const { lists, notices, isPassing } =
+      mode === "text" ? { lists: [], notices: [], isPassing: false } : await listsFor(place, question);
+    // An embedder that refuses needs somebody to mend it; one that is away may be asked again.
+    if (mode === "vector" && lists.length === 0)
+      throw new ApiError(isPassing ? "unavailable" : "conflict", notices.join(" "));
     const wish: SearchWish = {
       lists,
       candidates: candidatesFor(limit),

@@ -57,8 +57,8 @@ async function withBot(): Promise<Bot> {
     const { status } = planned;
     const outcome: RunOutcome =
       status === "completed" ? { status, response: "hi", ...spent } : { status, error: "no", ...spent };
-    const row = await recordRun(perch().server.core.db.unscoped, run, outcome, { turn: 0, history: [] }, []);
-    return row !== undefined;
+    const { newly } = await recordRun(perch().server.core.db.unscoped, run, outcome, { turn: 0, history: [] }, []);
+    return newly;
   };
   return { ...organisation, record };
 }
@@ -270,6 +270,7 @@ describe(operation, () => {
     [{ metric: "tokens", start_time: "yesterday" }, "start_time"],
     [{ metric: "tokens", end_time: "2026-01-01" }, "end_time"],
     [{ metric: "tokens", start_time: "0000-01-01T00:00:00Z" }, "start_time"],
+    [{ metric: "tokens", end_time: "9999-12-31T23:59:59-23:59" }, "end_time"],
     [{ metric: "tokens", start_time: iso(yesterday), end_time: iso(yesterday) }, "start_time"],
     [{ metric: "tokens", limit: 5 }, "limit"],
   ])("400 for %j names %s", async (query, field) => {

@@ -1,4 +1,5 @@
 import { roles, type Tier } from "@perch/contract";
+import { insertOutsideEntry } from "../audit/record-request.ts";
 import type { Database } from "../db/database.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
@@ -15,6 +16,12 @@ export async function createOrganisation({ db, keyDigest }: Deps, { name, tier }
   const organisationId = newUuid();
   const { token } = await db.inOrganisation(organisationId, async (trx) => {
     await insertOrganisation(trx, { id: organisationId, name, tier });
+    await insertOutsideEntry(trx, organisationId, {
+      actor: "operator",
+      operation: "create-organisation",
+      resourceType: "organisation",
+      resource: toPublicId("organisation", organisationId),
+    });
     return issueKey(
       trx,
       keyDigest,

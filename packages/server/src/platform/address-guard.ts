@@ -1,8 +1,5 @@
-import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
+import { type Address, isWithin, parseRange, type Range } from "./address-ranges.ts";
 
 /** The address will not be asked, now or on a retry. The message is for users: it names the host, never what it resolves to. */
 export class RefusedAddressError extends Error {
@@ -38,23 +35,4 @@ const hostOfGuests: Range = [ipaddr.parse("168.63.129.16"), 32];
 function isPublic(address: Address): boolean {
   if (isWithin(address, hostOfGuests)) return false;
   return address.range() === "unicast" && (address.kind() === "ipv4" || isWithin(address, globalUnicast));
-}
-
-function isWithin(address: Address, [network, bits]: Range): boolean {
-  return address.kind() === network.kind() && address.match(network, bits);
-}
-
-function parseRange(text: string): Range {
-  const [base = "", bits] = text.split("/");
-  const isRange = bits === undefined || ipaddr.isValidCIDR(text);
-  // isIP as well, because ipaddr.js also reads "10" and "010.1" as addresses.
-  if (isIP(base) === 0 || !isRange)
-    throw new TypeError(`${JSON.stringify(text)} is neither an address nor a CIDR range`);
-  const network = ipaddr.parse(base);
-  const length = bits === undefined ? network.toByteArray().length * 8 : Number(bits);
-  // Addresses are unwrapped before they are compared, so ranges must be too.
-  if (network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && length >= 96) {
-    return [network.toIPv4Address(), length - 96];
-  }
-  return [network, length];
 }

@@ -20,6 +20,7 @@ let server: ModelServer;
 beforeAll(async () => {
   database = await createTestDatabase();
   core = composeCore(testConfig(database), createLogger("silent"));
+  await core.dataKeys.load();
   server = await startOpenAiServer(() => ({}));
 });
 afterAll(async () => {

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { permissions } from "./permissions.ts";
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+const Issuer = z
+  .url({ protocol: /^https?$/, error: "Expected the https address of an issuer" })
+  .max(2048)
+  .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), "Must not contain a user name or password")
+  .refine(
+    (text) => /^https:/i.test(text) || /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]?/i.test(text),
+    "Expected an https address; http is for loopback alone",
+  )
+  .refine((text) => !/[?#]/.test(text), "An issuer has no query and no fragment");
+
+const ClientId = z.string().min(1).max(256);
+export const agentScopes = permissions.map((permission) => `${permission}:agents` as const);
+const Scopes = z.array(z.enum(agentScopes)).min(1).max(8);
+
+const SigningSecret = z
+  .string()
+  .max(1024)
+  .refine((text) => bytesOf(text) >= 32, "Must be at least 32 bytes: openssl rand -base64 32");
+
+const oauth2 = {
+  type: z.literal("oauth2"),
+  provider: Issuer.describe("The issuer: its `/.well-known/openid-configuration` says the rest."),
+  clientId: ClientId,
+  scopes: Scopes.describe(
+    "Which scopes count here. An operation needs the scope of its permission, `write:agents` for write.",
+  ),
+  audience: z.string().min(1).max(512).optional().describe("What `aud` of a token must name; `clientId` unless set."),
+};
+
+/** Authentication 6 of the specification, in its own spelling: who vouches for the user, besides the API key. */
+export const AgentAuth = z
+  .discriminatedUnion("type", [
+    z.strictObject({
+      ...oauth2,
+      clientSecret: z.string().min(1).max(1024).optional().describe("For asking about opaque tokens (RFC 7662)."),
+    }),
+    z.strictObject({
+      type: z.literal("jwt"),
+      secret: SigningSecret.describe("HS256, at least 32 bytes."),
+      previousSecret: SigningSecret.optional().describe("Still accepted, while you change to `secret`."),
+    }),
+  ])
+  .meta({
+    id: "AgentAuth",
+    description: "Needs a token of the user in the header `X-User-Token`, beside the API key.",
+  });
+export type AgentAuth = z.infer<typeof AgentAuth>;
+
+/** The same without what is secret, which no answer shows. */
+export const ShownAuth = z
+  .discriminatedUnion("type", [
+    z.object({ ...oauth2, hasClientSecret: z.boolean() }),
+    z.object({ type: z.literal("jwt"), hasPreviousSecret: z.boolean() }),
+  ])
+  .meta({ id: "ShownAgentAuth", description: "Secrets are never shown." });
+export type ShownAuth = z.infer<typeof ShownAuth>;

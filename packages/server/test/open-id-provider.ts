@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
+import { Provider } from "oidc-provider";
+
+export interface OpenIdProvider {
+  readonly issuer: string;
+  /** A token that the provider itself gives out for client credentials. */
+  readonly token: (wish: { readonly scope: string; readonly resource: string }) => Promise<string>;
+  readonly revoke: (token: string) => Promise<void>;
+  /** Signs whatever it is told to with the provider's own key. */
+  readonly forge: (claims: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
+  readonly publicKey: JWK;
+  /** A new key in the place of the old one. */
+  readonly rotate: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export const client = { clientId: "perch", clientSecret: "a-secret-of-the-client" };
+
+const scopes = "read:agents write:agents delete:agents manage:agents";
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const newKey = async (kid: string) => {
+  const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
+  return {
+    privateKey,
+    jwk: { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" },
+    publicKey: { ...(await exportJWK(publicKey)), kid, alg: "RS256", use: "sig" } as JWK,
+  };
+};
+
+/** A real OpenID provider on loopback. Resources that begin with `urn:opaque` get opaque tokens, others JWTs. */
+export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+  const port = await freePort();
+  const issuer = `http://127.0.0.1:${port}`;
+  let key = await newKey("first");
+  let server: Server;
+
+  const listen = async () => {
+    const provider = new Provider(issuer, {
+      clients: [
+        {
+          client_id: client.clientId,
+          client_secret: client.clientSecret,
+          grant_types: ["client_credentials"],
+          response_types: [],
+          redirect_uris: [],
+        },
+      ],
+      jwks: { keys: [key.jwk] },
+      scopes: scopes.split(" "),
+      features: {
+        devInteractions: { enabled: false },
+        clientCredentials: { enabled: true },
+        introspection: { enabled: true, allowedPolicy: () => true },
+        revocation: { enabled: true, allowedPolicy: () => true },
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: (_: unknown, resource: string) => ({
+            scope: scopes,
+            audience: resource,
+            accessTokenTTL: 600,
+            accessTokenFormat: resource.startsWith("urn:opaque") ? "opaque" : "jwt",
+          }),
+        },
+      },
+    });
+    server = provider.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  const stop = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  };
+  await listen();
+
+  const post = async (path: string, fields: Record<string, string>): Promise<Record<string, unknown>> => {
+    const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString("base64");
+    const response = await fetch(issuer + path, {
+      method: "POST",
+      headers: { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${text}`);
+    return text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
+  };
+
+  return {
+    issuer,
+    token: async ({ scope, resource }) =>
+      String((await post("/token", { grant_type: "client_credentials", scope, resource })).access_token),
+    revoke: async (token) => void (await post("/token/revocation", { token })),
+    forge: (claims, header = {}) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: "RS256", kid: "first", ...header })
+        .sign(key.privateKey, { crit: { x: true } }),
+    get publicKey() {
+      return key.publicKey;
+    },
+    rotate: async () => {
+      await stop();
+      key = await newKey("second");
+      await listen();
+    },
+    stop,
+  };
+}
