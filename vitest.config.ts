@@ -24,21 +24,20 @@ const withServices = {
   hookTimeout: 30_000,
 };
 
-/**
- * fast needs nothing; services and guarantees need `pnpm services up`; acceptance runs the server as its own process, from outside.
- * Files of services may run side by side. Those of guarantees kill parts, make storms or measure time: one after the other.
- */
+/** fast needs nothing; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside. */
 export default defineConfig({
   test: {
     projects: [
       { test: { name: "fast", include: fast } },
-      { test: { name: "services", include: ["packages/server/src/**/*.test.ts"], ...withServices } },
+      { test: { name: "services", include: ["packages/server/**/*.test.ts"], ...withServices } },
+      { test: { name: "sdk", include: ["packages/sdk/**/*.test.ts"], ...withServices } },
       {
         test: {
-          name: "guarantees",
-          include: ["packages/server/test/**/*.test.ts"],
-          fileParallelism: false,
+          name: "cli",
+          include: ["packages/cli/test/**/*.test.ts"],
           ...withServices,
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
         },
       },
       {

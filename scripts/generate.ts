@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { openApiDocument } from "../packages/contract/src/index.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config-reference.ts";
+import { agentFileSchema } from "./agent-file-schema.ts";
+import { generateSources } from "./typescript-sdk/generate-sources.ts";
+import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";
 
 /** Rewrites every checked-in file that is made from another. Tests fail when one is stale. */
 const root = join(import.meta.dirname, "..");
@@ -13,6 +16,15 @@ writeFileSync(
   `${JSON.stringify(openApiDocument(server.version), null, 2)}\n`,
 );
 writeFileSync(join(root, "docs/operations/configuration.md"), configurationReference());
+writeFileSync(join(root, "packages/cli/agent.schema.json"), `${JSON.stringify(agentFileSchema(), null, 2)}\n`);
+for (const [name, text] of Object.entries(
+  generateSources(openApiDocument(server.version) as unknown as OpenApiDocument),
+))
+  writeFileSync(join(root, "packages/sdk/src", name), text);
+execFileSync("python3", [join(root, "sdk-python/generate.py")], {
+  env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+  stdio: "inherit",
+});
 
 const url = process.env.PERCH_MIGRATION_DATABASE_URL;
 if (url) {

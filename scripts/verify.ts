@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parseEnv } from "node:util";
+import { checkPythonSdk } from "../sdk-python/check.ts";
 import { checkoutDir, envFile } from "./services/layout.ts";
 
 /** All checks, the same here and in CI. The last line says it all; static checks count as one each, tests by their number. */
@@ -58,11 +59,17 @@ async function staticCheck(tool: string, args: string[]): Promise<Tally> {
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-async function tests(project: string, extraEnv: NodeJS.Dict<string> = {}, options: string[] = []): Promise<Tally> {
+async function tests(
+  projects: string | readonly string[],
+  extraEnv: NodeJS.Dict<string> = {},
+  options: string[] = [],
+): Promise<Tally> {
+  const names = [projects].flat();
+  const project = names.join(" and ");
   const reportDir = mkdtempSync(join(tmpdir(), "perch-verify-"));
   const reportFile = join(reportDir, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const args = ["run", "--project", project, ...options, ...reporters];
+  const args = ["run", ...names.flatMap((name) => ["--project", name]), ...options, ...reporters];
   const succeeded = await succeeds(`vitest run --project ${project}`, join(binDir, "vitest"), args, extraEnv);
   const report = existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport) : undefined;
   rmSync(reportDir, { recursive: true });
@@ -91,6 +98,12 @@ async function chaos(): Promise<Tally> {
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+/** From an empty directory to an agent that answers, with the packages as npm would get them. */
+async function quickStart(): Promise<Tally> {
+  const passed = await succeeds("quick start", process.execPath, ["--no-warnings", "scripts/quick-start.ts"]);
+  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
 async function* verify(): AsyncGenerator<Tally> {
   const staticChecks = [
     ["biome", "ci", ".", ...(isPlain ? ["--colors=off"] : [])],
@@ -102,16 +115,23 @@ async function* verify(): AsyncGenerator<Tally> {
     yield tally;
     if (tally.failed > 0) return;
   }
-  yield await tests("fast");
-  if (!(await succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]))) {
+  // Services take a while to install, and the fast tests do not need them.
+  const [fast, areUp] = await Promise.all([
+    tests("fast"),
+    succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]),
+  ]);
+  yield fast;
+  if (!areUp) {
     yield { passed: 0, failed: 1 };
     return;
   }
   const services = parseEnv(readFileSync(envFile, "utf8"));
   // Most of the time of these tests goes into waiting for processes to start: two at once do, also on two cores.
-  yield await tests("services", services, ["--maxWorkers=2"]);
-  yield await tests("guarantees", services);
-  yield await tests("acceptance", services);
+  const twoAtOnce = ["--maxWorkers=2"];
+  yield await tests("services", services, twoAtOnce);
+  yield await tests(["sdk", "cli"], services, twoAtOnce);
+  yield await quickStart();
+  yield* await Promise.all([tests("acceptance", services), checkPythonSdk()]);
   yield await chaos();
 }
 

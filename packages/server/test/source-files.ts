@@ -16,11 +16,13 @@ export interface Edge {
   readonly to: string;
 }
 
-/** Every TypeScript file of ours below these folders; generated files are left out. */
+/** Every TypeScript file of ours below these folders; generated and built files are left out. */
 export const sourceFiles = (folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts") && !name.includes("node_modules") && !name.includes("generated-"))
+      .filter(
+        (name) => name.endsWith(".ts") && !/(^|\/)(node_modules|dist)\//.test(name) && !name.includes("generated-"),
+      )
       .map((name) => {
         const text = readFileSync(join(root, folder, name), "utf8");
         return { path: `${folder}/${name}`, text, lines: text.split("\n").length - 1 };

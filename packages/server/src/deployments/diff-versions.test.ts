@@ -52,7 +52,6 @@ describe(operation, () => {
     for (const [version, to] of [
       ["v9", "v1"],
       ["v1", "v9"],
-      ["\0", "v1"],
     ] as const)
       expect(refusal(await diff(organisation, version, { to })).status).toBe(404);
   });

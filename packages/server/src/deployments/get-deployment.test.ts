@@ -30,7 +30,6 @@ describe(operation, () => {
       { agent_id: "bot", deployment_id: "dep_01h455vb4pex5vsknk084sn02q" },
       { agent_id: "bot", deployment_id: id.replace("dep_", "key_") },
       { agent_id: "bot", deployment_id: "v1" },
-      { agent_id: "bot", deployment_id: "\0" },
     ];
     for (const params of attempts) expect(refusal(await call(operation, { params })).status).toBe(404);
   });

@@ -1,0 +1,89 @@
+import { ConflictError, InvalidRequestError, NotFoundError, type Perch } from "@perch/sdk";
+import { Problem } from "../problem.ts";
+import { type Change, changesBetween } from "./difference.ts";
+import { type AgentDocument, desiredDefinition, type Fields, isObject, readAgentFile } from "./read-agent-file.ts";
+
+export type Outcome = "created" | "updated" | "unchanged";
+
+/** What applying one agent would do, and the way to do it. */
+export interface Plan {
+  readonly name: string;
+  readonly outcome: Outcome;
+  readonly changes: readonly Change[];
+  readonly run: () => Promise<void>;
+}
+
+/** Says where in the file the refused fields are. */
+async function pointingAt<T>({ placeOf }: AgentDocument, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof InvalidRequestError) || error.details.length === 0) throw error;
+    const lines = error.details.map(({ field, error: reason }) => `${placeOf(field)}: ${field}: ${reason}`);
+    throw new Problem(lines.join("\n"), `(${error.status} ${error.code}, request ${error.requestId})`);
+  }
+}
+
+/** A block of `security` that is gone from the file is taken away by null. */
+function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): Record<string, unknown> {
+  const fields = new Set(changes.map(({ path }) => path.split(".")[0] ?? ""));
+  const patch: Record<string, unknown> = {};
+  for (const field of fields) patch[field] = wanted[field] ?? null;
+  if (isObject(patch.security) && isObject(current.security)) {
+    const gone = Object.keys(current.security).filter((block) => !(block in (wanted.security as object)));
+    patch.security = { ...Object.fromEntries(gone.map((block) => [block, null])), ...patch.security };
+  }
+  return patch;
+}
+
+async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
+  const { name, fields } = document;
+  const params = { agent_id: name };
+  try {
+    const { data } = await perch.request("GET /v1/agents/{agent_id}", { params });
+    const current: Fields = { ...data };
+    const wanted = desiredDefinition(fields);
+    const before = Object.fromEntries(Object.keys(wanted).map((field) => [field, current[field]]));
+    const changes = changesBetween(before, wanted);
+    const body = patchOf(wanted, current, changes);
+    return {
+      name,
+      outcome: changes.length === 0 ? "unchanged" : "updated",
+      changes,
+      run: async () => {
+        if (changes.length === 0) return;
+        await pointingAt(document, () => perch.request("PATCH /v1/agents/{agent_id}", { params, body }));
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const { name: _, ...definition } = fields;
+    return {
+      name,
+      outcome: "created",
+      changes: changesBetween({}, definition),
+      run: async () => {
+        try {
+          await pointingAt(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
+        } catch (conflict) {
+          // Somebody made it meanwhile: perch dev does when the file is saved.
+          if (!(conflict instanceof ConflictError)) throw conflict;
+          await (await planAgent(perch, document)).run();
+        }
+      },
+    };
+  }
+}
+
+export async function planFile(perch: Perch, file: string): Promise<Plan[]> {
+  const plans: Plan[] = [];
+  for (const document of readAgentFile(file)) plans.push(await planAgent(perch, document));
+  return plans;
+}
+
+/** Applies all of a file without asking. */
+export async function applyFile(perch: Perch, file: string): Promise<Plan[]> {
+  const plans = await planFile(perch, file);
+  for (const { run } of plans) await run();
+  return plans;
+}

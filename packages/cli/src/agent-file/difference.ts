@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Terminal } from "../terminal.ts";
+import { isObject } from "./read-agent-file.ts";
+
+export interface Change {
+  readonly path: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** Where two definitions differ, down to the single field. Lists are compared as a whole. */
+export function changesBetween(from: unknown, to: unknown, path = ""): Change[] {
+  if (isDeepStrictEqual(from, to)) return [];
+  if (!isObject(from) || !isObject(to)) return [{ path, from, to }];
+  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return [...names].flatMap((name) => changesBetween(from[name], to[name], path ? `${path}.${name}` : name));
+}
+
+const shown = (value: unknown): string => (value === undefined ? "(none)" : JSON.stringify(value));
+const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
+
+/** The lines that differ, without what both begin and end with. */
+function changedLines(from: string, to: string): { readonly removed: string[]; readonly added: string[] } {
+  const [before, after] = [from.split("\n"), to.split("\n")];
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < Math.min(before.length, after.length) - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return { removed: before.slice(start, before.length - end), added: after.slice(start, after.length - end) };
+}
+
+export function printChanges({ line, style }: Terminal, changes: readonly Change[]): void {
+  for (const { path, from, to } of changes) {
+    if (isLong(from) || isLong(to)) {
+      const { removed, added } = changedLines(String(from ?? ""), String(to ?? ""));
+      line(`  ${path}:`);
+      for (const text of removed) line(style("red", `    - ${text}`));
+      for (const text of added) line(style("green", `    + ${text}`));
+    } else if (from === undefined) line(style("green", `  + ${path}: ${shown(to)}`));
+    else line(`  ${path}: ${style("red", shown(from))} -> ${style("green", shown(to))}`);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Perch } from "@perch/sdk";
+import type { Connection } from "./connection.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  readonly help: string;
+  readonly short?: string;
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly multiple?: true;
+}
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** `agent` is required, `message?` is not, `words...` takes all that is left. */
+export type ArgumentName = string;
+
+type ValueOf<O extends OptionSpec> = O["type"] extends "boolean"
+  ? boolean
+  : O extends { readonly multiple: true }
+    ? string[]
+    : O extends { readonly choices: readonly (infer Choice)[] }
+      ? Choice
+      : string;
+export type OptionValues<O extends OptionSpecs> = { readonly [K in keyof O]?: ValueOf<O[K]> };
+
+type NameOf<A extends string> = A extends `${infer Name}?` ? Name : A extends `${infer Name}...` ? Name : A;
+export type ArgumentValues<A extends readonly ArgumentName[]> = {
+  readonly [K in A[number] as NameOf<K>]: K extends `${string}?`
+    ? string | undefined
+    : K extends `${string}...`
+      ? readonly string[]
+      : string;
+};
+
+/** What every command is given. */
+export interface Session {
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly isJson: boolean;
+  /** What the options alone say. */
+  readonly given: {
+    readonly profile?: string | undefined;
+    readonly url?: string | undefined;
+    readonly key?: string | undefined;
+  };
+  /** The address and the key that the options, the environment or the profile say. */
+  readonly connection: () => Connection;
+  readonly perch: () => Perch;
+  /** Aborted by ctrl-c. */
+  readonly signal: AbortSignal;
+  /** Prints one value as JSON if `--json` was given, else what `human` prints. */
+  readonly show: (value: unknown, human: () => void) => void;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly details?: string;
+  readonly args: readonly ArgumentName[];
+  readonly options: OptionSpecs;
+  readonly examples?: readonly string[];
+  readonly run: (
+    session: Session,
+    args: Readonly<Record<string, unknown>>,
+    options: Readonly<Record<string, unknown>>,
+  ) => Promise<void>;
+}
+
+interface TypedCommand<A extends readonly ArgumentName[], O extends OptionSpecs> {
+  readonly name: string;
+  readonly summary: string;
+  readonly details?: string;
+  readonly args?: A;
+  readonly options?: O;
+  readonly examples?: readonly string[];
+  readonly run: (session: Session, args: ArgumentValues<A>, options: OptionValues<O>) => Promise<void>;
+}
+
+/** One command as data: help, completion and parsing come from it. */
+export function command<
+  const A extends readonly ArgumentName[] = [],
+  const O extends OptionSpecs = Record<never, never>,
+>(typed: TypedCommand<A, O>): Command {
+  return { args: [], options: {}, ...typed } as unknown as Command;
+}
+
+/** Options that every command takes. */
+export const sharedOptions = {
+  json: { type: "boolean", help: "Print JSON, one value, for programs." },
+  profile: { type: "string", value: "NAME", help: "The profile to use; see perch login." },
+  url: { type: "string", value: "URL", help: "Address of the API (PERCH_URL)." },
+  key: { type: "string", value: "KEY", help: "API key (PERCH_API_KEY)." },
+  help: { type: "boolean", short: "h", help: "Show this." },
+} as const satisfies OptionSpecs;
+
+export const yesOption = { type: "boolean", short: "y", help: "Do not ask." } as const satisfies OptionSpec;

@@ -1,0 +1,37 @@
+import { resolve } from "node:path";
+import { planFile } from "../agent-file/apply-file.ts";
+import { printChanges } from "../agent-file/difference.ts";
+import { command, yesOption } from "../command.ts";
+
+const verbs = { created: "create", updated: "update", unchanged: "no change" } as const;
+
+export const apply = command({
+  name: "apply",
+  summary: "Make agents be what a file says: shows what would change, asks, and does it.",
+  details:
+    "The file is the whole truth: what it leaves out gets its default again, except `security`, which is only touched if it is named.\nIt changes the draft. An agent that was deployed goes on as it was until perch deploy.",
+  options: {
+    file: { type: "string", short: "f", value: "FILE", help: "The file; agent.yaml unless set." },
+    "dry-run": { type: "boolean", help: "Show what would change, and stop." },
+    yes: yesOption,
+  },
+  examples: ["perch apply", "perch apply -f agents/support.yaml --yes"],
+  run: async ({ perch, terminal, show, isJson, cwd }, _, { file = "agent.yaml", "dry-run": isDry, yes }) => {
+    const plans = await planFile(perch(), resolve(cwd, file));
+    const report = plans.map(({ name, outcome, changes }) => ({ name, outcome, changes }));
+    if (!isJson)
+      for (const { name, outcome, changes } of plans) {
+        terminal.line(`${terminal.style("bold", name)}: ${verbs[outcome]}`);
+        printChanges(terminal, changes);
+      }
+    const pending = plans.filter(({ outcome }) => outcome !== "unchanged");
+    if (isDry || pending.length === 0) return show({ applied: false, agents: report }, () => {});
+    // A new agent destroys nothing, so nobody is asked.
+    const changesOld = pending.some(({ outcome }) => outcome === "updated");
+    if (changesOld && !(await terminal.confirm("Apply this?", yes === true))) return;
+    for (const { run } of pending) await run();
+    show({ applied: true, agents: report }, () => {
+      for (const { name, outcome } of pending) terminal.line(`${name} ${outcome}.`);
+    });
+  },
+});

@@ -1,0 +1,34 @@
+import { randomUUID } from "node:crypto";
+import { command } from "../command.ts";
+import { printRun } from "../output/print-run.ts";
+import { errorText } from "../report-error.ts";
+import { contextOf, contextOptions } from "./invoke.ts";
+
+export const chat = command({
+  name: "chat",
+  summary: "Talk with an agent, in one session.",
+  details:
+    "An empty line is passed over; ctrl-d ends it. --session takes up a conversation of before. With --json, one line for each answer.",
+  args: ["agent"],
+  options: contextOptions,
+  run: async ({ perch, terminal, isJson, signal }, { agent }, options) => {
+    const client = perch();
+    await client.agents.get(agent, { signal });
+    const session = options.session ?? `chat-${randomUUID().slice(0, 8)}`;
+    const context = { ...contextOf(options), session_id: session };
+    terminal.note(terminal.style("dim", `session ${session}`));
+    for await (const text of terminal.questions("> ")) {
+      if (signal.aborted) return;
+      if (text.trim() === "") continue;
+      const stream = client.agents.invokeStream(agent, { message: text, context }, { signal });
+      try {
+        if (isJson) terminal.line(JSON.stringify(await stream.result()));
+        else await printRun(terminal, stream);
+      } catch (error) {
+        if (signal.aborted) return;
+        // One answer that failed is not the end of a conversation.
+        terminal.note(terminal.style("red", errorText(error)));
+      }
+    }
+  },
+});

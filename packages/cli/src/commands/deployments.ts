@@ -1,0 +1,125 @@
+import { command, yesOption } from "../command.ts";
+import { given } from "../given.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { parseWhole } from "../output/duration.ts";
+import { printMore, printTable } from "../output/table.ts";
+import { coloured, time } from "../output/text.ts";
+import { Problem } from "../problem.ts";
+
+const list = command({
+  name: "deployments",
+  summary: "List an agent's deployments, newest first.",
+  args: ["agent"],
+  options: {
+    ...listOptions,
+    environment: { type: "string", value: "NAME", help: "Only those of this environment." },
+    status: {
+      type: "string",
+      choices: ["pending", "active", "failed", "superseded", "rolled_back"],
+      help: "Only these.",
+    },
+  },
+  run: async ({ perch, terminal, show, signal }, { agent }, { environment, status, ...page }) => {
+    const query = { ...pageOf(page), ...given({ environment, status }) };
+    const found = await perch().deployments.list(agent, query, { signal });
+    show(found, () => {
+      const rows = found.data.map((one) => [
+        one.id,
+        one.environment,
+        one.version,
+        coloured(terminal, one.status),
+        `${one.traffic_percent} %`,
+        time(one.created_at),
+        one.error ?? "",
+      ]);
+      printTable(terminal, ["deployment", "environment", "version", "status", "share", "created", ""], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const promote = command({
+  name: "deployments promote",
+  summary: "Make a canary the live deployment.",
+  args: ["agent", "deployment"],
+  run: async ({ perch, terminal, show, signal }, { agent, deployment }) => {
+    const changed = await perch().deployments.promote(agent, deployment, { signal });
+    show(changed, () => terminal.line(`${changed.version} is live in ${changed.environment}.`));
+  },
+});
+
+const abort = command({
+  name: "deployments abort",
+  summary: "Take a canary out: the live deployment gets all requests.",
+  args: ["agent", "deployment"],
+  run: async ({ perch, terminal, show, signal }, { agent, deployment }) => {
+    const changed = await perch().deployments.abort(agent, deployment, { signal });
+    show(changed, () => terminal.line(`${changed.version} gets no request any more.`));
+  },
+});
+
+const share = command({
+  name: "deployments share",
+  summary: "Change the share of requests that a canary gets.",
+  args: ["agent", "deployment", "percent"],
+  run: async ({ perch, terminal, show, signal }, { agent, deployment, percent }) => {
+    const body = { traffic_percent: parseWhole("percent", percent) };
+    const changed = await perch().deployments.update(agent, deployment, body, { signal });
+    show(changed, () => terminal.line(`${changed.version} gets ${changed.traffic_percent} %.`));
+  },
+});
+
+export const rollback = command({
+  name: "rollback",
+  summary: "Put the version before the live one back, or that of a deployment you name.",
+  args: ["agent", "deployment?"],
+  options: {
+    environment: { type: "string", value: "NAME", help: "Where; production unless set." },
+    yes: yesOption,
+  },
+  run: async ({ perch, terminal, show, signal }, { agent, deployment }, { environment = "production", yes }) => {
+    const client = perch();
+    const query = { environment, status: "active", limit: 100 } as const;
+    const { data } = await client.deployments.list(agent, query, { signal });
+    const live = data.find(({ traffic_percent }) => traffic_percent === 100);
+    const target = deployment ?? live?.id;
+    if (target === undefined)
+      throw new Problem(`Nothing is live in ${environment}.`, "perch deployments shows what was.");
+    const what =
+      deployment === undefined ? `Take ${live?.version} out of ${environment}?` : `Put ${deployment}'s version back?`;
+    if (!(await terminal.confirm(what, yes === true))) return;
+    const made = await client.deployments.rollback(agent, target, { signal });
+    show(made, () => terminal.line(terminal.style("green", `${made.version} is live in ${made.environment} again.`)));
+  },
+});
+
+const versions = command({
+  name: "versions",
+  summary: "List an agent's versions.",
+  args: ["agent"],
+  options: listOptions,
+  run: async ({ perch, terminal, show, signal }, { agent }, page) => {
+    const found = await perch().versions.list(agent, pageOf(page), { signal });
+    show(found, () => {
+      const rows = found.data.map(({ version, checksum, created_at }) => [
+        version,
+        checksum.slice(0, 12),
+        time(created_at),
+      ]);
+      printTable(terminal, ["version", "checksum", "created"], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const diff = command({
+  name: "versions diff",
+  summary: "Show what changes from one version to another, or to the draft.",
+  args: ["agent", "version", "to?"],
+  run: async ({ perch, terminal, show, signal }, { agent, version, to }) => {
+    const found = await perch().versions.diff(agent, version, given({ to }), { signal });
+    show(found, () => terminal.line(found.same ? "They are the same." : found.text.trimEnd()));
+  },
+});
+
+export const deploymentCommands = [list, promote, abort, share, versions, diff];

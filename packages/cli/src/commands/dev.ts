@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { existsSync, watch } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Perch } from "@perch/sdk";
+import { applyFile } from "../agent-file/apply-file.ts";
+import { command, type Session, yesOption } from "../command.ts";
+import type { Dev } from "../dev/start-dev.ts";
+import { Problem, UsageError } from "../problem.ts";
+import { errorText } from "../report-error.ts";
+
+const agentFile = "agent.yaml";
+
+/** Applies the file now and whenever it changes, until the signal. A wrong file is reported and waited for, not fatal. */
+async function keepApplied({ terminal, cwd }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
+  const perch = new Perch({ baseUrl: dev.state.url, apiKey: dev.state.key });
+  const file = join(cwd, agentFile);
+  const apply = async (): Promise<void> => {
+    try {
+      if (!existsSync(file)) return;
+      for (const { name, outcome } of await applyFile(perch, file))
+        if (outcome !== "unchanged") terminal.note(`${agentFile}: ${name} ${outcome}`);
+    } catch (error) {
+      if (!signal.aborted) terminal.note(errorText(error));
+    }
+  };
+  // The folder and not the file: editors replace files, and it may not be there yet.
+  const watcher = watch(cwd, { signal });
+  watcher.on("error", () => {});
+  let changes = 1;
+  let done = 0;
+  let wake = () => {};
+  watcher.on("change", (_, name) => {
+    if (name !== agentFile) return;
+    changes++;
+    wake();
+  });
+  signal.addEventListener("abort", () => wake());
+  while (!signal.aborted) {
+    if (done === changes) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      // A save is several events; read the file when it is whole.
+      await sleep(100);
+      continue;
+    }
+    done = changes;
+    await apply();
+  }
+}
+
+function sayHowToTry({ terminal, show, cwd }: Session, { state, isFirst }: Dev, seconds: string): void {
+  const { url, key } = state;
+  show({ url, key, ready_after_seconds: Number(seconds) }, () => {
+    terminal.line(`Perch is ready after ${seconds} s at ${url} (docs at ${url}/docs). Everything is in .perch/.`);
+    terminal.line(
+      isFirst ? "Try, in another terminal in this folder:" : "Your data of last time are there. In another terminal:",
+    );
+    const first = existsSync(join(cwd, agentFile)) ? "perch agents" : "perch init && perch apply";
+    for (const line of [first, 'perch invoke my-agent "Hello"', "perch logs my-agent --follow"])
+      terminal.line(`  ${terminal.style("cyan", line)}`);
+    terminal.line("Ctrl-c stops it.");
+  });
+}
+
+export const dev = command({
+  name: "dev",
+  summary: "Run Perch on this machine: database, engine and server, from npm packages alone.",
+  details:
+    "Data, keys and logs are under .perch/ in this folder and stay there until --reset. It applies agent.yaml, now and when it changes.\nOther commands find it by themselves in this folder and those below it.",
+  options: {
+    port: { type: "string", value: "PORT", help: "Port of the API; 7400 unless set, or another if that is taken." },
+    reset: { type: "boolean", help: "Remove all data of this folder first." },
+    yes: yesOption,
+  },
+  run: async (session, _, { port, reset, yes }) => {
+    const { terminal, cwd, signal } = session;
+    if (port !== undefined && !/^[1-9]\d{0,4}$/.test(port)) throw new UsageError("perch dev: --port is a number.");
+    // Loaded here: it brings the database with it, which no other command needs.
+    const { startDev, resetDev } = await import("../dev/start-dev.ts");
+    const { lockFolder, openFolder } = await import("../dev/state.ts");
+    if (reset && existsSync(join(cwd, ".perch"))) {
+      lockFolder(openFolder(cwd))();
+      if (!(await terminal.confirm("Remove all agents, runs and memories of .perch/ in this folder?", yes === true)))
+        return;
+      resetDev(cwd);
+    }
+    const startedAt = performance.now();
+    const running = await startDev({
+      cwd,
+      apiPort: port === undefined ? undefined : Number(port),
+      onProgress: (text) => terminal.note(terminal.style("dim", `… ${text}`)),
+    });
+    const applying = new AbortController();
+    const watching = keepApplied(session, running, applying.signal);
+    try {
+      sayHowToTry(session, running, ((performance.now() - startedAt) / 1000).toFixed(1));
+      const stopped = signal.aborted ? Promise.resolve(undefined) : once(signal, "abort").then(() => undefined);
+      const broken = await Promise.race([stopped, running.broken]);
+      if (broken) throw new Problem(`${broken.name} stopped by itself.`, broken.lastLines());
+      terminal.note("stopping");
+    } finally {
+      applying.abort();
+      await watching;
+      await running.stop();
+    }
+    terminal.note("stopped");
+  },
+});

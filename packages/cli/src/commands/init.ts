@@ -1,0 +1,62 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { command } from "../command.ts";
+import { Problem } from "../problem.ts";
+
+const templatesFolder = join(import.meta.dirname, "../../templates");
+export const templates = ["echo", "openai", "remote"] as const;
+
+const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const nameFrom = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 63);
+
+/** Data and keys of `perch dev` must not get into a repository. */
+function ignoreData(folder: string): void {
+  const file = join(folder, ".gitignore");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (text.split("\n").includes(".perch/")) return;
+  writeFileSync(file, `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}.perch/\n`);
+}
+
+export const init = command({
+  name: "init",
+  summary: "Begin an agent: writes agent.yaml and what belongs to it.",
+  details:
+    "Templates:\n  echo    answers with what it is told; needs nothing\n  openai  a model behind an OpenAI-compatible address, with an MCP tool\n  remote  an agent of your own, as a small HTTP service",
+  args: ["folder?"],
+  options: {
+    template: { type: "string", short: "t", choices: templates, help: "What to begin with; echo unless set." },
+    name: { type: "string", value: "NAME", help: "The agent's name; my-agent, or the folder's, unless set." },
+  },
+  examples: ["perch init", "perch init support --template openai"],
+  run: async ({ terminal, show, cwd }, { folder }, { template = "echo", name: wanted }) => {
+    const target = resolve(cwd, folder ?? ".");
+    const name = wanted ?? (folder === undefined ? "my-agent" : nameFrom(basename(target)) || "my-agent");
+    if (!namePattern.test(name))
+      throw new Problem(`${name} cannot be an agent's name.`, "Use lower-case letters, digits and hyphens.");
+    const source = join(templatesFolder, template);
+    const files = readdirSync(source).sort();
+    const present = files.find((file) => existsSync(join(target, file)));
+    if (present)
+      throw new Problem(`${join(folder ?? ".", present)} is there already.`, "perch init writes over nothing.");
+    mkdirSync(target, { recursive: true });
+    for (const file of files) {
+      cpSync(join(source, file), join(target, file));
+      const text = readFileSync(join(target, file), "utf8");
+      writeFileSync(join(target, file), text.replaceAll("my-agent", name));
+    }
+    cpSync(join(templatesFolder, "../agent.schema.json"), join(target, "agent.schema.json"));
+    ignoreData(target);
+    const written = [...files, "agent.schema.json", ".gitignore"];
+    show({ name, template, folder: target, files: written }, () => {
+      terminal.line(`Wrote ${written.join(", ")}${folder === undefined ? "" : ` in ${folder}`}.`);
+      terminal.line(
+        `Next: ${folder === undefined ? "" : `cd "${folder}", `}perch apply, then perch invoke ${name} "Hello"`,
+      );
+    });
+  },
+});

@@ -1,0 +1,76 @@
+import type { RunStream } from "@perch/sdk";
+import { command, type Session } from "../command.ts";
+import { given } from "../given.ts";
+import { printRun } from "../output/print-run.ts";
+import { UsageError } from "../problem.ts";
+
+export const contextOptions = {
+  session: { type: "string", short: "s", value: "ID", help: "The conversation it belongs to." },
+  user: { type: "string", value: "ID", help: "Whom the agent is talking to." },
+  environment: { type: "string", value: "NAME", help: "Which environment answers; production unless set." },
+  "agent-version": { type: "string", value: "LABEL", help: "This version answers, whatever is deployed." },
+} as const;
+
+interface ContextValues {
+  readonly session?: string;
+  readonly user?: string;
+  readonly environment?: string;
+  readonly "agent-version"?: string;
+}
+
+export const contextOf = ({ session, user, environment, "agent-version": version }: ContextValues) =>
+  given({ session_id: session, user_id: user, environment, version });
+
+async function readMessage({ terminal }: Session, words: readonly string[]): Promise<string> {
+  const given = words.join(" ");
+  if (given !== "" && given !== "-") return given;
+  if (terminal.isInteractive && given === "") throw new UsageError("perch invoke: the message is missing.");
+  const text = (await terminal.readAll()).trimEnd();
+  if (text === "") throw new UsageError("perch invoke: the message is empty.");
+  return text;
+}
+
+async function showResult(session: Session, stream: RunStream): Promise<void> {
+  const { terminal, isJson, show } = session;
+  if (!isJson) await printRun(terminal, stream);
+  const result = await stream.result();
+  show(result, () =>
+    terminal.note(
+      terminal.style("dim", `${result.tokens_used} tokens, ${result.duration_ms} ms, ${result.request_id}`),
+    ),
+  );
+}
+
+export const invoke = command({
+  name: "invoke",
+  summary: "Send an agent a message, and print the answer while it comes.",
+  details: "The message is the words, or standard input if there are none or only -.",
+  args: ["agent", "message..."],
+  options: {
+    ...contextOptions,
+    async: { type: "boolean", help: "Do not wait: print the id of the run, for perch runs get." },
+    "idempotency-key": {
+      type: "string",
+      value: "KEY",
+      help: "The same key again gives the same answer, for 24 hours.",
+    },
+  },
+  examples: ['perch invoke support "Where is order 42?"', "perch invoke support --session ada-1 < question.txt"],
+  run: async (
+    session,
+    { agent, message: words },
+    { async: isAsync, "idempotency-key": idempotencyKey, ...context },
+  ) => {
+    const { perch, terminal, show, signal } = session;
+    const message = await readMessage(session, words);
+    const fields = contextOf(context);
+    const body = { message, ...(Object.keys(fields).length > 0 && { context: fields }) };
+    const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    if (!isAsync) return showResult(session, perch().agents.invokeStream(agent, body, options));
+    const run = await perch().agents.invokeInBackground(agent, body, options);
+    show(run, () => {
+      terminal.line(run.request_id);
+      terminal.note(terminal.style("dim", `perch runs get ${agent} ${run.request_id} shows what became of it.`));
+    });
+  },
+});

@@ -1,0 +1,102 @@
+import type { CreatedApiKey } from "@perch/sdk";
+import { command, type Session, yesOption } from "../command.ts";
+import { given } from "../given.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { parseDuration } from "../output/duration.ts";
+import { printMore, printTable } from "../output/table.ts";
+import { coloured, time } from "../output/text.ts";
+
+/** The key alone goes to standard output, so that a script can catch it; the rest is for the person. */
+const showOnce = ({ terminal, show }: Session, made: CreatedApiKey, words: string): void =>
+  show(made, () => {
+    terminal.note(`${made.id} (${made.permissions.join(", ")}). ${words} Shown only now:`);
+    terminal.line(made.key);
+  });
+
+const create = command({
+  name: "keys create",
+  summary: "Make an API key and show it, this once.",
+  args: ["name"],
+  options: {
+    role: { type: "string", choices: ["admin", "developer", "viewer"], help: "What it may do; developer unless set." },
+    permission: {
+      type: "string",
+      multiple: true,
+      choices: ["read", "write", "delete", "manage"],
+      help: "Instead of a role; may be given several times.",
+    },
+    agent: { type: "string", value: "AGENT", help: "The one agent it may reach; all unless set." },
+    expires: { type: "string", value: "TIME", help: "It ends after this long: 90d." },
+  },
+  examples: ["perch keys create ci --role developer --expires 90d"],
+  run: async (session, { name }, { role, permission, agent, expires }) => {
+    const seconds = expires === undefined ? undefined : parseDuration("expires", expires);
+    const rights = permission === undefined ? { role: role ?? ("developer" as const) } : given({ role });
+    const body = {
+      name,
+      ...rights,
+      ...given({
+        permissions: permission as ("read" | "write")[] | undefined,
+        agent_id: agent,
+        expires_at: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000).toISOString(),
+      }),
+    };
+    const made = await session.perch().keys.create(body, { signal: session.signal });
+    showOnce(session, made, made.expires_at ? `It ends at ${time(made.expires_at)}.` : "It does not end by itself.");
+  },
+});
+
+const list = command({
+  name: "keys list",
+  summary: "List API keys.",
+  options: {
+    ...listOptions,
+    agent: { type: "string", value: "AGENT", help: "Only those of this agent." },
+    status: { type: "string", choices: ["active", "expired", "revoked"], help: "Only these." },
+  },
+  run: async ({ perch, terminal, show, signal }, _, { agent, status, ...page }) => {
+    const found = await perch().keys.list({ ...pageOf(page), ...given({ agent_id: agent, status }) }, { signal });
+    show(found, () => {
+      const rows = found.data.map((key) => [
+        key.id,
+        key.name,
+        coloured(terminal, key.status),
+        key.role ?? key.permissions.join(","),
+        `${key.prefix}…`,
+        time(key.last_used_at),
+        time(key.expires_at),
+      ]);
+      printTable(terminal, ["id", "name", "status", "role", "begins", "last used", "expires"], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const rotate = command({
+  name: "keys rotate",
+  summary: "Replace a key by a new one with the same rights; the old one goes on for a while.",
+  args: ["key"],
+  options: {
+    overlap: { type: "string", value: "TIME", help: "How long the old key goes on: 0s to 7d; 24h unless set." },
+  },
+  examples: ["perch keys rotate key_01h455vb4pex5vsknk084sn02q --overlap 1h"],
+  run: async (session, { key }, { overlap = "24h" }) => {
+    const seconds = parseDuration("overlap", overlap);
+    const made = await session.perch().keys.rotate(key, { overlap_seconds: seconds }, { signal: session.signal });
+    showOnce(session, made, seconds === 0 ? "The old key has ended." : `The old key goes on for ${overlap}.`);
+  },
+});
+
+const revoke = command({
+  name: "keys revoke",
+  summary: "End a key at once.",
+  args: ["key"],
+  options: { yes: yesOption },
+  run: async ({ perch, terminal, show, signal }, { key }, { yes }) => {
+    if (!(await terminal.confirm(`End ${key} at once? Whoever uses it is locked out.`, yes === true))) return;
+    const revoked = await perch().keys.revoke(key, { signal });
+    show(revoked, () => terminal.line(`${revoked.id} has ended.`));
+  },
+});
+
+export const keyCommands = [create, list, rotate, revoke];

@@ -1,0 +1,78 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { PerchEvent } from "@perch/sdk";
+import { command, type Session } from "../command.ts";
+import { given } from "../given.ts";
+import { parseWhole } from "../output/duration.ts";
+import { time } from "../output/text.ts";
+import { UsageError } from "../problem.ts";
+import { eventNames } from "./webhooks.ts";
+
+/** The headers of a real delivery, so that a receiver cannot tell the difference. */
+export function signedHeaders(secret: string, id: string, body: string, nowSeconds: number): Record<string, string> {
+  const raw = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const standard = createHmac("sha256", raw).update(`${id}.${nowSeconds}.${body}`).digest("base64");
+  return {
+    "content-type": "application/json",
+    "x-service-signature": createHmac("sha256", secret).update(body).digest("hex"),
+    "webhook-id": id,
+    "webhook-timestamp": String(nowSeconds),
+    "webhook-signature": `v1,${standard}`,
+  };
+}
+
+async function forward(event: PerchEvent, url: string, secret: string, signal: AbortSignal): Promise<string> {
+  const body = JSON.stringify(event);
+  const headers = signedHeaders(secret, event.id, body, Math.floor(Date.now() / 1000));
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+  try {
+    const answer = await fetch(url, { method: "POST", headers, body, signal: limit });
+    await answer.body?.cancel();
+    return String(answer.status);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return `no answer: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+function targetOf(port: string | undefined, path: string, url: string | undefined): string | undefined {
+  if (url !== undefined && port !== undefined)
+    throw new UsageError("perch webhooks listen: either --port or --forward.");
+  if (url !== undefined && !URL.canParse(url)) throw new UsageError("perch webhooks listen: --forward is an address.");
+  return url ?? (port === undefined ? undefined : `http://127.0.0.1:${parseWhole("port", port)}${path}`);
+}
+
+function tell({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
+  if (isJson) {
+    terminal.line(JSON.stringify({ event, ...given({ answer }) }));
+    return;
+  }
+  const outcome = answer === undefined ? "" : ` -> ${terminal.style(/^2/.test(answer) ? "green" : "red", answer)}`;
+  terminal.line(`${time(event.created_at)} ${event.type} ${event.id}${outcome}`);
+}
+
+export const listen = command({
+  name: "webhooks listen",
+  summary: "Receive events on this machine: prints them, and posts them to a local port, signed as deliveries are.",
+  details:
+    "For development: it asks the API for events, so that no address of yours needs to be reachable. Events since the start, each once; nothing is sent again.",
+  options: {
+    port: { type: "string", short: "p", value: "PORT", help: "Post each event to this port of this machine." },
+    path: { type: "string", value: "PATH", help: "The path there; / unless set." },
+    forward: { type: "string", value: "URL", help: "Post each event to this address instead." },
+    event: { type: "string", multiple: true, choices: [...eventNames, "webhook.test"], help: "Only these." },
+    agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
+    secret: { type: "string", value: "WHSEC", help: "What to sign with; a new one unless set." },
+  },
+  examples: ["perch webhooks listen --port 3000 --path /hooks"],
+  run: async (session, _, { port, path = "/", forward: url, event: wanted, agent, secret: chosen }) => {
+    const { perch, terminal, signal } = session;
+    const target = targetOf(port, path, url);
+    const secret = chosen ?? `whsec_${randomBytes(24).toString("base64")}`;
+    terminal.note(target === undefined ? "Listening for events." : `Events go to ${target}, signed with ${secret}`);
+    const filter = { intervalMs: 1000, ...given({ agent_id: agent }) };
+    for await (const event of perch().events.follow(filter, { signal })) {
+      if (wanted && !wanted.includes(event.type)) continue;
+      tell(session, event, target === undefined ? undefined : await forward(event, target, secret, signal));
+    }
+  },
+});

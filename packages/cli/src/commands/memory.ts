@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { command, yesOption } from "../command.ts";
+import { given } from "../given.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { parseSince, parseWhole } from "../output/duration.ts";
+import { printMore, printTable } from "../output/table.ts";
+import { time } from "../output/text.ts";
+import { UsageError } from "../problem.ts";
+
+const owner = {
+  user: { type: "string", value: "ID", help: "Only what belongs to this user." },
+  session: { type: "string", short: "s", value: "ID", help: "Only what belongs to this session." },
+} as const;
+
+const search = command({
+  name: "memory search",
+  summary: "Find an agent's memories by meaning and by words.",
+  args: ["agent", "query..."],
+  options: {
+    limit: { type: "string", short: "n", value: "N", help: "How many; 10 unless set." },
+    mode: { type: "string", choices: ["hybrid", "vector", "text"], help: "By both, or by one of them." },
+    ...owner,
+  },
+  run: async ({ perch, terminal, show, signal }, { agent, query }, { limit, mode, user, session }) => {
+    if (query.length === 0) throw new UsageError("perch memory search: the query is missing.");
+    const wishes = given({
+      limit: limit === undefined ? undefined : parseWhole("limit", limit),
+      mode,
+      user_id: user,
+      session_id: session,
+    });
+    const found = await perch().memory.search(agent, { query: query.join(" "), ...wishes }, { signal });
+    show(found, () => {
+      if (found.search.notice) terminal.note(terminal.style("dim", found.search.notice));
+      if (found.data.length === 0) return terminal.note("Nothing found.");
+      const rows = found.data.map(({ score, content, user_id, id }) => [score.toFixed(3), content, user_id ?? "-", id]);
+      printTable(terminal, ["score", "content", "user", "id"], rows);
+    });
+  },
+});
+
+const add = command({
+  name: "memory add",
+  summary: "Give an agent something to remember.",
+  args: ["agent", "content..."],
+  options: {
+    user: { type: "string", value: "ID", help: "Whose it is; without it, runs for every user may recall it." },
+    session: { type: "string", short: "s", value: "ID", help: "The session it belongs to." },
+  },
+  run: async ({ perch, terminal, show, signal }, { agent, content }, { user, session }) => {
+    if (content.length === 0) throw new UsageError("perch memory add: the content is missing.");
+    const body = { content: content.join(" "), ...given({ user_id: user, session_id: session }) };
+    const made = await perch().memory.add(agent, body, { signal });
+    show(made, () => terminal.line(made.id));
+  },
+});
+
+const list = command({
+  name: "memory list",
+  summary: "List an agent's memories, the one last said first.",
+  args: ["agent"],
+  options: { ...listOptions, ...owner },
+  run: async ({ perch, terminal, show, signal }, { agent }, { user, session, ...page }) => {
+    const query = { ...pageOf(page), ...given({ user_id: user, session_id: session }) };
+    const found = await perch().memory.list(agent, query, { signal });
+    show(found, () => {
+      const rows = found.data.map(({ id, content, user_id, updated_at }) => [
+        time(updated_at),
+        content,
+        user_id ?? "-",
+        id,
+      ]);
+      printTable(terminal, ["said", "content", "user", "id"], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const clear = command({
+  name: "memory clear",
+  summary: "Remove an agent's memories and what was said in sessions.",
+  args: ["agent"],
+  options: {
+    ...owner,
+    before: { type: "string", value: "TIME", help: "Only what was last said before: 30d ago, or a time." },
+    yes: yesOption,
+  },
+  run: async ({ perch, terminal, show, signal }, { agent }, { user, session, before, yes }) => {
+    const scope = given({
+      user_id: user,
+      session_id: session,
+      before: before === undefined ? undefined : parseSince("before", before),
+    });
+    const what = Object.keys(scope).length === 0 ? "everything" : "that part of what";
+    if (!(await terminal.confirm(`Remove ${what} ${agent} remembers?`, yes === true))) return;
+    const client = perch();
+    let cleared = await client.memory.clear(agent, scope, { signal });
+    // What is removed is out of sight already; the count is worth the wait.
+    while (cleared.status === "running") {
+      await sleep(500, undefined, { signal });
+      cleared = await client.memory.getClear(agent, cleared.id, { signal });
+    }
+    show(cleared, () =>
+      terminal.line(`${cleared.memories_deleted} memories and ${cleared.messages_deleted} messages removed.`),
+    );
+  },
+});
+
+export const memoryCommands = [search, add, list, clear];

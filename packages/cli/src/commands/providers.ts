@@ -1,0 +1,58 @@
+import { command, yesOption } from "../command.ts";
+import { given } from "../given.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { printMore, printTable } from "../output/table.ts";
+
+const types = ["openai", "anthropic", "google", "openai-compatible"] as const;
+
+const list = command({
+  name: "providers",
+  summary: "List the organisation's model providers.",
+  options: listOptions,
+  run: async ({ perch, terminal, show, signal }, _, page) => {
+    const found = await perch().providers.list(pageOf(page), { signal });
+    show(found, () => {
+      const rows = found.data.map((one) => [
+        one.name,
+        one.type,
+        one.base_url ?? "its own",
+        one.api_key_set ? "set" : "none",
+      ]);
+      printTable(terminal, ["provider", "type", "address", "key"], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const add = command({
+  name: "providers add",
+  summary: "Add a model provider: its models are provider/model from then on.",
+  details: "The provider's key is read from the variable that --api-key-env names, so that it stands in no history.",
+  args: ["name"],
+  options: {
+    type: { type: "string", choices: types, help: "Whose interface it speaks; openai-compatible unless set." },
+    "base-url": { type: "string", value: "URL", help: "Where it answers; the provider's own address unless set." },
+    "api-key-env": { type: "string", value: "VARIABLE", help: "The variable that holds its key." },
+  },
+  examples: ["perch providers add local --base-url http://127.0.0.1:11434/v1"],
+  run: async ({ perch, terminal, show, signal, env }, { name }, options) => {
+    const { type = "openai-compatible", "base-url": base_url, "api-key-env": variable } = options;
+    const api_key = variable === undefined ? undefined : env[variable];
+    const made = await perch().providers.create({ name, type, ...given({ base_url, api_key }) }, { signal });
+    show(made, () => terminal.line(`${made.name}: use model: ${made.name}/<model>`));
+  },
+});
+
+const remove = command({
+  name: "providers delete",
+  summary: "Remove a model provider. Agents that use it fail from then on.",
+  args: ["name"],
+  options: { yes: yesOption },
+  run: async ({ perch, terminal, show, signal }, { name }, { yes }) => {
+    if (!(await terminal.confirm(`Remove the provider ${name}?`, yes === true))) return;
+    const deleted = await perch().providers.delete(name, { signal });
+    show(deleted, () => terminal.line(`${name} is gone.`));
+  },
+});
+
+export const providerCommands = [list, add, remove];

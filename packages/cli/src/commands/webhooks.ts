@@ -1,0 +1,123 @@
+import type { WebhookWithSecret } from "@perch/sdk";
+import { command, type Session, yesOption } from "../command.ts";
+import { given } from "../given.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { parseDuration } from "../output/duration.ts";
+import { printMore, printTable } from "../output/table.ts";
+import { coloured, time } from "../output/text.ts";
+import { UsageError } from "../problem.ts";
+
+export const eventNames = [
+  "agent.completed",
+  "agent.failed",
+  "deployment.activated",
+  "deployment.failed",
+  "deployment.rolled_back",
+] as const;
+type EventName = (typeof eventNames)[number];
+
+const showOnce = ({ terminal, show }: Session, made: WebhookWithSecret): void =>
+  show(made, () => {
+    terminal.note(`${made.id} for ${made.events.join(", ")} at ${made.url}. The secret that signs, shown only now:`);
+    terminal.line(made.secret);
+  });
+
+const list = command({
+  name: "webhooks",
+  summary: "List webhooks.",
+  options: { ...listOptions, agent: { type: "string", value: "AGENT", help: "Only those of this agent." } },
+  run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
+    const found = await perch().webhooks.list({ ...pageOf(page), ...given({ agent_id: agent }) }, { signal });
+    show(found, () => {
+      const rows = found.data.map((one) => [
+        one.id,
+        coloured(terminal, one.status),
+        one.url,
+        one.events.join(","),
+        one.agent_id ?? "all agents",
+        one.disabled_reason ?? "",
+      ]);
+      printTable(terminal, ["webhook", "status", "url", "events", "agent", ""], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const create = command({
+  name: "webhooks create",
+  summary: "Send events to an address.",
+  args: ["url"],
+  options: {
+    event: { type: "string", multiple: true, choices: eventNames, help: "Which; may be given several times. Needed." },
+    agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
+  },
+  examples: ["perch webhooks create https://hooks.example.com/perch --event agent.failed"],
+  run: async (session, { url }, { event, agent }) => {
+    if (!event) throw new UsageError(`perch webhooks create: --event is missing: ${eventNames.join(", ")}.`);
+    const body = { url, events: event as EventName[], ...given({ agent_id: agent }) };
+    showOnce(session, await session.perch().webhooks.create(body, { signal: session.signal }));
+  },
+});
+
+const remove = command({
+  name: "webhooks delete",
+  summary: "Remove a webhook, its pending deliveries and its log.",
+  args: ["webhook"],
+  options: { yes: yesOption },
+  run: async ({ perch, terminal, show, signal }, { webhook }, { yes }) => {
+    if (!(await terminal.confirm(`Remove ${webhook} with all its deliveries?`, yes === true))) return;
+    const deleted = await perch().webhooks.delete(webhook, { signal });
+    show(deleted, () => terminal.line(`${webhook} is gone.`));
+  },
+});
+
+const rotate = command({
+  name: "webhooks rotate",
+  summary: "Replace the secret that signs; the old one signs beside it for a while.",
+  args: ["webhook"],
+  options: { overlap: { type: "string", value: "TIME", help: "How long: whole hours up to 7d; 24h unless set." } },
+  run: async (session, { webhook }, { overlap = "24h" }) => {
+    const hours = parseDuration("overlap", overlap) / 3600;
+    if (!Number.isInteger(hours)) throw new UsageError("perch webhooks rotate: --overlap is in whole hours.");
+    const body = { overlap_hours: hours };
+    showOnce(session, await session.perch().webhooks.rotateSecret(webhook, body, { signal: session.signal }));
+  },
+});
+
+const test = command({
+  name: "webhooks test",
+  summary: "Send a test event to a webhook.",
+  args: ["webhook"],
+  run: async ({ perch, terminal, show, signal }, { webhook }) => {
+    const delivery = await perch().webhooks.test(webhook, { signal });
+    show(delivery, () => terminal.line(`${delivery.id} is on its way; perch webhooks deliveries ${webhook} shows it.`));
+  },
+});
+
+const deliveries = command({
+  name: "webhooks deliveries",
+  summary: "List what was sent to a webhook, newest first.",
+  args: ["webhook"],
+  options: {
+    ...listOptions,
+    status: { type: "string", choices: ["pending", "delivered", "failed", "cancelled"], help: "Only these." },
+  },
+  run: async ({ perch, terminal, show, signal }, { webhook }, { status, ...page }) => {
+    const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...given({ status }) }, { signal });
+    show(found, () => {
+      const rows = found.data.map((one) => [
+        one.id,
+        one.event_type,
+        coloured(terminal, one.status),
+        String(one.attempts),
+        one.status_code === null ? "-" : String(one.status_code),
+        time(one.created_at),
+        one.error ?? "",
+      ]);
+      printTable(terminal, ["delivery", "event", "status", "attempts", "answer", "created", ""], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+export const webhookCommands = [list, create, remove, rotate, test, deliveries];

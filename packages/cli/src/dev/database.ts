@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
+import { vector } from "@electric-sql/pglite-pgvector";
+import { type Bridge, startBridge } from "./wire-bridge.ts";
+
+/** The same roles as in production: who owns the tables is not who serves, and row-level security holds for both. */
+const roles = `
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'perch_owner') then
+    create role perch_owner login createrole;
+    create role perch_app nologin;
+    create role perch_platform nologin;
+    create role perch_server login;
+    grant perch_app, perch_platform to perch_owner with admin option;
+    grant perch_app to perch_server;
+    grant create on database postgres to perch_owner;
+    grant create, usage on schema public to perch_owner with grant option;
+  end if;
+end
+$$;
+create extension if not exists vector;
+`;
+
+const known = new Set(["perch_owner", "perch_server"]);
+
+export interface DevDatabase {
+  readonly ownerUrl: string;
+  readonly serverUrl: string;
+  readonly close: () => Promise<void>;
+}
+
+const extensions = { vector, btree_gin };
+/** An empty database with our roles, made when the package is: making one anew takes several seconds. A checkout has none. */
+const template = join(import.meta.dirname, "../database.tar.gz");
+
+export async function makeTemplate(): Promise<Uint8Array> {
+  const db = await PGlite.create({ extensions });
+  await db.exec(roles);
+  const dump = await db.dumpDataDir("gzip");
+  await db.close();
+  return new Uint8Array(await dump.arrayBuffer());
+}
+
+async function openFiles(folder: string): Promise<PGlite> {
+  const isNew = !existsSync(folder) && existsSync(template);
+  const loadDataDir = isNew ? { loadDataDir: new Blob([await readFile(template)]) } : {};
+  const db = await PGlite.create({ dataDir: folder, extensions, ...loadDataDir });
+  if (!isNew) await db.exec(roles);
+  return db;
+}
+
+/** PostgreSQL as WebAssembly inside this process, with its files in `folder`, on a port of loopback. */
+export async function openDatabase(folder: string, port: number): Promise<DevDatabase> {
+  const db = await openFiles(folder);
+  let current = "";
+  const bridge: Bridge = await startBridge(
+    {
+      execute: (message) => db.runExclusive(() => db.execProtocolRaw(message)),
+      become: async (user) => {
+        if (user === current) return;
+        if (!known.has(user)) throw new Error(`There is no role ${user}`);
+        await db.exec(`reset session authorization; set session authorization ${user}`);
+        current = user;
+      },
+      rollBack: async () => void (await db.exec("rollback")),
+    },
+    port,
+  );
+  const url = (user: string) => `postgres://${user}@127.0.0.1:${bridge.port}/postgres`;
+  return {
+    ownerUrl: url("perch_owner"),
+    serverUrl: url("perch_server"),
+    close: async () => {
+      await bridge.close();
+      await db.close();
+    },
+  };
+}

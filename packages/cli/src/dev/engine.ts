@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../problem.ts";
+import { type Child, startChild, untilHealthy } from "./child.ts";
+import type { DevFolder, Ports } from "./state.ts";
+
+/** The package's own launcher puts a Node process in between, so we look for the platform's binary as it does. */
+export function findEngine(): string | undefined {
+  try {
+    const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");
+    const { platform, arch } = process;
+    return createRequire(launcher).resolve(`@restatedev/restate-server-${platform}-${arch}/bin/restate-server`);
+  } catch {
+    return undefined;
+  }
+}
+
+const pidFile = ({ root }: DevFolder) => join(root, "engine.pid");
+
+function commandOf(pid: number): string {
+  try {
+    return execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+  } catch {
+    return "";
+  }
+}
+
+/** An engine that a killed `perch dev` left behind holds the data. It is ours if it runs on this very folder. */
+export async function stopOrphan(folder: DevFolder): Promise<void> {
+  const file = pidFile(folder);
+  const pid = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  if (!(pid > 0) || !commandOf(pid).includes(`--base-dir ${folder.engine}`)) return;
+  process.kill(pid, "SIGTERM");
+  for (let waited = 0; waited < 100 && commandOf(pid) !== ""; waited++) await sleep(100);
+  rmSync(file, { force: true });
+}
+
+/** The real engine, one node, with its files under `.perch/engine`. */
+export async function startEngine(folder: DevFolder, ports: Ports): Promise<Child> {
+  const command = findEngine();
+  if (!command)
+    throw new Problem(
+      `There is no engine for ${process.platform}-${process.arch}.`,
+      "npm installs it as an optional package: install again without --omit=optional, or run a server elsewhere and perch login to it.",
+    );
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RESTATE_|RUST_LOG$)/.test(name));
+  const child = startChild({
+    name: "the engine",
+    command,
+    args: ["--base-dir", folder.engine, "--no-logo"],
+    logFile: join(folder.logs, "engine.log"),
+    env: {
+      ...Object.fromEntries(inherited),
+      DO_NOT_TRACK: "1",
+      RESTATE_CLUSTER_NAME: "perch-dev",
+      RESTATE_NODE_NAME: "perch-dev", // its data refuse another name, and host names change
+      RESTATE_LISTEN_MODE: "tcp", // unix sockets in a deep folder exceed the length of a socket path
+      RESTATE_BIND_ADDRESS: `127.0.0.1:${ports.node}`,
+      RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${ports.node}`,
+      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ports.ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${ports.admin}`,
+      RESTATE_DEFAULT_NUM_PARTITIONS: "2",
+      RESTATE_LOG_FILTER: "warn",
+      RESTATE_LOG_DISABLE_ANSI_CODES: "true",
+    },
+  });
+  writeFileSync(pidFile(folder), String(child.pid));
+  const addresses = [`http://127.0.0.1:${ports.admin}/health`, `http://127.0.0.1:${ports.ingress}/restate/health`];
+  await untilHealthy(child, addresses, 60).catch(async (error: unknown) => {
+    await child.stop(5);
+    throw error;
+  });
+  return child;
+}

@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path";
+import { promisify } from "node:util";
+import { Problem } from "../problem.ts";
+import { type Child, startChild, untilHealthy } from "./child.ts";
+import type { DevDatabase } from "./database.ts";
+import type { DevFolder, DevState } from "./state.ts";
+
+export interface ServerPackage {
+  readonly main: string;
+  readonly release: string;
+  readonly migrations: readonly string[];
+}
+
+/** The server beside us in node_modules: built when installed, source in a checkout. */
+export function findServer(): ServerPackage {
+  const file = createRequire(import.meta.url).resolve("@perch/server/package.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as { version: string; bin: Record<string, string> };
+  const folder = dirname(file);
+  const migrations = readdirSync(join(folder, "migrations")).filter((name) => name.endsWith(".sql"));
+  return {
+    main: join(folder, manifest.bin["perch-server"] ?? ""),
+    release: manifest.version,
+    migrations: migrations.sort(),
+  };
+}
+
+/** What differs from production is here and in docs/decisions/0031-perch-dev.md. */
+export function serverSettings(
+  { masterKey, ports }: DevState,
+  database: DevDatabase,
+  folder: DevFolder,
+): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PERCH_DATABASE_URL: database.serverUrl,
+    PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
+    PERCH_DATABASE_CONNECTIONS: "4",
+    PERCH_VALKEY_URL: "",
+    PERCH_RESTATE_INGRESS_URL: `http://127.0.0.1:${ports.ingress}`,
+    PERCH_RESTATE_ADMIN_URL: `http://127.0.0.1:${ports.admin}`,
+    PERCH_RESTATE_IDENTITY_KEYS: "",
+    PERCH_MASTER_KEY: masterKey,
+    PERCH_HOST: "127.0.0.1",
+    PERCH_PORT: String(ports.api),
+    PERCH_WORKER_HOST: "127.0.0.1",
+    PERCH_WORKER_PORT: String(ports.worker),
+    PERCH_WORKER_URL: "",
+    // Tools, remote agents, model providers and webhooks of a developer are on the same machine.
+    PERCH_OUTBOUND_PRIVATE_RANGES: process.env.PERCH_OUTBOUND_PRIVATE_RANGES || "127.0.0.0/8,::1",
+    PERCH_WEBHOOK_ALLOW_HTTP: "true",
+    NODE_NO_WARNINGS: "1",
+    // Three processes of the same code start one after the other.
+    NODE_COMPILE_CACHE: join(folder.root, "compiled"),
+  };
+}
+
+/** One command of the server, to its end; what it printed. */
+export async function runServerCommand(main: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+    return stdout.trim();
+  } catch (error) {
+    const { stderr } = error as { stderr?: string };
+    throw new Problem(`perch-server ${args[0]} failed.`, stderr?.trim());
+  }
+}
+
+export async function startServer(
+  { main }: ServerPackage,
+  { url }: DevState,
+  folder: DevFolder,
+  env: NodeJS.ProcessEnv,
+): Promise<Child> {
+  const preload = new URL(`./end-with-parent${extname(import.meta.filename)}`, import.meta.url).href;
+  const child = startChild({
+    name: "the server",
+    command: process.execPath,
+    args: ["--import", preload, main, "all"],
+    env: { ...env, PERCH_LOG_LEVEL: process.env.PERCH_LOG_LEVEL || "info" },
+    logFile: join(folder.logs, "server.log"),
+  });
+  await untilHealthy(child, [`${url}/readyz`], 60).catch(async (error: unknown) => {
+    await child.stop(5);
+    throw error;
+  });
+  return child;
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { Problem } from "../problem.ts";
+
+const portNames = ["api", "worker", "database", "ingress", "admin", "node"] as const;
+export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
+
+/** What `perch dev` keeps under `.perch/` beside the data: all that makes the second start find the first one's organisation. */
+export interface DevState {
+  readonly url: string;
+  readonly key: string | null;
+  readonly masterKey: string;
+  readonly ports: Ports;
+  /** What the server was when it last ran here: another release needs another address for its workers. */
+  readonly release: string;
+  readonly migrations: readonly string[];
+}
+
+export interface DevFolder {
+  readonly root: string;
+  readonly database: string;
+  readonly engine: string;
+  readonly logs: string;
+}
+
+export function openFolder(cwd: string): DevFolder {
+  const root = join(cwd, ".perch");
+  const folder = { root, database: join(root, "database"), engine: join(root, "engine"), logs: join(root, "logs") };
+  mkdirSync(folder.logs, { recursive: true, mode: 0o700 });
+  // Keys and data lie here: nobody wants them in a repository.
+  writeFileSync(join(root, ".gitignore"), "*\n");
+  return folder;
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** One `perch dev` in a folder: two on the same files would destroy them. */
+export function lockFolder({ root }: DevFolder): () => void {
+  const file = join(root, "lock");
+  const holder = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  if (holder > 0 && holder !== process.pid && isAlive(holder))
+    throw new Problem(`perch dev runs here already, as process ${holder}.`, `If it does not, remove ${file}.`);
+  writeFileSync(file, String(process.pid));
+  return () => rmSync(file, { force: true });
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
+
+async function anyPort(): Promise<number> {
+  const probe = createServer();
+  return new Promise((resolve, reject) => {
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+/** The ports of last time where they are free, others where not. The API's is the usual one if nobody has it. */
+async function choosePorts(before: Partial<Ports>): Promise<Ports> {
+  const chosen: Partial<Record<keyof Ports, number>> = {};
+  for (const name of portNames) {
+    const wish = before[name] ?? (name === "api" ? 7400 : undefined);
+    chosen[name] = wish !== undefined && (await isFree(wish)) ? wish : await anyPort();
+  }
+  return chosen as Ports;
+}
+
+const stateFile = ({ root }: DevFolder) => join(root, "dev.json");
+
+export async function readState(folder: DevFolder, release: string, apiPort?: number): Promise<DevState> {
+  const file = stateFile(folder);
+  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Partial<DevState>) : {};
+  const { worker, ...others } = stored.ports ?? {};
+  const remembered = {
+    ...(stored.release === release && worker !== undefined ? { worker } : {}),
+    ...others,
+    ...(apiPort !== undefined && { api: apiPort }),
+  };
+  const ports = await choosePorts(remembered);
+  if (apiPort !== undefined && ports.api !== apiPort) throw new Problem(`Port ${apiPort} is taken.`);
+  return {
+    url: `http://127.0.0.1:${ports.api}`,
+    key: stored.key ?? null,
+    masterKey: stored.masterKey ?? randomBytes(32).toString("base64"),
+    ports,
+    release,
+    migrations: stored.migrations ?? [],
+  };
+}
+
+export const writeState = (folder: DevFolder, state: DevState): void =>
+  writeFileSync(stateFile(folder), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });

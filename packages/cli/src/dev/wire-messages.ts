@@ -1,0 +1,75 @@
+/** As much of PostgreSQL's wire protocol as a doorway in front of one backend needs: where messages end, and what a greeting is. */
+
+const sslRequest = 80_877_103;
+const gssRequest = 80_877_104;
+const cancelRequest = 80_877_102;
+
+export type Greeting =
+  | { readonly kind: "encryption" }
+  | { readonly kind: "cancel" }
+  | { readonly kind: "startup"; readonly user: string };
+
+export interface Cut<T> {
+  readonly found: T;
+  readonly rest: Buffer;
+}
+
+/** The first message of a connection, which has no type byte; undefined until it is all there. */
+export function cutGreeting(buffer: Buffer): Cut<Greeting> | undefined {
+  if (buffer.length < 8) return undefined;
+  const length = buffer.readInt32BE(0);
+  if (buffer.length < length) return undefined;
+  const code = buffer.readInt32BE(4);
+  const rest = buffer.subarray(length);
+  if (code === sslRequest || code === gssRequest) return { found: { kind: "encryption" }, rest };
+  if (code === cancelRequest) return { found: { kind: "cancel" }, rest };
+  const words = buffer.subarray(8, length).toString("utf8").split("\0");
+  const place = words.findIndex((word, index) => index % 2 === 0 && word === "user");
+  return { found: { kind: "startup", user: words[place + 1] ?? "" }, rest };
+}
+
+const endsUnit = new Set([..."QS"].map((letter) => letter.charCodeAt(0)));
+export const terminate = "X".charCodeAt(0);
+
+/**
+ * Messages up to and with the one that makes the backend answer `ready`: a simple query, or a Sync. They belong together: between
+ * the Parse of one client and its Execute, no other client may come.
+ */
+export function cutUnit(buffer: Buffer): Cut<readonly Buffer[]> | undefined {
+  const messages: Buffer[] = [];
+  for (let at = 0; at + 5 <= buffer.length; ) {
+    const end = at + 1 + buffer.readInt32BE(at + 1);
+    if (end > buffer.length) return undefined;
+    const type = buffer[at] ?? 0;
+    messages.push(buffer.subarray(at, end));
+    if (endsUnit.has(type) || type === terminate) return { found: messages, rest: buffer.subarray(end) };
+    at = end;
+  }
+  return undefined;
+}
+
+const message = (type: string, body: Buffer): Buffer => {
+  const head = Buffer.alloc(5);
+  head.write(type, 0, "latin1");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+};
+
+const setting = (name: string, value: string) => message("S", Buffer.from(`${name}\0${value}\0`));
+
+/** Welcome: no password, since the doorway is on loopback and its data lie beside it; then the settings that clients read. */
+export const welcome = Buffer.concat([
+  message("R", Buffer.alloc(4)),
+  setting("server_version", "18.0"),
+  setting("server_encoding", "UTF8"),
+  setting("client_encoding", "UTF8"),
+  setting("DateStyle", "ISO, MDY"),
+  setting("TimeZone", "UTC"),
+  setting("integer_datetimes", "on"),
+  setting("standard_conforming_strings", "on"),
+  message("K", Buffer.alloc(8)),
+  message("Z", Buffer.from("I")),
+]);
+
+/** Whether the backend is in no transaction after this answer: its last message is ReadyForQuery with `I`. */
+export const isIdle = (answer: Uint8Array): boolean => answer.at(-6) === 0x5a && answer.at(-1) === 0x49;

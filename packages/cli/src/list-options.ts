@@ -1,0 +1,15 @@
+import type { OptionSpecs } from "./command.ts";
+import { given } from "./given.ts";
+import { parseWhole } from "./output/duration.ts";
+
+/** For commands that show a page of a list. */
+export const listOptions = {
+  limit: { type: "string", value: "N", help: "How many to show; 10 unless set, at most 100." },
+  offset: { type: "string", value: "N", help: "How many to skip." },
+} as const satisfies OptionSpecs;
+
+export const pageOf = ({ limit, offset }: { readonly limit?: string; readonly offset?: string }) =>
+  given({
+    limit: limit === undefined ? undefined : parseWhole("limit", limit),
+    offset: offset === undefined ? undefined : parseWhole("offset", offset),
+  });

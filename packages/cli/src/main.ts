@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+import { runCli } from "./run.ts";
+
+const stopped = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    // Who asks twice does not want to wait for an orderly end.
+    if (stopped.signal.aborted) process.exit(1);
+    stopped.abort(signal);
+  });
+// A reader that has seen enough (`perch logs | head`) is no error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  signal: stopped.signal,
+});

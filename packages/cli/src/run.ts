@@ -1,0 +1,64 @@
+import { Perch } from "@perch/sdk";
+import type { Session } from "./command.ts";
+import { commands } from "./commands.ts";
+import { findConnection } from "./connection.ts";
+import { commandHelp, overview } from "./help.ts";
+import { parseCommand } from "./parse-command.ts";
+import { UsageError } from "./problem.ts";
+import { reportError } from "./report-error.ts";
+import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
+
+export interface Surroundings extends Streams {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Aborted by ctrl-c. */
+  readonly signal: AbortSignal;
+}
+
+type Options = Readonly<Record<string, unknown>>;
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+function createSession(options: Options, terminal: Terminal, { env, cwd, signal }: Surroundings): Session {
+  const given = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
+  const connection = () => findConnection(given, env, cwd);
+  return {
+    terminal,
+    env,
+    cwd,
+    signal,
+    isJson: options.json === true,
+    given,
+    connection,
+    perch: () => {
+      const { url, key } = connection();
+      return new Perch({ baseUrl: url, apiKey: key });
+    },
+    show: (value, human) => (options.json === true ? terminal.line(JSON.stringify(value, null, 2)) : human()),
+  };
+}
+
+/** One run of the command line: 0 done, 1 failed, 2 wrong usage. */
+export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+  const terminal = createTerminal(surroundings, surroundings.env);
+  if (argv.length === 1 && ["--version", "-v", "version"].includes(argv[0] ?? "")) {
+    terminal.line(version);
+    return 0;
+  }
+  try {
+    const { command, topic, args, options, isHelp } = parseCommand(commands, argv);
+    if (!command) {
+      const isKnown = topic === "" || topic === "help" || commands.some(({ name }) => name.startsWith(`${topic} `));
+      if (!isKnown) throw new UsageError(`There is no command "perch ${topic}".`);
+      terminal.line(overview(commands, topic === "help" ? "" : topic));
+      return 0;
+    }
+    if (isHelp) terminal.line(commandHelp(command));
+    else await command.run(createSession(options, terminal, surroundings), args, options);
+    return 0;
+  } catch (error) {
+    // Ctrl-c is not a failure of the command.
+    if (surroundings.signal.aborted) return 0;
+    return reportError(error, terminal, argv.includes("--json"));
+  }
+}

@@ -1,0 +1,91 @@
+import { createInterface } from "node:readline/promises";
+import { type Readable, Writable } from "node:stream";
+import { styleText } from "node:util";
+import { Problem } from "./problem.ts";
+
+export type Style = Parameters<typeof styleText>[0];
+
+/** Where a command reads and writes. Answers go to standard output, everything for the person to standard error. */
+export interface Terminal {
+  /** One line of the answer. */
+  readonly line: (text?: string) => void;
+  /** Part of a line of the answer: a stream of tokens. */
+  readonly write: (text: string) => void;
+  /** For the person: progress, notes. Not part of the answer. */
+  readonly note: (text: string) => void;
+  readonly style: (style: Style, text: string) => string;
+  readonly isInteractive: boolean;
+  readonly columns: number;
+  /** True if the person says yes. Where nobody can be asked, `--yes` must have been given. */
+  readonly confirm: (question: string, yes: boolean) => Promise<boolean>;
+  /** What the person types, without showing it. */
+  readonly secret: (prompt: string) => Promise<string>;
+  readonly questions: (prompt: string) => AsyncIterable<string>;
+  readonly readAll: () => Promise<string>;
+}
+
+type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+export interface Streams {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+}
+
+/** https://no-color.org: any value but the empty one. FORCE_COLOR is for those who pipe into a pager. */
+function hasColour({ NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv, stdout: Stream): boolean {
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR && FORCE_COLOR !== "0") return true;
+  return stdout.isTTY === true && TERM !== "dumb";
+}
+
+/** One line; nothing where the person ends it with ctrl-c or ctrl-d instead. */
+async function ask(input: Readable, output: Writable, prompt: string): Promise<string> {
+  const reader = createInterface({ input, output, terminal: true });
+  const ended = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
+  const answered = reader.question(prompt).catch(() => "");
+  try {
+    return (await Promise.race([answered, ended])).trim();
+  } finally {
+    reader.close();
+  }
+}
+
+export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.ProcessEnv): Terminal {
+  const isColoured = hasColour(env, stdout);
+  const isInteractive = stdin.isTTY === true && stdout.isTTY === true;
+  return {
+    line: (text = "") => void stdout.write(`${text}\n`),
+    write: (text) => void stdout.write(text),
+    note: (text) => void stderr.write(`${text}\n`),
+    style: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
+    isInteractive,
+    // Some terminals say 0.
+    columns: stdout.columns || 80,
+    confirm: async (question, yes) => {
+      if (yes) return true;
+      if (!isInteractive) throw new Problem(`${question} Nobody can be asked here.`, "Give --yes to go on.");
+      return /^y(es)?$/i.test(await ask(stdin, stderr, `${question} [y/N] `));
+    },
+    secret: async (prompt) => {
+      stderr.write(prompt);
+      const nowhere = new Writable({ write: (_, __, done) => done() });
+      const answer = await ask(stdin, nowhere, "");
+      stderr.write("\n");
+      return answer;
+    },
+    questions: async function* (prompt) {
+      const reader = createInterface({ input: stdin, output: stderr, terminal: isInteractive, prompt });
+      if (isInteractive) reader.prompt();
+      for await (const line of reader) {
+        yield line;
+        if (isInteractive) reader.prompt();
+      }
+    },
+    readAll: async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer));
+      return Buffer.concat(chunks).toString("utf8");
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentDefaults, agentOperations } from "@perch/contract";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { agentFileSchema } from "../../../scripts/agent-file-schema.ts";
+import schema from "../agent.schema.json" with { type: "json" };
+import { changesBetween } from "../src/agent-file/difference.ts";
+import { desiredDefinition, readAgentFile } from "../src/agent-file/read-agent-file.ts";
+import { templates } from "../src/commands/init.ts";
+import { createShell } from "./shell.ts";
+
+const { body: CreateAgent } = agentOperations["POST /v1/agents"];
+const templatesFolder = join(import.meta.dirname, "../templates");
+
+const fileWith = (text: string): string => {
+  const file = join(mkdtempSync(join(tmpdir(), "perch-file-")), "agent.yaml");
+  writeFileSync(file, text);
+  return file;
+};
+
+describe("agent.schema.json", () => {
+  test("is fresh: pnpm generate makes it from the contract", () => {
+    expect(schema).toEqual(JSON.parse(JSON.stringify(agentFileSchema())));
+  });
+});
+
+describe("templates", () => {
+  test("each is offered, and is an agent that the API takes", () => {
+    expect(readdirSync(templatesFolder).sort()).toEqual([...templates].sort());
+    for (const template of templates) {
+      const text = readFileSync(join(templatesFolder, template, "agent.yaml"), "utf8");
+      expect(CreateAgent.safeParse(parse(text)).error).toBeUndefined();
+    }
+  });
+});
+
+describe("perch init", () => {
+  test("writes the template under the folder's name, the schema, and keeps data out of git", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "perch-init-"));
+    const perch = createShell({ cwd });
+    const { code, stdout } = await perch(["init", "Support Bot", "--template", "remote"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatchSnapshot();
+    const folder = join(cwd, "Support Bot");
+    expect(readdirSync(folder).sort()).toEqual([".gitignore", "agent.schema.json", "agent.yaml", "server.mjs"]);
+    expect(readFileSync(join(folder, "agent.yaml"), "utf8")).toContain("name: support-bot");
+    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe(".perch/\n");
+  });
+
+  test("writes over nothing", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "perch-init-"));
+    writeFileSync(join(cwd, "agent.yaml"), "name: mine\n");
+    const { code, stderr } = await createShell({ cwd })(["init"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("agent.yaml is there already");
+    expect(readFileSync(join(cwd, "agent.yaml"), "utf8")).toBe("name: mine\n");
+  });
+});
+
+describe("reading agent.yaml", () => {
+  test("what is left out has its default; memory, limits and logs merge; security is left alone", () => {
+    const { security: _, ...defaults } = agentDefaults;
+    const given = { name: "bot", model: "perch/echo", limits: { max_steps: 3 } };
+    expect(desiredDefinition(given)).toEqual({
+      ...defaults,
+      model: "perch/echo",
+      limits: { ...agentDefaults.limits, max_steps: 3 },
+    });
+  });
+
+  test("several agents, with the line of each field", () => {
+    const file = fileWith("name: a\nmodel: perch/echo\n---\nname: b\nlimits:\n  max_steps: 3\n");
+    const [a, b] = readAgentFile(file);
+    expect([a?.name, b?.name]).toEqual(["a", "b"]);
+    expect(a?.placeOf("model")).toBe("agent.yaml:2");
+    expect(b?.placeOf("limits.max_steps")).toBe("agent.yaml:6");
+    expect(b?.placeOf("tools.0.url")).toBe("agent.yaml");
+  });
+
+  test.each([
+    ["model: perch/echo\n", "agent.yaml:1: an agent needs a name."],
+    ["name: a\nmodel: [\n", "agent.yaml:"],
+    ["", "is empty"],
+  ])("%j is refused with its place", (text, reason) => {
+    expect(() => readAgentFile(fileWith(text))).toThrow(reason);
+  });
+
+  test("changes are named down to the field", () => {
+    const changes = changesBetween({ a: 1, b: { c: 1, d: 2 }, t: [1] }, { a: 1, b: { c: 2, d: 2 }, t: [2] });
+    expect(changes).toEqual([
+      { path: "b.c", from: 1, to: 2 },
+      { path: "t", from: [1], to: [2] },
+    ]);
+  });
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { createShell } from "./shell.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "perch-dev-"));
+const main = join(import.meta.dirname, "../src/main.ts");
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_")));
+const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: cwd } });
+const longMs = 180_000;
+let running: ChildProcess | undefined;
+
+interface State {
+  readonly url: string;
+  readonly key: string;
+}
+const state = (): State => JSON.parse(readFileSync(join(cwd, ".perch/dev.json"), "utf8")) as State;
+
+/** `perch dev` from the source, until it says that it is ready. */
+async function start(...args: string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [main, "dev", ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes("Perch is ready")) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`perch dev ended with ${code}:\n${output}`)));
+  });
+  running = child;
+  return child;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const exited = once(child, "exit");
+  child.kill(signal);
+  const [code] = (await exited) as [number | null];
+  running = undefined;
+  return code;
+}
+
+const answers = () =>
+  fetch(`${state().url}/healthz`).then(
+    () => true,
+    () => false,
+  );
+
+afterAll(async () => {
+  if (running) await end(running, "SIGINT");
+  rmSync(cwd, { recursive: true, force: true, maxRetries: 5 });
+});
+
+describe("perch dev", () => {
+  test("starts from nothing, applies agent.yaml, and answers the other commands of the folder", {
+    timeout: longMs,
+  }, async () => {
+    writeFileSync(join(cwd, "agent.yaml"), "name: bot\nmodel: perch/echo\n");
+    await start();
+    expect(statSync(join(cwd, ".perch/dev.json")).mode & 0o777).toBe(0o600);
+    await expect.poll(async () => (await perch(["agents"])).stdout, { timeout: 20_000 }).toContain("bot");
+    expect(await perch(["invoke", "bot", "Hello"])).toMatchObject({ code: 0, stdout: "Hello\n" });
+    expect(await perch(["deploy", "bot", "--label", "v1"])).toMatchObject({ code: 0 });
+    expect(await perch(["memory", "add", "bot", "Ada likes tea"])).toMatchObject({ code: 0 });
+    expect((await perch(["memory", "search", "bot", "tea"])).stdout).toContain("Ada likes tea");
+  });
+
+  test("one at a time in a folder", async () => {
+    const { code, stderr } = await perch(["dev"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("perch dev runs here already");
+  });
+
+  test("applies agent.yaml whenever it is saved", async () => {
+    writeFileSync(join(cwd, "agent.yaml"), "name: bot\nmodel: perch/echo\ntemperature: 0.25\n");
+    await expect
+      .poll(async () => (await perch(["agents", "get", "bot"])).stdout, { timeout: 20_000 })
+      .toContain("temperature: 0.25");
+  });
+
+  test("killed without a word, it leaves no server behind, and the next start has all data", {
+    timeout: longMs,
+  }, async () => {
+    if (running) await end(running, "SIGKILL");
+    await expect.poll(answers, { timeout: 20_000 }).toBe(false);
+    await start();
+    expect((await perch(["runs", "bot", "--json"])).json()).toMatchObject({ pagination: { total: 1 } });
+    expect(await perch(["invoke", "bot", "Again"])).toMatchObject({ code: 0, stdout: "Again\n" });
+  });
+
+  test("ctrl-c stops all of it, and ends with 0", { timeout: longMs }, async () => {
+    const engine = Number(readFileSync(join(cwd, ".perch/engine.pid"), "utf8"));
+    expect(running && (await end(running, "SIGINT"))).toBe(0);
+    expect(await answers()).toBe(false);
+    expect(() => process.kill(engine, 0)).toThrow();
+  });
+
+  test("--reset asks, and begins anew", { timeout: longMs }, async () => {
+    const { key } = state();
+    expect(await perch(["dev", "--reset"])).toMatchObject({ code: 1 });
+    expect(state().key).toBe(key);
+    rmSync(join(cwd, "agent.yaml"));
+    await start("--reset", "--yes");
+    expect(state().key).not.toBe(key);
+    expect((await perch(["agents", "--json"])).json()).toMatchObject({ data: [] });
+  });
+});

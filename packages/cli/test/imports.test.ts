@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { importsOf, sourceFiles } from "../../server/test/source-files.ts";
+
+const edges = sourceFiles(["packages/cli/src"]).flatMap(importsOf);
+
+test("the check sees the code it claims to check", () => {
+  expect(edges.filter(({ to }) => to === "@perch/sdk").length).toBeGreaterThan(10);
+});
+
+test("the command line knows the SDK alone: neither the server, which it starts as a process, nor the contract", () => {
+  const known = /^(node:|packages\/cli\/|@perch\/sdk$|yaml$)/;
+  const wrong = edges.filter(({ to }) => !known.test(to));
+  expect(new Set(wrong.map(({ from }) => from))).toEqual(new Set(["packages/cli/src/dev/database.ts"]));
+  expect(wrong.filter(({ to }) => !to.startsWith("@electric-sql/"))).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createTerminal } from "../src/terminal.ts";
+
+/** Streams that say they are a terminal. */
+function person(env: NodeJS.ProcessEnv = {}) {
+  const streams = {
+    stdin: Object.assign(new PassThrough(), { isTTY: true }),
+    stdout: Object.assign(new PassThrough(), { isTTY: true, columns: 0 }),
+    stderr: Object.assign(new PassThrough(), { isTTY: true }),
+  };
+  return { ...streams, terminal: createTerminal(streams, env) };
+}
+
+describe("somebody at a terminal", () => {
+  test.each([
+    ["y\n", true],
+    ["yes\n", true],
+    ["n\n", false],
+    ["\n", false],
+    ["\u0003", false],
+    ["\u0004", false],
+  ])("is asked before something is destroyed: %j is %s", async (typed, answer) => {
+    const { terminal, stdin, stderr } = person();
+    const asked = terminal.confirm("Remove it?", false);
+    stdin.write(typed);
+    expect(await asked).toBe(answer);
+    expect(String(stderr.read())).toContain("Remove it? [y/N]");
+  });
+
+  test("does not see the key that is typed", async () => {
+    const { terminal, stdin, stdout, stderr } = person();
+    const asked = terminal.secret("API key: ");
+    stdin.write("perch_s3cret\n");
+    expect(await asked).toBe("perch_s3cret");
+    expect(`${stdout.read()}${stderr.read()}`).not.toContain("s3cret");
+  });
+
+  test("sees colours, unless NO_COLOR is set or the terminal is dumb", () => {
+    expect(person().terminal.style("red", "x")).not.toBe("x");
+    for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }, { NO_COLOR: "1", FORCE_COLOR: "1" }])
+      expect(person(env).terminal.style("red", "x")).toBe("x");
+  });
+
+  test("has 80 columns where the terminal does not know", () => {
+    expect(person().terminal.columns).toBe(80);
+  });
+});

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { Organisation, Perch } from "../../server/test/harness.ts";
+import { createShell } from "./shell.ts";
+
+export interface Desk {
+  readonly cwd: string;
+  readonly organisation: Organisation;
+  readonly env: NodeJS.ProcessEnv;
+  readonly perch: ReturnType<typeof createShell>;
+}
+
+const folders: string[] = [];
+
+/** A new organisation and somebody at a command line of theirs, in an empty folder. */
+export async function newDesk(perch: Perch): Promise<Desk> {
+  const organisation = await perch.newOrganisation();
+  const cwd = mkdtempSync(join(tmpdir(), "perch-desk-"));
+  folders.push(cwd);
+  const env = { PERCH_URL: perch.url, PERCH_API_KEY: organisation.adminKey, XDG_CONFIG_HOME: join(cwd, "config") };
+  return { cwd, organisation, env, perch: createShell({ cwd, env }) };
+}
+
+export const removeDesks = (): void =>
+  afterAll(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });

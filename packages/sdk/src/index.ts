@@ -1,0 +1,20 @@
+export * from "./errors.ts";
+export type { Operations } from "./generated-operations.ts";
+export type * from "./generated-schemas.ts";
+export type {
+  DataOf,
+  ItemOf,
+  OperationKey,
+  PaginationOf,
+  RequestOf,
+  ResponseOf,
+} from "./operation-parts.ts";
+export type { PerchOptions, RequestOptions } from "./options.ts";
+export { type Page, PageList } from "./page-list.ts";
+export { Perch } from "./perch.ts";
+export type { FollowEvents } from "./resources/events.ts";
+export type { LogFilter } from "./resources/logs.ts";
+export { type RunDone, RunStream, type RunStreamEvent, type RunToken, type RunTool } from "./run-stream.ts";
+export type { Answer } from "./send.ts";
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
+export type { CompletedRun, FailedRun, PerchEvent, RunOutcome } from "./webhook-event.ts";

@@ -1,0 +1,20 @@
+import { InvocationsMethods } from "../generated-resources.ts";
+import type { RequestOptions } from "../options.ts";
+import { RunStream } from "../run-stream.ts";
+
+/** Runs of an agent. */
+export class Invocations extends InvocationsMethods {
+  /**
+   * Follows a run that was started elsewhere, from its first event. `result()` waits for its answer.
+   *
+   * `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Accept: text/event-stream`
+   */
+  follow(agentId: string, requestId: string, options: RequestOptions = {}): RunStream {
+    const params = { agent_id: agentId, request_id: requestId };
+    return new RunStream({
+      open: this.client.stream("GET /v1/agents/{agent_id}/invocations/{request_id}", { params }, options),
+      maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
+      signal: options.signal,
+    });
+  }
+}

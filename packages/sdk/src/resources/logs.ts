@@ -1,0 +1,65 @@
+import { follow } from "../follow.ts";
+import { LogsMethods } from "../generated-resources.ts";
+import type { LogEntry } from "../generated-schemas.ts";
+import type { RequestOf } from "../operation-parts.ts";
+import type { RequestOptions } from "../options.ts";
+import type { SentEvent } from "../read-events.ts";
+
+const getLogs = "GET /v1/agents/{agent_id}/logs";
+
+/** Which entries of a log. */
+export type LogFilter = Pick<
+  NonNullable<RequestOf<typeof getLogs>["query"]>,
+  "level" | "request_id" | "environment" | "version" | "contains"
+>;
+
+/** Clocks differ, and an entry is written a little after its time. */
+const marginMs = 5000;
+/** What is read again after a gap comes once: so many entries are remembered. */
+const mostRemembered = 2000;
+
+/** True the first time it is asked about something. */
+function createIsNew(): (text: string) => boolean {
+  const seen = new Set<string>();
+  return (text) => {
+    if (seen.has(text)) return false;
+    seen.add(text);
+    const [oldest] = seen;
+    if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest);
+    return true;
+  };
+}
+
+/** What an agent did. */
+export class Logs extends LogsMethods {
+  /**
+   * New entries as they are written, without end: leave the loop, or abort the `signal`. After a broken connection it reads what it missed from the log. The
+   * entries of a run are written when it has ended, so those of a run that began long before a gap and ended in it may be missing; they are in the log.
+   *
+   * `GET /v1/agents/{agent_id}/logs` with `Accept: text/event-stream`
+   */
+  async *follow(agentId: string, filter: LogFilter = {}, options: RequestOptions = {}): AsyncGenerator<LogEntry, void> {
+    const isNew = createIsNew();
+    const startedAtMs = Date.now();
+    let aliveAtMs = startedAtMs;
+    const catchUp = async (): Promise<SentEvent[]> => {
+      const start_time = new Date(Math.max(startedAtMs, aliveAtMs - marginMs)).toISOString();
+      const missed = await this.list(agentId, { ...filter, start_time, limit: 1000 }, options).toArray();
+      return missed.reverse().map((entry) => ({ id: undefined, event: "log", data: JSON.stringify(entry) }));
+    };
+    const events = follow({
+      open: this.client.stream(getLogs, { params: { agent_id: agentId }, query: filter }, options),
+      maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
+      signal: options.signal,
+      onBytes: () => {
+        aliveAtMs = Date.now();
+      },
+      catchUp,
+    });
+    for await (const { event, data } of events) {
+      if (event !== "log") continue;
+      const entry = JSON.parse(data) as LogEntry;
+      if (isNew(JSON.stringify(entry))) yield entry;
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { errorOf } from "./errors.ts";
+import { follow, type Source } from "./follow.ts";
+import type { InvocationResult, RunErrorEvent, TokenEvent, ToolEvent } from "./generated-schemas.ts";
+import type { SentEvent } from "./read-events.ts";
+
+/** The model says something: `text` belongs at `offset` of its step's text and replaces what stood there. `snapshot` is that text as it is now. */
+export type RunToken = { readonly type: "token"; readonly snapshot: string } & Readonly<TokenEvent>;
+/** A tool is called, or has answered. */
+export type RunTool = { readonly type: "tool" } & Readonly<ToolEvent>;
+/** The run has completed. The last event. */
+export type RunDone = { readonly type: "done" } & Readonly<InvocationResult>;
+/** What happens while an agent runs. */
+export type RunStreamEvent = RunToken | RunTool | RunDone;
+
+/** The run's id stands at the end of its address. */
+const idIn = (location: string | null): string | undefined => location?.split("/").at(-1);
+
+/**
+ * A run while it runs. Read its events, or wait for its answer; what comes back after a broken connection goes on where it was, and no token comes twice.
+ * Leaving the loop closes the connection and does not stop the run; another loop, or `result()`, goes on from there.
+ *
+ * @example
+ * ```ts
+ * const stream = perch.agents.invokeStream("support-bot", { message: "Where is order 42?" });
+ * for await (const event of stream) if (event.type === "token") show(event.snapshot);
+ * const { tokens_used } = await stream.result();
+ * ```
+ */
+export class RunStream implements AsyncIterable<RunStreamEvent> {
+  readonly #source: Source;
+  #lastEventId: string | undefined;
+  #invocationId: string | undefined;
+  #step = 0;
+  #text = "";
+  #isBeingRead = false;
+  #result: InvocationResult | undefined;
+  #error: Error | undefined;
+
+  /** @internal */
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** `request_id` of the run, for `invocations.get` and `invocations.cancel`; undefined until the server has answered. */
+  get invocationId(): string | undefined {
+    return this.#invocationId;
+  }
+
+  /** Its answer, as `agents.invoke` gives it. Rejects with a `RunFailedError` if the run failed. */
+  async result(): Promise<InvocationResult> {
+    for await (const _ of this);
+    if (this.#result === undefined) throw this.#error ?? new Error("The stream was left before its end.");
+    return this.#result;
+  }
+
+  /** The whole text of its answer. */
+  async text(): Promise<string> {
+    return (await this.result()).response;
+  }
+
+  /** The events from where the last reader left off. A run that failed throws a `RunFailedError`. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunStreamEvent, void> {
+    if (this.#isBeingRead) throw new Error("This stream is being read already.");
+    this.#isBeingRead = true;
+    try {
+      if (this.#error) throw this.#error;
+      if (this.#result) return;
+      for await (const sent of follow({ ...this.#source, lastEventId: this.#lastEventId, onOpen: this.#onOpen })) {
+        this.#lastEventId = sent.id;
+        const event = this.#take(sent);
+        if (event) yield event;
+        if (event?.type === "done") return;
+      }
+    } finally {
+      this.#isBeingRead = false;
+    }
+  }
+
+  readonly #onOpen: NonNullable<Source["onOpen"]> = ({ headers }) => {
+    this.#invocationId ??= idIn(headers.get("location"));
+  };
+
+  /** What it means; nothing if it is of a kind that came after this client. */
+  #take({ event, data }: SentEvent): RunStreamEvent | undefined {
+    if (event === "token") return this.#token(JSON.parse(data) as TokenEvent);
+    if (event === "tool") return { type: "tool", ...(JSON.parse(data) as ToolEvent) };
+    if (event === "done") {
+      this.#result = JSON.parse(data) as InvocationResult;
+      this.#invocationId = this.#result.request_id;
+      return { type: "done", ...this.#result };
+    }
+    if (event === "error") throw this.#failed(JSON.parse(data) as RunErrorEvent);
+    return undefined;
+  }
+
+  #token(token: TokenEvent): RunToken {
+    if (token.step !== this.#step) this.#text = "";
+    this.#step = token.step;
+    this.#text = this.#text.slice(0, token.offset) + token.text;
+    return { type: "token", ...token, snapshot: this.#text };
+  }
+
+  /** The same error as without a stream, where the run's id is in the details. */
+  #failed({ code, message, request_id }: RunErrorEvent): Error {
+    this.#invocationId = request_id;
+    const details = [{ field: "request_id", error: request_id }];
+    this.#error = errorOf({ status: code === "conflict" ? 409 : 500, code, message, details });
+    return this.#error;
+  }
+}

@@ -1,0 +1,140 @@
+import { WebhookVerificationError } from "./errors.ts";
+import type { PerchEvent } from "./webhook-event.ts";
+
+/** Headers of a request, in the form of whatever server took it. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** How strict to be. */
+export interface VerifyOptions {
+  /**
+   * How many seconds the time of a delivery may differ from now.
+   *
+   * @defaultValue `300`
+   */
+  readonly toleranceSeconds?: number | undefined;
+  /**
+   * Refuse a delivery that has only `X-Service-Signature`, which does not cover a time: an old one could be sent again. Perch always sends both.
+   *
+   * @defaultValue `false`
+   */
+  readonly requireTimestamp?: boolean | undefined;
+  /** The time now, in milliseconds; for tests. */
+  readonly nowMs?: number | undefined;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
+
+function bytesOfBody(body: string | Uint8Array | ArrayBuffer): Bytes {
+  if (typeof body === "string") return utf8(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  throw new TypeError("Give the raw body of the request, as it came: text or bytes, not parsed JSON");
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return typeof entry === "string" ? entry : entry?.join(",");
+}
+
+function bytesOfBase64(text: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+const bytesOfHex = (text: string): Bytes | undefined =>
+  /^[0-9a-f]{64}$/i.test(text)
+    ? Uint8Array.from({ length: 32 }, (_, index) => Number.parseInt(text.slice(2 * index, 2 * index + 2), 16))
+    : undefined;
+
+function joined(...parts: readonly Bytes[]): Bytes {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** The platform compares, in constant time. */
+async function isSignedBy(keyBytes: Bytes, signatures: readonly Bytes[], message: Bytes): Promise<boolean> {
+  const key = await crypto.subtle.importKey("raw", keyBytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  const checks = await Promise.all(signatures.map((one) => crypto.subtle.verify("HMAC", key, one, message)));
+  return checks.includes(true);
+}
+
+const present = <T>(values: readonly (T | undefined)[]): T[] =>
+  values.filter((value): value is T => value !== undefined);
+
+/** Standard Webhooks: keyed with the bytes behind the prefix, over id, time and body. */
+async function passesStandard(headers: WebhookHeaders, body: Bytes, secrets: readonly string[]): Promise<boolean> {
+  const id = headerOf(headers, "webhook-id") ?? "";
+  const timestamp = headerOf(headers, "webhook-timestamp") ?? "";
+  const signatures = (headerOf(headers, "webhook-signature") ?? "")
+    .split(" ")
+    .filter((one) => one.startsWith("v1,"))
+    .map((one) => bytesOfBase64(one.slice("v1,".length)));
+  const message = joined(utf8(`${id}.${timestamp}.`), body);
+  for (const secret of secrets) {
+    const key = bytesOfBase64(secret.replace(/^whsec_/, ""));
+    if (!key || key.length === 0) throw new TypeError("A webhook secret is whsec_ and base64, as it was shown");
+    if (await isSignedBy(key, present(signatures), message)) return true;
+  }
+  return false;
+}
+
+/** `X-Service-Signature`: keyed with the secret as it was shown, over the body alone. */
+async function passesPlain(headers: WebhookHeaders, body: Bytes, secrets: readonly string[]): Promise<boolean> {
+  const names = ["x-service-signature", "x-service-signature-previous"];
+  const signatures = present(names.map((name) => bytesOfHex(headerOf(headers, name) ?? "")));
+  for (const secret of secrets) if (await isSignedBy(utf8(secret), signatures, body)) return true;
+  return false;
+}
+
+function checkTime(timestamp: string | undefined, { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions): void {
+  const seconds = /^\d{1,12}$/.test(timestamp ?? "") ? Number(timestamp) : Number.NaN;
+  if (!(Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds))
+    throw new WebhookVerificationError(
+      "The time of this delivery is too far from now: it may be an old one, sent again.",
+    );
+}
+
+/**
+ * Checks that a delivery comes from Perch and is whole, and returns its event. It works on Node, in workers and in browsers.
+ *
+ * @param body - The raw body, as it came. JSON that was parsed and written again has other bytes.
+ * @param headers - The headers of the request.
+ * @param secret - The webhook's secret, `whsec_…`; while you rotate it, the old and the new one.
+ * @throws WebhookVerificationError if it is not genuine. Answer 401 then.
+ *
+ * @example
+ * ```ts
+ * const event = await verifyWebhook(await request.text(), request.headers, process.env.PERCH_WEBHOOK_SECRET);
+ * if (event.type === "agent.completed") console.log(event.data.response);
+ * ```
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<PerchEvent> {
+  const bytes = bytesOfBody(body);
+  const secrets = (typeof secret === "string" ? [secret] : secret).filter((one) => one !== "");
+  // An empty secret would let anybody sign.
+  if (secrets.length === 0) throw new TypeError("Give the webhook's secret");
+  const isStandard = headerOf(headers, "webhook-signature") !== undefined;
+  if (!isStandard && options.requireTimestamp)
+    throw new WebhookVerificationError("This delivery has no signed time: webhook-signature is missing.");
+  const check = isStandard ? passesStandard : passesPlain;
+  if (!(await check(headers, bytes, secrets)))
+    throw new WebhookVerificationError("The signature of this delivery does not match.");
+  if (isStandard) checkTime(headerOf(headers, "webhook-timestamp"), options);
+  return JSON.parse(new TextDecoder().decode(bytes)) as PerchEvent;
+}

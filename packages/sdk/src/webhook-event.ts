@@ -1,0 +1,41 @@
+import type { AgentId, Deployment, Event, InvocationStatus, RequestId, WebhookId } from "./generated-schemas.ts";
+
+/** What an event of a run tells of it. */
+export interface RunOutcome {
+  request_id: RequestId;
+  agent_id: AgentId;
+  environment: string;
+  /** Null for the agent's draft. */
+  version: string | null;
+  status: Exclude<InvocationStatus, "running">;
+  tokens_used: number;
+  duration_ms: number;
+  user_id: string | null;
+  session_id: string | null;
+}
+
+/** The answer of a run. */
+export interface CompletedRun extends RunOutcome {
+  status: "completed";
+  response: string;
+  /** True if the response was cut, after 65,536 characters. */
+  response_truncated?: boolean;
+}
+
+/** Why a run failed, or that it was cancelled. */
+export interface FailedRun extends RunOutcome {
+  status: "failed" | "cancelled";
+  error: string;
+}
+
+interface EventOf<Type extends Event["type"], Data> extends Omit<Event, "type" | "data"> {
+  type: Type;
+  data: Data;
+}
+
+/** An event, and the body of a delivery. Switch on its `type` to know its `data`. */
+export type PerchEvent =
+  | EventOf<"agent.completed", CompletedRun>
+  | EventOf<"agent.failed", FailedRun>
+  | EventOf<"deployment.activated" | "deployment.failed" | "deployment.rolled_back", Deployment>
+  | EventOf<"webhook.test", { webhook_id: WebhookId }>;

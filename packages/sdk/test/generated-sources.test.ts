@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Operations as Contract, OperationKey as ContractKey, RequestOf, ResponseOf } from "@perch/contract";
+import { openApiDocument } from "@perch/contract";
+import { expect, test } from "vitest";
+import { generateSources } from "../../../scripts/typescript-sdk/generate-sources.ts";
+import type { OpenApiDocument } from "../../../scripts/typescript-sdk/openapi-types.ts";
+import manifest from "../package.json" with { type: "json" };
+import type { Operations } from "../src/index.ts";
+
+const sources = join(import.meta.dirname, "../src");
+
+test("the generated sources are what the contract says", () => {
+  const document = openApiDocument(manifest.version) as unknown as OpenApiDocument;
+  const made = Object.entries(generateSources(document));
+  expect(made.length).toBe(3);
+  for (const [name, text] of made)
+    expect(readFileSync(join(sources, name), "utf8"), `${name} is stale: run pnpm generate`).toBe(text);
+});
+
+/** The client lets a query or body be left out in which nothing is required. */
+type Whole<Request> = { [Part in keyof Request]-?: NonNullable<Request[Part]> };
+/** What the client's types let through, the contract's take; what the server answers, the client's types take. */
+type Verdict<K extends ContractKey & keyof Operations> =
+  Whole<Operations[K]["request"]> extends RequestOf<Contract[K]>
+    ? ResponseOf<Contract[K]> extends Operations[K]["response"]
+      ? never
+      : [K, "answer"]
+    : [K, "request"];
+type Disagreements = { [K in ContractKey & keyof Operations]: Verdict<K> }[ContractKey & keyof Operations];
+type Unshared = Exclude<ContractKey, keyof Operations> | Exclude<keyof Operations, ContractKey>;
+
+test("its types agree with the contract's, which the server is held to", () => {
+  const disagreements: Disagreements[] = [];
+  const unshared: Unshared[] = [];
+  // The compiler is the judge: it refuses these where there is one.
+  const isNothing = (_: [Disagreements | Unshared] extends [never] ? true : false): void => undefined;
+  isNothing(true);
+  expect([...disagreements, ...unshared]).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join } from "node:path";
+import { makeTemplate } from "../packages/cli/src/dev/database.ts";
+
+/**
+ * JavaScript for packages that are to be published: Node strips types of our own files, but not of those under node_modules. This is
+ * the same stripping, done once, so that what is published is what was tested, line for line. The checkout never uses it.
+ */
+
+const root = join(import.meta.dirname, "..");
+const relativeImport = /(["'])(\.{1,2}\/[^"'\n]+)\.ts\1/g;
+const isPublished = (file: string) => !/\.test\.ts$/.test(file);
+
+function buildCode(folder: string): number {
+  const files = globSync("**/*.ts", { cwd: join(folder, "src") }).filter(isPublished);
+  for (const file of files) {
+    const source = readFileSync(join(folder, "src", file), "utf8");
+    const target = join(folder, "dist", file.replace(/\.ts$/, ".js"));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, stripTypeScriptTypes(source).replace(relativeImport, "$1$2.js$1"));
+    if (source.startsWith("#!")) chmodSync(target, 0o755);
+  }
+  return files.length;
+}
+
+/** For packages that others import. A run of the server or of the CLI needs none. */
+function buildDeclarations(folder: string): void {
+  const emit = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--rewriteRelativeImportExtensions"];
+  const places = ["--rootDir", join(folder, "src"), "--outDir", join(folder, "dist"), "--noCheck"];
+  const options = ["--target", "es2024", "--module", "nodenext", "--strict", "--exactOptionalPropertyTypes"];
+  const entry = join(folder, "src/index.ts");
+  execFileSync(join(root, "node_modules/.bin/tsc"), ["--ignoreConfig", ...options, ...emit, ...places, entry], {
+    cwd: folder,
+    stdio: "inherit",
+  });
+}
+
+export async function buildPackages(): Promise<void> {
+  for (const name of ["contract", "server", "cli"]) {
+    const folder = join(root, "packages", name);
+    rmSync(join(folder, "dist"), { recursive: true, force: true });
+    const files = buildCode(folder);
+    if (name === "contract") buildDeclarations(folder);
+    if (name === "cli") writeFileSync(join(folder, "dist/database.tar.gz"), await makeTemplate());
+    console.log(`built ${name}: ${files} files`);
+  }
+}
+
+if (import.meta.main) await buildPackages();

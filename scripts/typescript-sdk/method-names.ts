@@ -1,0 +1,84 @@
+import type { OperationKey, Operations } from "../../packages/contract/src/index.ts";
+
+type OperationId = Operations[OperationKey]["id"];
+
+/** Where the client has each operation: `namespace.method`. A new operation needs a line here, and nothing else. */
+export const methodNames = {
+  createAgent: "agents.create",
+  listAgents: "agents.list",
+  getAgent: "agents.get",
+  updateAgent: "agents.update",
+  deleteAgent: "agents.delete",
+  pauseAgent: "agents.pause",
+  resumeAgent: "agents.resume",
+  invokeAgent: "agents.invoke",
+
+  listInvocations: "invocations.list",
+  getInvocation: "invocations.get",
+  cancelInvocation: "invocations.cancel",
+
+  createDeployment: "deployments.create",
+  listDeployments: "deployments.list",
+  getDeployment: "deployments.get",
+  updateDeployment: "deployments.update",
+  promoteDeployment: "deployments.promote",
+  abortDeployment: "deployments.abort",
+  rollbackDeployment: "deployments.rollback",
+
+  listVersions: "versions.list",
+  getVersion: "versions.get",
+  diffVersions: "versions.diff",
+
+  getLogs: "logs.list",
+  addLogs: "logs.add",
+  getMetrics: "metrics.get",
+
+  searchMemory: "memory.search",
+  addMemory: "memory.add",
+  listMemories: "memory.list",
+  clearMemory: "memory.clear",
+  getMemoryStatus: "memory.status",
+  getMemory: "memory.get",
+  deleteMemory: "memory.delete",
+  getMemoryClear: "memory.getClear",
+
+  createWebhook: "webhooks.create",
+  listWebhooks: "webhooks.list",
+  getWebhook: "webhooks.get",
+  updateWebhook: "webhooks.update",
+  deleteWebhook: "webhooks.delete",
+  rotateWebhookSecret: "webhooks.rotateSecret",
+  testWebhook: "webhooks.test",
+  redeliverFailed: "webhooks.redeliverFailed",
+
+  listDeliveries: "deliveries.list",
+  getDelivery: "deliveries.get",
+  redeliver: "deliveries.redeliver",
+
+  listEvents: "events.list",
+  getEvent: "events.get",
+
+  createKey: "keys.create",
+  listKeys: "keys.list",
+  revokeKey: "keys.revoke",
+  updateKey: "keys.update",
+  rotateKey: "keys.rotate",
+  revokeLeakedKey: "keys.revokeLeaked",
+  getMe: "account.me",
+
+  getAuditLog: "auditLog.list",
+  enrolMfa: "mfa.enrol",
+  confirmMfa: "mfa.confirm",
+  stepUp: "mfa.stepUp",
+  removeMfa: "mfa.remove",
+
+  listModels: "models.list",
+  createProvider: "providers.create",
+  listProviders: "providers.list",
+  getProvider: "providers.get",
+  updateProvider: "providers.update",
+  deleteProvider: "providers.delete",
+} as const satisfies Record<OperationId, `${string}.${string}`>;
+
+/** Methods that do more than one request: written by hand in `packages/sdk/src/resources`. */
+export const writtenByHand: ReadonlySet<string> = new Set(["invokeAgent"]);

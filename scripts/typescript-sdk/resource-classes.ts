@@ -1,0 +1,93 @@
+import { methodNames, writtenByHand } from "./method-names.ts";
+import {
+  answersOf,
+  bodyOf,
+  type DocumentedOperation,
+  type OpenApiDocument,
+  parametersIn,
+  type Route,
+  routesOf,
+  type Schema,
+} from "./openapi-types.ts";
+import { isOptional, objectOf } from "./operation-types.ts";
+import { comment, indent, typeOf } from "./schema-types.ts";
+
+const camelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+interface Named extends Route {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function namesOf({ operationId }: DocumentedOperation): { namespace: string; name: string } {
+  const path: string | undefined = (methodNames as Readonly<Record<string, string>>)[operationId];
+  const [namespace, name] = path?.split(".") ?? [];
+  if (!namespace || !name) throw new Error(`${operationId} has no place in scripts/typescript-sdk/method-names.ts`);
+  return { namespace, name };
+}
+
+/** A list that pages by query parameters, an envelope around one value, or an answer of its own form. */
+function resultOf({ key, method, operation }: Route): { readonly type: string; readonly call: string } {
+  const { properties = {} } = answersOf(operation).first;
+  const { data, pagination } = properties;
+  if (method === "GET" && data?.type === "array" && pagination) {
+    return { type: `PageList<${typeOf(data.items ?? {})}, ${typeOf(pagination)}>`, call: "list" };
+  }
+  if (data && properties.success)
+    return { type: `Promise<Operations[${JSON.stringify(key)}]["response"]["data"]>`, call: "data" };
+  return { type: `Promise<Operations[${JSON.stringify(key)}]["response"]>`, call: "request" };
+}
+
+/** `Agent` reads better than the way to it, where the value has a name. */
+function namedResult(route: Route): { readonly type: string; readonly call: string } {
+  const result = resultOf(route);
+  const types = answersOf(route.operation).all.map(({ properties }) => properties?.data?.$ref);
+  const [first] = types;
+  const isNamed = result.call === "data" && first !== undefined && types.every((type) => type === first);
+  return isNamed ? { ...result, type: `Promise<${typeOf({ $ref: first })}>` } : result;
+}
+
+const argument = (name: string, schema: Schema | undefined, type: string, required: boolean): string[] =>
+  schema ? [`${name}${required ? "" : "?"}: ${type}`] : [];
+
+function methodOf({ key, name, ...route }: Named): string {
+  const { operation } = route;
+  const params = parametersIn(operation, "path");
+  const query = objectOf(parametersIn(operation, "query"));
+  const hasQuery = Object.keys(query.properties ?? {}).length > 0;
+  const body = bodyOf(operation);
+  const signature = [
+    ...params.map((param) => `${camelCase(param.name)}: string`),
+    ...argument("body", body, body ? typeOf(body) : "", operation.requestBody?.required === true),
+    ...(hasQuery
+      ? [`query${isOptional(query) ? "?" : ""}: NonNullable<Operations[${JSON.stringify(key)}]["request"]["query"]>`]
+      : []),
+    "options?: RequestOptions",
+  ].join(", ");
+  const parts = [
+    ...(params.length > 0
+      ? [`params: { ${params.map((param) => `${param.name}: ${camelCase(param.name)}`).join(", ")} }`]
+      : []),
+    ...(body ? ["body"] : []),
+    ...(hasQuery ? ["query"] : []),
+  ];
+  const { type, call } = namedResult({ key, ...route });
+  const text = `${operation.summary}. ${operation.description}\n\n\`${key}\``;
+  const request = parts.length > 0 ? `{ ${parts.join(", ")} }` : "{}";
+  return `${comment(text)}${name}(${signature}): ${type} {\n  return this.client.${call}(${JSON.stringify(key)}, ${request}, options);\n}\n`;
+}
+
+/** One class for each namespace, with a method for each operation. */
+export function resourceClasses(document: OpenApiDocument): string {
+  const named = routesOf(document).map((route): Named => ({ ...route, ...namesOf(route.operation) }));
+  const classes = Map.groupBy(named, ({ namespace }) => namespace);
+  return [...classes]
+    .map(([namespace, all]) => {
+      const methods = all.filter(({ operation }) => !writtenByHand.has(operation.operationId)).map(methodOf);
+      const fields = `/** @internal */\nprotected readonly client: Client;\n/** @internal */\nconstructor(client: Client) {\n  this.client = client;\n}\n`;
+      const text = comment(`The operations of \`${namespace}\`.`);
+      return `${text}export class ${capital(namespace)}Methods {\n${indent([fields, ...methods].join("\n"))}}\n`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,110 @@
+"""The operations of openapi.json, and what they are called in Python."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+DOCUMENT = Path(__file__).parents[2] / "packages/contract/openapi.json"
+
+
+def load() -> Json:
+    document: Json = json.loads(DOCUMENT.read_text("utf-8"))
+    return document
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).lower()
+
+
+def pascal(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def identifier(name: str) -> str:
+    return f"{snake(name)}_" if keyword.iskeyword(snake(name)) else snake(name)
+
+
+def _singular(word: str) -> str:
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    spec: Json
+    resource: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        return str(self.spec["operationId"])
+
+    def parameters(self, place: str) -> list[Json]:
+        return [one for one in self.spec.get("parameters", []) if one["in"] == place]
+
+    @property
+    def body(self) -> Json | None:
+        found: Json | None = self.spec.get("requestBody")
+        return found and found["content"]["application/json"]["schema"]
+
+    @property
+    def takes_idempotency_key(self) -> bool:
+        return any(one["name"] == "Idempotency-Key" for one in self.parameters("header"))
+
+    @property
+    def answer(self) -> Json:
+        """What it answers: the schema of its whole body."""
+        status = min(self.spec["responses"])
+        schema: Json = self.spec["responses"][status]["content"]["application/json"]["schema"]
+        return schema
+
+    @property
+    def events(self) -> Json | None:
+        content: Json = self.spec["responses"].get("200", {}).get("content", {})
+        return content["text/event-stream"]["schema"] if "text/event-stream" in content else None
+
+    @property
+    def is_list(self) -> bool:
+        return self.method == "GET" and "pagination" in self.answer.get("properties", {})
+
+
+def _resource(path: str, paths: Json) -> str:
+    """``deployments`` for what stands under an agent and can be looked at, else the first word after ``/v1``."""
+    words = path.split("/")[2:]
+    below = "/".join(["", "v1", *words[:3]])
+    is_under_an_agent = words[0] == "agents" and len(words) > 2 and "get" in paths.get(below, {})
+    return snake(words[2] if is_under_an_agent else words[0])
+
+
+def _method_name(spec: Json, resource: str, is_list: bool) -> str:
+    words = snake(spec["operationId"]).split("_")
+    nouns = [_singular(noun) for noun in resource.split("_")]
+    # What only repeats the resource is left out: `list` of `listMemories`, in `memory`.
+    verb, rest = words[0], [word for word in words[1:] if _singular(word) not in nouns]
+    if not rest:
+        return "list" if is_list else verb
+    return "_".join([verb, *rest])
+
+
+def operations(document: Json) -> list[Operation]:
+    paths = document["paths"]
+    found = []
+    for path, methods in paths.items():
+        for method, spec in methods.items():
+            resource = _resource(path, paths)
+            plain = Operation(method.upper(), path, spec, resource, "")
+            name = _method_name(spec, resource, plain.is_list)
+            found.append(Operation(method.upper(), path, spec, resource, name))
+    names = [(one.resource, one.name) for one in found]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"Two operations would have one name: {sorted(twice)}")
+    return found

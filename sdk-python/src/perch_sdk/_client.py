@@ -1,0 +1,155 @@
+"""The two clients: :class:`Perch` and :class:`AsyncPerch`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ._call import OMIT, Call, new_key
+from ._generated.async_operations import AsyncOperations
+from ._generated.operations import Operations
+from ._settings import Settings
+from ._transport import AsyncTransport, Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
+
+
+def _call(method: str, path: str, query: Mapping[str, Any] | None, body: Any, key: str | None) -> Call:
+    is_repeatable = method.upper() in ("POST", "PATCH")
+    return Call(method.upper(), path, query or {}, body, idempotency_key=new_key(key) if is_repeatable else None)
+
+
+class Perch(Operations):
+    """The client. Keep one and use it everywhere, also from several threads.
+
+    :param api_key: ``PERCH_API_KEY`` of the environment unless given.
+    :param base_url: Where the service is, without ``/v1``; ``PERCH_URL`` of the environment unless given.
+    :param timeout: Seconds that one try may take to connect, and may then be silent.
+    :param max_retries: Tries after the first one, if it got no answer, or 408, 429, 500, 502, 503 or 504.
+    :param headers: Sent with every request besides what the client sends.
+    :param http_client: Your own, for proxies, certificates or tests. You close it.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 5,
+        headers: Mapping[str, str] | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        settings = Settings.read(api_key, base_url, timeout=timeout, max_retries=max_retries, headers=headers)
+        self._owns_http = http_client is None
+        super().__init__(Transport(settings, http_client or httpx.Client()))
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """The same client with other limits, or more headers. It shares the connections."""
+        known = self._transport.settings
+        return type(self)(
+            known.api_key,
+            base_url=known.base_url,
+            timeout=known.timeout if timeout is None else timeout,
+            max_retries=known.max_retries if max_retries is None else max_retries,
+            headers={**known.headers, **(headers or {})},
+            http_client=self._transport.http,
+        )
+
+    def close(self) -> None:
+        if self._owns_http:
+            self._transport.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = OMIT,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """Any request, with the same retries and errors. Returns the whole body."""
+        return self._transport.send(_call(method, path, query, body, idempotency_key))[1]
+
+
+class AsyncPerch(AsyncOperations):
+    """The client for asyncio. Keep one and use it everywhere within an event loop.
+
+    :param api_key: ``PERCH_API_KEY`` of the environment unless given.
+    :param base_url: Where the service is, without ``/v1``; ``PERCH_URL`` of the environment unless given.
+    :param timeout: Seconds that one try may take to connect, and may then be silent.
+    :param max_retries: Tries after the first one, if it got no answer, or 408, 429, 500, 502, 503 or 504.
+    :param headers: Sent with every request besides what the client sends.
+    :param http_client: Your own, for proxies, certificates or tests. You close it.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 5,
+        headers: Mapping[str, str] | None = None,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        settings = Settings.read(api_key, base_url, timeout=timeout, max_retries=max_retries, headers=headers)
+        self._owns_http = http_client is None
+        super().__init__(AsyncTransport(settings, http_client or httpx.AsyncClient()))
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """The same client with other limits, or more headers. It shares the connections."""
+        known = self._transport.settings
+        return type(self)(
+            known.api_key,
+            base_url=known.base_url,
+            timeout=known.timeout if timeout is None else timeout,
+            max_retries=known.max_retries if max_retries is None else max_retries,
+            headers={**known.headers, **(headers or {})},
+            http_client=self._transport.http,
+        )
+
+    async def close(self) -> None:
+        if self._owns_http:
+            await self._transport.http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = OMIT,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """Any request, with the same retries and errors. Returns the whole body."""
+        return (await self._transport.send(_call(method, path, query, body, idempotency_key)))[1]

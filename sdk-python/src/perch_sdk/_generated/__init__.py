@@ -1,0 +1,1 @@
+"""Made by generate.py from openapi.json: do not edit."""

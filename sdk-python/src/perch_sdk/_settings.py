@@ -1,0 +1,96 @@
+"""What a client is told when it is made, the same for both."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ._call import Call
+
+#: Three heartbeats of the service: a stream that is silent for longer is broken.
+_silent_seconds = 45.0
+#: One request waits for a run for so long. Longer runs are asked for again: many proxies end a request after a minute.
+_wait_seconds = 30
+
+
+@dataclass(frozen=True)
+class Settings:
+    api_key: str
+    base_url: str
+    timeout: float
+    max_retries: int
+    headers: Mapping[str, str]
+
+    @classmethod
+    def read(
+        cls,
+        api_key: str | None,
+        base_url: str | None,
+        *,
+        timeout: float,
+        max_retries: int,
+        headers: Mapping[str, str] | None,
+    ) -> Settings:
+        key = api_key or os.environ.get("PERCH_API_KEY", "")
+        url = base_url or os.environ.get("PERCH_URL", "")
+        if not re.fullmatch(r"[\x21-\x7e]+", key):
+            raise ValueError("Give an api_key, or set PERCH_API_KEY. It has no spaces.")
+        if not re.match(r"https?://", url):
+            raise ValueError("Give a base_url, or set PERCH_URL: https://perch.example, without /v1.")
+        return cls(key, url.rstrip("/"), timeout, max_retries, headers or {})
+
+    def __repr__(self) -> str:
+        return f"Settings(base_url={self.base_url!r})"
+
+    def seconds(self, call: Call) -> float:
+        return self.timeout if call.timeout is None else call.timeout
+
+    def request(self, call: Call) -> dict[str, Any]:
+        """What httpx makes a request of."""
+        return self._request(call, self.seconds(call), accept="application/json")
+
+    def stream_request(self, call: Call, last_event_id: str | None) -> dict[str, Any]:
+        resume = {} if last_event_id is None else {"last-event-id": last_event_id}
+        timeout = httpx.Timeout(self.seconds(call), read=_silent_seconds)
+        return self._request(call, timeout, accept="text/event-stream", **resume)
+
+    def _request(self, call: Call, timeout: float | httpx.Timeout, **headers: str) -> dict[str, Any]:
+        own = {"authorization": f"Bearer {self.api_key}", "user-agent": f"perch-sdk-python/{__version__}"}
+        sent = call.content()
+        return {
+            **sent,
+            "method": call.method,
+            "url": self.base_url + call.path,
+            "headers": {**own, **headers, **self.headers, **sent["headers"]},
+            "timeout": timeout,
+        }
+
+    def waiting(self, call: Call, remaining: float | None) -> Call:
+        """The call with the wish to wait for the run, and a limit that leaves time for it."""
+        wait = _wait_seconds if remaining is None else min(_wait_seconds, max(0, math.ceil(remaining)))
+        headers = {**call.headers, "prefer": f"wait={wait}"}
+        return replace(call, headers=headers, timeout=wait + self.seconds(call))
+
+
+class Wait:
+    """How much is left of the time to wait."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    def remaining(self) -> float | None:
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
+
+    def is_over(self) -> bool:
+        return self.remaining() == 0.0

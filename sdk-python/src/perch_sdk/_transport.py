@@ -1,0 +1,144 @@
+"""How calls are sent: tried again, waited for, followed. The two differ in nothing but ``await``."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ._errors import RunStillRunningError
+from ._retries import Tries
+from ._settings import Settings, Wait
+from ._sse import EventParser, ServerSentEvent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from ._call import Call
+    from ._generated.models import InvocationResult
+
+_cut = httpx.RemoteProtocolError("The stream ended before its last event")
+
+
+def _is_event_stream(response: httpx.Response) -> bool:
+    return response.is_success and response.headers.get("content-type", "").startswith("text/event-stream")
+
+
+def _after_no_stream(tries: Tries, response: httpx.Response) -> float:
+    return tries.after_failure(_cut) if response.is_success else tries.after_refusal(response)
+
+
+class Transport:
+    def __init__(self, settings: Settings, http: httpx.Client) -> None:
+        self.settings = settings
+        self.http = http
+
+    def send(self, call: Call) -> tuple[int, Any]:
+        """Tries until there is an answer. Returns its status and its body."""
+        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        while True:
+            request = self.http.build_request(**self.settings.request(call))
+            try:
+                response = self.http.send(request)
+                if response.is_success:
+                    return response.status_code, response.json()
+            except (httpx.RequestError, ValueError) as failure:
+                pause = tries.after_failure(failure)
+            else:
+                pause = tries.after_refusal(response)
+            time.sleep(pause)
+
+    def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
+        """Asks again, with the same key, until the run has ended: one request need not outlast it."""
+        wait = Wait(wait_seconds)
+        while True:
+            status, body = self.send(self.settings.waiting(call, wait.remaining()))
+            result: InvocationResult = body["data"]
+            if status != 202:
+                return result
+            if wait.is_over():
+                raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
+
+    def events(self, call: Call) -> Generator[ServerSentEvent, None, None]:
+        """The events of a stream, without end: whoever reads knows which one is the last."""
+        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        last_event_id: str | None = None
+        while True:
+            request = self.settings.stream_request(call, last_event_id)
+            try:
+                with self.http.stream(**request) as response:
+                    if _is_event_stream(response):
+                        parser = EventParser()
+                        for chunk in response.iter_bytes():
+                            for event in parser.feed(chunk):
+                                if event.id is None:
+                                    continue  # the node that served the stream failed; the run goes on
+                                last_event_id = event.id
+                                tries.begin_anew()
+                                yield event
+                        pause = tries.after_failure(_cut)
+                    else:
+                        response.read()
+                        pause = _after_no_stream(tries, response)
+            except httpx.RequestError as failure:
+                pause = tries.after_failure(failure)
+            time.sleep(pause)
+
+
+class AsyncTransport:
+    def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
+        self.settings = settings
+        self.http = http
+
+    async def send(self, call: Call) -> tuple[int, Any]:
+        """Tries until there is an answer. Returns its status and its body."""
+        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        while True:
+            request = self.http.build_request(**self.settings.request(call))
+            try:
+                response = await self.http.send(request)
+                if response.is_success:
+                    return response.status_code, response.json()
+            except (httpx.RequestError, ValueError) as failure:
+                pause = tries.after_failure(failure)
+            else:
+                pause = tries.after_refusal(response)
+            await asyncio.sleep(pause)
+
+    async def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
+        """Asks again, with the same key, until the run has ended: one request need not outlast it."""
+        wait = Wait(wait_seconds)
+        while True:
+            status, body = await self.send(self.settings.waiting(call, wait.remaining()))
+            result: InvocationResult = body["data"]
+            if status != 202:
+                return result
+            if wait.is_over():
+                raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
+
+    async def events(self, call: Call) -> AsyncGenerator[ServerSentEvent, None]:
+        """The events of a stream, without end: whoever reads knows which one is the last."""
+        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        last_event_id: str | None = None
+        while True:
+            request = self.settings.stream_request(call, last_event_id)
+            try:
+                async with self.http.stream(**request) as response:
+                    if _is_event_stream(response):
+                        parser = EventParser()
+                        async for chunk in response.aiter_bytes():
+                            for event in parser.feed(chunk):
+                                if event.id is None:
+                                    continue  # the node that served the stream failed; the run goes on
+                                last_event_id = event.id
+                                tries.begin_anew()
+                                yield event
+                        pause = tries.after_failure(_cut)
+                    else:
+                        await response.aread()
+                        pause = _after_no_stream(tries, response)
+            except httpx.RequestError as failure:
+                pause = tries.after_failure(failure)
+            await asyncio.sleep(pause)
