@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { readConfig } from "../packages/server/src/config.ts";
 import { createLocalEmbedder } from "../packages/server/src/models/local-embedder.ts";
+import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
 import { clearMeanwhile } from "./clear.ts";
@@ -16,6 +17,7 @@ const judged = 60;
 
 interface Subject {
   readonly database: ScratchDatabase;
+  readonly engine: Awaited<ReturnType<typeof startRestate>>;
   readonly server: ServerProcess;
   readonly headers: Record<string, string>;
   readonly embed: (text: string) => Promise<string>;
@@ -66,7 +68,14 @@ async function prepare(): Promise<Subject> {
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const key = await runCommand(database, ["create-organisation", "--name", "Bench", "--tier", "enterprise"]);
-  const server = await startServer(database);
+  // A clear goes on in a worker, which needs an engine.
+  const engine = await startRestate();
+  const settings = {
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_WORKER_PORT: "0",
+  };
+  const server = await startServer(database, settings, "all");
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   for (const name of ["small", "large"])
     await fetch(`${server.url}/v1/agents`, {
@@ -82,7 +91,7 @@ async function prepare(): Promise<Subject> {
     return `[${(vector ?? []).join(",")}]`;
   };
   await withClient(database.adminUrl, (client) => seed(client, embed));
-  return { database, server, headers, embed };
+  return { database, engine, server, headers, embed };
 }
 
 async function search(
@@ -167,14 +176,16 @@ export async function memory(): Promise<Record<string, number>> {
     const p50 = (name: keyof typeof times) => median(times[name]);
     for (const name of ["small", "large", "bare", "embedding"] as const)
       console.error(`${name.padEnd(10)} p50 ${p50(name).toFixed(2)} ms`);
-    return {
+    const measured = {
       growth_ratio: Math.round((p50("large") / p50("small")) * 100) / 100,
       vs_bare: Math.round((p50("large") / p50("bare")) * 100) / 100,
       recall_at_10: Math.round((await recallAt10(subject, bare)) * 1000) / 1000,
-      ...(await clearing(subject)),
     };
+    console.error(JSON.stringify(measured));
+    return { ...measured, ...(await clearing(subject)) };
   });
   await subject.server.stop();
+  await subject.engine.stop();
   await subject.database.drop();
   return result;
 }
