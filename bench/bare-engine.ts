@@ -1,7 +1,7 @@
 import { createServer } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
 
-/** The least a durable service can do: one journaled step. Prints its port. */
+/** A minimal durable service with one journaled step. Prints its port. */
 const bare = restate.service({
   name: "Bare",
   handlers: {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fastify } from "fastify";
 
-/** The least a Fastify server can do: a route that sends the bytes it was given, and one that takes 200 ms. Prints its address. */
+/** A minimal Fastify server: a route that sends fixed bytes, and one that takes 200 ms. Prints its address. */
 const bytes = process.env.BARE_BODY ?? "{}";
 const app = fastify({ logger: false });
 app.get("/v1/agents/:agent_id", async (_, reply) => reply.type("application/json; charset=utf-8").send(bytes));

@@ -1,12 +1,17 @@
 import type { ScratchDatabase } from "../scripts/testbed/scratch-database.ts";
 import { runCommand } from "../scripts/testbed/server-process.ts";
 
-const organisations = 16;
+const organisationCount = 16;
 
-/** Many organisations with an agent called `bench` each: one alone would soon meet its rate limit. */
-export async function organisationsWithAgent(database: ScratchDatabase, url: string, model: string, instructions = "") {
+/** Creates several organisations with an agent `bench` each, because a single one would reach its rate limit. */
+export async function createOrganisationsWithAgent(
+  database: ScratchDatabase,
+  url: string,
+  model: string,
+  instructions = "",
+) {
   const headers: { authorization: string }[] = [];
-  for (let i = 0; i < organisations; i++) {
+  for (let i = 0; i < organisationCount; i++) {
     const key = await runCommand(database, ["create-organisation", "--name", `Bench ${i}`, "--tier", "enterprise"]);
     const authorization = { authorization: `Bearer ${key}` };
     const body = JSON.stringify({ name: "bench", model, instructions });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** A program of this folder that prints one line when it is ready. */
+/** Starts a program of this folder and waits for the line that it prints when it is ready. */
 export async function startChild(
   file: string,
   env: NodeJS.ProcessEnv = {},

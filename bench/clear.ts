@@ -11,13 +11,13 @@ interface Clear {
   readonly memories_deleted: number;
 }
 
-const clearOf = async (response: Response): Promise<Clear> => ((await response.json()) as { data: Clear }).data;
+const parseClear = async (response: Response): Promise<Clear> => ((await response.json()) as { data: Clear }).data;
 
-/** Clears an agent and goes on with `searchElsewhere` until it is done: how long each took meanwhile, in milliseconds. */
-export async function clearMeanwhile(
+/** Clears an agent's memory and repeats `searchOtherAgent` until that is done. `times` are the searches' durations in milliseconds. */
+export async function searchWhileClearing(
   { url, headers }: Service,
   agent: string,
-  searchElsewhere: () => Promise<number>,
+  searchOtherAgent: () => Promise<number>,
 ): Promise<{
   readonly seconds: number;
   readonly deleted: number;
@@ -28,16 +28,16 @@ export async function clearMeanwhile(
   const times: number[] = [];
   let done = false;
   const searching = (async () => {
-    while (!done) times.push(await searchElsewhere());
+    while (!done) times.push(await searchOtherAgent());
   })();
   const { authorization = "" } = headers;
-  let clear = await clearOf(
+  let clear = await parseClear(
     await fetch(`${url}/v1/agents/${agent}/memory`, { method: "DELETE", headers: { authorization } }),
   );
   const answeredMs = performance.now() - startedAt;
   while (clear.status === "running") {
     await sleep(200);
-    clear = await clearOf(
+    clear = await parseClear(
       await fetch(`${url}/v1/agents/${agent}/memory/clears/${clear.id}`, { headers: { authorization } }),
     );
   }

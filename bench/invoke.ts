@@ -1,7 +1,7 @@
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
-import { organisationsWithAgent } from "./bench-organisations.ts";
+import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { startChild } from "./child-process.ts";
 import { latencies, median, type PostTarget, postThroughput } from "./load.ts";
 
@@ -10,7 +10,7 @@ const seconds = 4;
 const message = JSON.stringify({ message: "hello" });
 const slowScript = JSON.stringify({ steps: [{ delay_ms: 200, reply: "done" }] });
 
-/** Ours and the other take turns; the ratio of the medians. */
+/** Measures both targets in turn and returns the ratio of the medians. */
 async function ratio(label: string, ours: PostTarget, other: PostTarget, connections: number): Promise<number> {
   const measured: [number[], number[]] = [[], []];
   for (const target of [ours, other]) await postThroughput(target, connections, 2);
@@ -32,7 +32,7 @@ export async function invoke(): Promise<Record<string, number>> {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: "0",
-    PERCH_DATABASE_CONNECTIONS: "20",
+    PERCH_DATABASE_MAX_CONNECTIONS: "20",
   };
   const server = await startServer(database, settings, "all");
   const bareEngine = await startChild("bare-engine.ts");
@@ -44,7 +44,7 @@ export async function invoke(): Promise<Record<string, number>> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ uri }),
     });
-    const { headers } = await organisationsWithAgent(database, server.url, "perch/echo");
+    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
     const ours = { url: `${server.url}/v1/agents/bench/invoke`, headers, body: message };
     const bare = {
       url: `${engine.ingressUrls[0]}/restate/call/Bare/run`,

@@ -75,7 +75,7 @@ const requests = {
   get: ({ agents }: Subject, round: number) => `/v1/agents/${agents[round % agents.length]}`,
 };
 
-/** Small and large take turns, request by request, so that whatever else the machine does falls on both. */
+/** Alternates between small and large, so that other load on the machine affects both. */
 async function measure(
   url: string,
   subjects: readonly [Subject, Subject],

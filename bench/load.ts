@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
 
-/** One address, asked with each of these headers in turn. */
+/** One URL, requested with each of these headers in turn. */
 export interface LoadTarget {
   readonly url: string;
   readonly headers: readonly Record<string, string>[];
@@ -10,13 +10,13 @@ export interface LoadTarget {
 export interface PostTarget extends LoadTarget {
   readonly body: string;
   /** A header that gets a new value for every request. */
-  readonly fresh?: string;
+  readonly uniqueHeader?: string;
 }
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Requests a second at this concurrency. Any answer but 2xx voids the measurement. */
+/** Requests per second at this concurrency. Throws if any response is not 2xx. */
 export async function throughput({ url, headers }: LoadTarget, connections: number, seconds: number): Promise<number> {
   const result = await autocannon({
     url,
@@ -29,7 +29,7 @@ export async function throughput({ url, headers }: LoadTarget, connections: numb
   return result.requests.average;
 }
 
-/** POSTs a second at this concurrency, each with a key of its own. */
+/** POST requests per second at this concurrency, each with a new value of `uniqueHeader`. */
 export async function postThroughput(target: PostTarget, connections: number, seconds: number): Promise<number> {
   const { url, headers, body } = target;
   const requests = headers.map((each) => ({
@@ -37,7 +37,11 @@ export async function postThroughput(target: PostTarget, connections: number, se
     body,
     setupRequest: (request: autocannon.Request) => ({
       ...request,
-      headers: { ...each, "content-type": "application/json", ...(target.fresh && { [target.fresh]: randomUUID() }) },
+      headers: {
+        ...each,
+        "content-type": "application/json",
+        ...(target.uniqueHeader && { [target.uniqueHeader]: randomUUID() }),
+      },
     }),
   }));
   const result = await autocannon({ url, connections, duration: seconds, requests, timeout: 60 });
@@ -49,7 +53,11 @@ export async function postThroughput(target: PostTarget, connections: number, se
 function headersFor(target: LoadTarget | PostTarget, i: number): Record<string, string> {
   const own = target.headers[i % target.headers.length] ?? {};
   if (!("body" in target)) return own;
-  return { ...own, "content-type": "application/json", ...(target.fresh && { [target.fresh]: randomUUID() }) };
+  return {
+    ...own,
+    "content-type": "application/json",
+    ...(target.uniqueHeader && { [target.uniqueHeader]: randomUUID() }),
+  };
 }
 
 /** Milliseconds of one request after another, on one connection. */

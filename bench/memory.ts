@@ -4,7 +4,7 @@ import { createLocalEmbedder } from "../packages/server/src/models/local-embedde
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
-import { clearMeanwhile } from "./clear.ts";
+import { searchWhileClearing } from "./clear.ts";
 import { median } from "./load.ts";
 import { question, sentence } from "./memory-texts.ts";
 
@@ -13,7 +13,7 @@ const sizes = { small: 1000, large: Number(process.env.PERCH_BENCH_MEMORIES ?? 2
 const embeddedSentences = 2000;
 const rounds = 150;
 const warmUp = 30;
-const judged = 60;
+const recallQueries = 60;
 
 interface Subject {
   readonly database: ScratchDatabase;
@@ -43,7 +43,7 @@ async function seed(client: pg.Client, embed: Subject["embed"]): Promise<void> {
   console.error(`embedded ${embeddedSentences} sentences`);
   await client.query("set synchronous_commit = off");
   await client.query("set maintenance_work_mem = '2GB'");
-  // An index is quicker made once than row by row.
+  // Building the index once is faster than updating it row by row.
   await client.query("drop index memories_384");
   const { rows } = await client.query<{ id: string; organisation_id: string; name: string }>("select * from agents");
   for (const { id, organisation_id, name } of rows) {
@@ -68,7 +68,7 @@ async function prepare(): Promise<Subject> {
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const key = await runCommand(database, ["create-organisation", "--name", "Bench", "--tier", "enterprise"]);
-  // A clear goes on in a worker, which needs an engine.
+  // A clear runs in a worker, which needs an engine.
   const engine = await startRestate();
   const settings = {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
@@ -116,10 +116,10 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const bareQuery = "select id from bare order by embedding <=> $1 limit 10";
 
-/** How many of the ten truly nearest memories a search by meaning brings. */
+/** The share of the ten truly nearest memories that a vector search returns. */
 async function recallAt10(subject: Subject, client: pg.Client): Promise<number> {
   let hits = 0;
-  for (let n = 0; n < judged; n++) {
+  for (let n = 0; n < recallQueries; n++) {
     const query = question(n, sizes.large);
     await client.query("begin; set local enable_indexscan = off");
     const { rows } = await client.query<{ content: string }>(
@@ -131,20 +131,21 @@ async function recallAt10(subject: Subject, client: pg.Client): Promise<number> 
     const found = await search(subject, "large", { query, limit: 10, mode: "vector" });
     hits += found.filter(({ content }) => nearest.has(content)).length;
   }
-  return hits / (judged * 10);
+  return hits / (recallQueries * 10);
 }
 
 /** Searches of the small agent while all of the large one is being cleared, against before. */
-async function clearing(subject: Subject): Promise<Record<string, number>> {
+async function measureClearing(subject: Subject): Promise<Record<string, number>> {
   const { url } = subject.server;
   let n = 0;
-  const searchElsewhere = () => timed(() => search(subject, "small", { query: question(n++, sizes.small), limit: 10 }));
+  const searchOtherAgent = () =>
+    timed(() => search(subject, "small", { query: question(n++, sizes.small), limit: 10 }));
   const before: number[] = [];
-  for (let round = 0; round < rounds; round++) before.push(await searchElsewhere());
-  const { seconds, deleted, answeredMs, times } = await clearMeanwhile(
+  for (let round = 0; round < rounds; round++) before.push(await searchOtherAgent());
+  const { seconds, deleted, answeredMs, times } = await searchWhileClearing(
     { url, headers: subject.headers },
     "large",
-    searchElsewhere,
+    searchOtherAgent,
   );
   console.error(
     `cleared ${deleted} memories in ${seconds.toFixed(1)} s (answered after ${answeredMs.toFixed(0)} ms); ${times.length} searches of the other agent meanwhile: ` +
@@ -154,13 +155,13 @@ async function clearing(subject: Subject): Promise<Record<string, number>> {
 }
 
 /**
- * Search through the API, hybrid, with 1,000 and with many memories of one agent, beside what one would do by hand: embed the query with
- * the same embedder and ask pgvector for the ten nearest, on a table with nothing but the vectors. All take turns.
+ * Search through the API, hybrid, with 1,000 and with many memories of one agent, compared with a plain pgvector query: embed the query with
+ * the same embedder and select the ten nearest from a table of vectors only. The measurements alternate.
  */
 export async function memory(): Promise<Record<string, number>> {
   const subject = await prepare();
   const result = await withClient(subject.database.adminUrl, async (bare) => {
-    // As deep as ours goes: the same recall.
+    // The same search depth as the server's, for the same recall.
     await bare.query("set hnsw.ef_search = 100");
     const times = { small: [] as number[], large: [] as number[], bare: [] as number[], embedding: [] as number[] };
     for (let n = 0; n < rounds + warmUp; n++) {
@@ -182,7 +183,7 @@ export async function memory(): Promise<Record<string, number>> {
       recall_at_10: Math.round((await recallAt10(subject, bare)) * 1000) / 1000,
     };
     console.error(JSON.stringify(measured));
-    return { ...measured, ...(await clearing(subject)) };
+    return { ...measured, ...(await measureClearing(subject)) };
   });
   await subject.server.stop();
   await subject.engine.stop();

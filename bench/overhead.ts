@@ -2,16 +2,16 @@ import { createHmac, randomBytes, X509Certificate } from "node:crypto";
 import { createCertificates } from "../packages/server/test/certificates.ts";
 import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
-import { organisationsWithAgent } from "./bench-organisations.ts";
+import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { startChild } from "./child-process.ts";
 import { latencies, median, throughput } from "./load.ts";
 
 const rounds = 5;
 const seconds = 3;
 
-/** What a trusted proxy passes on with each request when every setting of the instance asks for something. */
+/** The environment with every security setting on, and the headers that a trusted proxy then forwards with each request. */
 function allSettings(certificates: ReturnType<typeof createCertificates>) {
-  const authority = certificates.authority("clients");
+  const authority = certificates.createAuthority("clients");
   const { cert } = certificates.issue("clients", { name: "client" });
   const secret = randomBytes(32).toString("hex");
   const security = {
@@ -44,7 +44,7 @@ export async function overhead(): Promise<Record<string, number>> {
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const server = await startServer(database);
-  const { headers, body } = await organisationsWithAgent(database, server.url, "perch/echo");
+  const { headers, body } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
   const target = { url: `${server.url}/v1/agents/bench`, headers };
   const certificates = createCertificates();
   const settings = allSettings(certificates);
@@ -61,7 +61,7 @@ export async function overhead(): Promise<Record<string, number>> {
     const guarded: number[] = [];
     await throughput(plain, 64, 2);
     await throughput(target, 64, 2);
-    // One by one: many keys at once that a server has not seen yet, from one address, look like somebody who guesses.
+    // One by one: many unknown keys at once from one address would be throttled as guessing.
     for (const each of tightened.headers) await fetch(tightened.url, { headers: each });
     await throughput(tightened, 64, 2);
     for (let round = 1; round <= rounds; round++) {

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, serviceUrl } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
-import { organisationsWithAgent } from "./bench-organisations.ts";
+import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 
-const most = 1000;
+const streamCount = 1000;
 const words = Array.from({ length: 60 }, (_, i) => `word-${i}`).join(" ");
 const script = JSON.stringify({ steps: [{ reply: words, word_delay_ms: 500 }] });
 
@@ -16,24 +16,24 @@ const memoryKiB = (pid: number | undefined): number =>
 const percentile = (values: number[], q: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0);
 
-interface Following {
+interface StreamClient {
   firstTokenMs: number | undefined;
   text: string;
   readonly ended: Promise<void>;
 }
 
-/** A client that keeps what it is sent, and nothing else. */
-function follow(agent: Agent, url: string, headers: Record<string, string>): Following {
+/** Opens a stream and keeps only the text and the time of the first token. */
+function openStream(agent: Agent, url: string, headers: Record<string, string>): StreamClient {
   const startedAt = performance.now();
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  const following: Following = { firstTokenMs: undefined, text: "", ended };
+  const client: StreamClient = { firstTokenMs: undefined, text: "", ended };
   let pending = "";
   const onEvent = (event: string): void => {
     const data = /^data: (.*)$/m.exec(event)?.[1];
     if (!data || !event.includes("event: token")) return;
-    following.firstTokenMs ??= performance.now() - startedAt;
+    client.firstTokenMs ??= performance.now() - startedAt;
     const token = JSON.parse(data) as { offset: number; text: string };
-    following.text = following.text.slice(0, token.offset) + token.text;
+    client.text = client.text.slice(0, token.offset) + token.text;
   };
   const post = request(url, {
     method: "POST",
@@ -52,10 +52,10 @@ function follow(agent: Agent, url: string, headers: Record<string, string>): Fol
     response.on("error", reject);
   });
   post.end(JSON.stringify({ message: "hello" }));
-  return following;
+  return client;
 }
 
-/** A thousand open streams on one API node: what each costs in memory, and whether each brings the full text. */
+/** A thousand open streams on one API node: the memory per stream, and how many receive the full text. */
 export async function streams(): Promise<Record<string, number>> {
   const engine = await startRestate(1, 4);
   const database = await createScratchDatabase();
@@ -64,31 +64,31 @@ export async function streams(): Promise<Record<string, number>> {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-    PERCH_DATABASE_CONNECTIONS: "20",
+    PERCH_DATABASE_MAX_CONNECTIONS: "20",
   };
   const server = await startServer(database, settings);
   const worker = await startWorker(database, settings);
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   try {
-    const { headers } = await organisationsWithAgent(database, server.url, "perch/echo");
+    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
     const [own = {}] = headers;
     const invoke = `${server.url}/v1/agents/bench/invoke`;
-    // What a process keeps after its first work is not the streams'.
-    await Promise.all(Array.from({ length: 200 }, () => follow(agent, invoke, own).ended));
+    // Warm up first, so that one-time allocations are not counted as the streams'.
+    await Promise.all(Array.from({ length: 200 }, () => openStream(agent, invoke, own).ended));
     await fetch(`${server.url}/v1/agents/bench`, {
       method: "PATCH",
       headers: { ...own, "content-type": "application/json" },
       body: JSON.stringify({
         model: "perch/script",
         instructions: script,
-        limits: { max_concurrent_runs: most, timeout_seconds: 300 },
+        limits: { max_concurrent_runs: streamCount, timeout_seconds: 300 },
       }),
     });
     await sleep(2000);
     const before = memoryKiB(server.child.pid);
-    const all: Following[] = [];
-    for (let i = 0; i < most; i++) {
-      all.push(follow(agent, invoke, own));
+    const all: StreamClient[] = [];
+    for (let i = 0; i < streamCount; i++) {
+      all.push(openStream(agent, invoke, own));
       if (i % 20 === 19) await sleep(100);
     }
     for (let waited = 0; waited < 60 && all.some(({ firstTokenMs }) => firstTokenMs === undefined); waited++)
@@ -101,7 +101,7 @@ export async function streams(): Promise<Record<string, number>> {
     return {
       streams_open: open,
       full_texts: all.filter(({ text }) => text === words).length,
-      memory_kib_per_stream: Math.round(((during - before) / most) * 10) / 10,
+      memory_kib_per_stream: Math.round(((during - before) / streamCount) * 10) / 10,
       first_token_p50_ms: percentile(first, 0.5),
       first_token_p99_ms: percentile(first, 0.99),
     };

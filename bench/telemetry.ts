@@ -27,7 +27,7 @@ const insertEntries = `
   insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version)
   select case when i % 100 = 0 then $1::uuid else ('00000000-0000-4000-8000-' || lpad((i % 100)::text, 12, '0'))::uuid end,
          case when i % 100 = 0 then $2::uuid else ('00000000-0000-4000-9000-' || lpad((i % 1000)::text, 12, '0'))::uuid end,
-         at, case when i % 5000 = 0 or i % 50 = 7 then 3 else 1 end, 'Model call: perch/echo', '{"type": "model_call", "ms": 12, "tokens": 40}',
+         at, case when i % 5000 = 0 or i % 50 = 7 then 3 else 1 end, 'Model call: perch/echo', '{"type": "model_call", "tokens": 40, "duration_ms": 12}',
          ${idAt("at", "hash")}, 'production', 'v1'
     from (select i, md5(i::text || $3) as hash, now() - make_interval(secs => (i::float8 / $5::float8) * ${days} * 86400 - 0.001) as at
             from generate_series($3::bigint, $4::bigint) i) rows`;
@@ -93,7 +93,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** The two take turns, so that whatever else the machine does hits both. */
+/** Alternates between the two, so that other load on the machine affects both. */
 async function ratio(
   label: string,
   of: (subject: Subject) => () => Promise<unknown>,

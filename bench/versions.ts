@@ -42,7 +42,7 @@ async function seed(database: ScratchDatabase, name: string, size: number): Prom
   });
 }
 
-async function asked<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
+async function requestJson<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
   const init = body && { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(url, { ...init, headers: { ...headers, "content-type": "application/json" } });
   const answer = (await response.json()) as T;
@@ -53,7 +53,7 @@ async function asked<T>(url: string, headers: Record<string, string>, body?: obj
 async function prepare(database: ScratchDatabase, url: string, name: string, size: number): Promise<Subject> {
   const key = await runCommand(database, ["create-organisation", "--name", name, "--tier", "enterprise"]);
   const headers = { authorization: `Bearer ${key}` };
-  await asked(`${url}/v1/agents`, headers, {
+  await requestJson(`${url}/v1/agents`, headers, {
     name: "bench",
     model: "perch/echo",
     instructions: "Be brief. ".repeat(20),
@@ -63,14 +63,14 @@ async function prepare(database: ScratchDatabase, url: string, name: string, siz
     readonly data: readonly { readonly id: string; readonly version: string; readonly status: string }[];
     readonly pagination: { readonly total: number };
   }
-  const { data, pagination } = await asked<Listed>(`${url}/v1/agents/bench/deployments`, headers);
+  const { data, pagination } = await requestJson<Listed>(`${url}/v1/agents/bench/deployments`, headers);
   const [newest] = data;
   if (pagination.total !== size || newest?.status !== "active" || newest.version !== `v${size}`)
     throw new Error(`${name}: ${JSON.stringify(newest)}`);
   return { size, headers, liveId: newest.id };
 }
 
-/** The two take turns, a short burst each, so that whatever else the machine does falls on both. */
+/** Alternates between the two in short bursts, so that other load on the machine affects both. */
 async function ratio(
   label: string,
   subjects: readonly [Subject, Subject],
@@ -92,7 +92,7 @@ async function ratio(
   return Math.round((large / small) * 100) / 100;
 }
 
-/** The first invoke after a change of the organisation: what it runs is remembered no more, and is read. */
+/** The first invoke after a change of the organisation, which invalidates the cached agent. */
 async function ratioAfterChange(agent: string, subjects: readonly [Subject, Subject]): Promise<number> {
   const times: [number[], number[]] = [[], []];
   for (let round = 0; round < requests / 2; round++) {
@@ -122,7 +122,7 @@ export async function versions(): Promise<Record<string, number>> {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: "0",
-    PERCH_DATABASE_CONNECTIONS: "20",
+    PERCH_DATABASE_MAX_CONNECTIONS: "20",
   };
   const server = await startServer(database, settings, "all");
   try {
@@ -131,8 +131,8 @@ export async function versions(): Promise<Record<string, number>> {
       await prepare(database, server.url, "small", sizes.small),
       await prepare(database, server.url, "large", sizes.large),
     ] as const;
-    const invoked = ({ headers }: Subject) => ({ url: `${agent}/invoke`, headers: [headers], body: message });
-    const read = (path: (subject: Subject) => string) => (subject: Subject) => ({
+    const invokeTarget = ({ headers }: Subject) => ({ url: `${agent}/invoke`, headers: [headers], body: message });
+    const readTarget = (path: (subject: Subject) => string) => (subject: Subject) => ({
       url: agent + path(subject),
       headers: [subject.headers],
     });
@@ -140,29 +140,29 @@ export async function versions(): Promise<Record<string, number>> {
       await ratio(
         "list deployments",
         subjects,
-        read(() => "/deployments"),
+        readTarget(() => "/deployments"),
       ),
       await ratio(
         "list versions",
         subjects,
-        read(() => "/versions"),
+        readTarget(() => "/versions"),
       ),
     ];
     const gets = [
       await ratio(
         "get deployment",
         subjects,
-        read(({ liveId }) => `/deployments/${liveId}`),
+        readTarget(({ liveId }) => `/deployments/${liveId}`),
       ),
       await ratio(
         "get version",
         subjects,
-        read(({ size }) => `/versions/v${size}`),
+        readTarget(({ size }) => `/versions/v${size}`),
       ),
     ];
     return {
-      p50_ratio_c1: await ratio("invoke at concurrency 1", subjects, invoked),
-      p50_ratio_c16: await ratio("invoke at concurrency 16", subjects, invoked, 16),
+      p50_ratio_c1: await ratio("invoke at concurrency 1", subjects, invokeTarget),
+      p50_ratio_c16: await ratio("invoke at concurrency 16", subjects, invokeTarget, 16),
       p50_ratio_after_change: await ratioAfterChange(agent, subjects),
       list_ratio: Math.max(...lists),
       get_ratio: Math.max(...gets),

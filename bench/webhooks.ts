@@ -5,38 +5,38 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, serviceUrl } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
-import { organisationsWithAgent } from "./bench-organisations.ts";
+import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { median } from "./load.ts";
 
 const receivers = 10;
 const perSecond = Number(process.env.PERCH_BENCH_EVENTS_PER_SECOND ?? 200);
 const phaseSeconds = 20;
 const rounds = 3;
-const everyMs = 20;
+const tickMs = 20;
 
 type Headers = Record<string, string>;
 
 const percentile = (values: readonly number[], q: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0);
 
-/** One server for all receivers, told apart by their path. It notes how old an event is when it arrives; `/hang` never answers. */
+/** One server for all receivers, each with its own path. It records the age of each event on arrival; `/hang` never answers. */
 async function startReceivers() {
   let delays: number[] = [];
-  const take = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+  const handleDelivery = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const body = Buffer.concat(await request.toArray()).toString("utf8");
     if (request.url?.startsWith("/hang")) return;
     const { type, created_at } = JSON.parse(body) as { type: string; created_at: string };
-    // The tenth is left out, so that both phases measure the same nine.
+    // Skip the tenth, so that both phases measure the same nine.
     if (type === "agent.completed" && request.url !== `/${receivers - 1}`)
       delays.push(Date.now() - Date.parse(created_at));
     reply.end();
   };
-  const server = createServer((request, reply) => void take(request, reply).catch(() => reply.destroy()));
+  const server = createServer((request, reply) => void handleDelivery(request, reply).catch(() => reply.destroy()));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    take: () => {
+    takeDelays: () => {
       const taken = delays;
       delays = [];
       return taken;
@@ -56,7 +56,7 @@ async function post(url: string, headers: Headers, body: object): Promise<string
   return ((await response.json()) as { data: { id?: string } }).data.id ?? "";
 }
 
-/** More at once would only wait in another queue. */
+/** More connections would only wait in another queue. */
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
 
 const invoke = (url: string, headers: Headers): Promise<void> =>
@@ -74,7 +74,7 @@ const invoke = (url: string, headers: Headers): Promise<void> =>
     call.end('{"message": "hello"}');
   });
 
-/** Runs at a steady rate, whether or not the ones before have ended, one receiver's after the other's. */
+/** Invokes at a steady rate, without waiting for earlier runs, for each receiver in turn. */
 async function load(url: string, headers: readonly Headers[]): Promise<number> {
   const total = perSecond * phaseSeconds;
   const running: Promise<void>[] = [];
@@ -82,13 +82,13 @@ async function load(url: string, headers: readonly Headers[]): Promise<number> {
   while (running.length < total) {
     const due = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
     while (running.length < due) running.push(invoke(url, headers[running.length % receivers] ?? {}));
-    await sleep(everyMs);
+    await sleep(tickMs);
   }
   await Promise.all(running);
   return Math.round(total / ((performance.now() - startedAt) / 1000));
 }
 
-/** Delays of the same nine receivers, beside a tenth that works and beside one that never answers, in one run. */
+/** Delivery delays of the same nine receivers, next to a tenth that works and next to one that never answers. */
 export async function webhooks(): Promise<Record<string, number>> {
   const engine = await startRestate(1, 4);
   const database = await createScratchDatabase();
@@ -97,14 +97,14 @@ export async function webhooks(): Promise<Record<string, number>> {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-    PERCH_DATABASE_CONNECTIONS: "20",
-    PERCH_WEBHOOK_ALLOW_HTTP: "true",
+    PERCH_DATABASE_MAX_CONNECTIONS: "20",
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
   };
   const server = await startServer(database, settings);
   const worker = await startWorker(database, settings);
   const receiver = await startReceivers();
   try {
-    const { headers } = await organisationsWithAgent(database, server.url, "perch/echo");
+    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
     const events = ["agent.completed"];
     const webhookAt = (i: number, path: string) =>
       post(`${server.url}/v1/webhooks`, headers[i] ?? {}, { url: `${receiver.url}/${path}`, events });
@@ -116,7 +116,7 @@ export async function webhooks(): Promise<Record<string, number>> {
       const id = await webhookAt(receivers - 1, tenth);
       rates.push(await load(server.url, headers));
       for (let waited = 0; waited < 600 && receiver.count() < expected; waited++) await sleep(100);
-      const delays = receiver.take();
+      const delays = receiver.takeDelays();
       await fetch(`${server.url}/v1/webhooks/${id}`, { method: "DELETE", headers: last });
       console.error(
         `${name}: ${delays.length} of ${expected} deliveries, ${rates.at(-1)} events/s, p50 ${percentile(delays, 0.5)} ms, p99 ${percentile(delays, 0.99)} ms`,
@@ -126,10 +126,10 @@ export async function webhooks(): Promise<Record<string, number>> {
     await phase("warming up", String(receivers - 1));
     const healthy: number[][] = [];
     const beside: number[][] = [];
-    // They take turns, so that whatever else the machine does hits both.
+    // Alternate, so that other load on the machine affects both.
     for (let round = 1; round <= rounds; round++) {
       healthy.push(await phase(`round ${round}, all healthy`, String(receivers - 1)));
-      beside.push(await phase(`round ${round}, one hangs for ever`, "hang"));
+      beside.push(await phase(`round ${round}, one hangs`, "hang"));
     }
     const p99 = (delays: readonly number[]) => percentile(delays, 0.99);
     const ratios = beside.map((delays, i) => p99(delays) / p99(healthy[i] ?? []));

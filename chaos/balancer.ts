@@ -3,12 +3,12 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface Balancer {
   readonly url: string;
-  /** Backends by how many connections they hold, the busiest first. */
+  /** Connections of each backend, the busiest first. */
   readonly loads: () => { readonly port: number; readonly connections: number }[];
   readonly close: () => void;
 }
 
-/** One address for several workers. It passes bytes, turn by turn, and skips a backend that refuses. */
+/** A TCP load balancer: round robin, skipping backends that refuse the connection. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const open = new Map<number, Set<Socket>>(ports.map((port) => [port, new Set()]));
   const clients = new Set<Socket>();
@@ -28,11 +28,11 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     backend.on("close", () => open.get(port)?.delete(backend));
   };
 
-  const offer = (client: Socket, left: number) => {
-    if (left === 0 || client.destroyed) return client.destroy();
+  const connectToBackend = (client: Socket, attemptsLeft: number) => {
+    if (attemptsLeft === 0 || client.destroyed) return client.destroy();
     const port = ports[turn++ % ports.length] ?? 0;
     const backend = connect(port, "127.0.0.1");
-    const refused = () => offer(client, left - 1);
+    const refused = () => connectToBackend(client, attemptsLeft - 1);
     backend.once("error", refused);
     backend.once("connect", () => {
       backend.off("error", refused);
@@ -45,7 +45,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     clients.add(client);
     client.on("error", () => client.destroy());
     client.on("close", () => clients.delete(client));
-    offer(client, ports.length);
+    connectToBackend(client, ports.length);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

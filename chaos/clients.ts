@@ -5,8 +5,8 @@ export interface Answer {
   readonly requestId: string;
 }
 
-/** One Idempotency-Key, and all that clients saw of it. */
-export interface Sent {
+/** One Idempotency-Key and everything that clients received for it. */
+export interface SentRequest {
   readonly key: string;
   readonly message: string;
   readonly session: { readonly id: string; readonly index: number } | undefined;
@@ -18,11 +18,11 @@ export interface Sent {
 }
 
 export interface Clients {
-  readonly sent: readonly Sent[];
-  /** Returns when every client has its last answer, or has given up. */
+  readonly sent: readonly SentRequest[];
+  /** Resolves when every client has its last answer or has given up. */
   readonly finish: () => Promise<void>;
-  /** Sends every answered key once more, when all is over. */
-  readonly sendAgain: () => Promise<void>;
+  /** Sends every answered key once more, after the last fault. */
+  readonly resendAnswered: () => Promise<void>;
 }
 
 interface ClientOptions {
@@ -32,19 +32,19 @@ interface ClientOptions {
   readonly count: number;
 }
 
-const patienceMs = 180_000;
-const turnsOfSession = 12;
+const giveUpAfterMs = 180_000;
+const turnsPerSession = 12;
 
 export function startClients({ apiUrls, token, agent, count }: ClientOptions): Clients {
-  const sent: Sent[] = [];
+  const sent: SentRequest[] = [];
   let finishing = false;
 
-  const post = async (url: string, { key, message, session }: Sent): Promise<Answer | string> => {
+  const post = async (url: string, { key, message, session }: SentRequest): Promise<Answer | string> => {
     const response = await fetch(`${url}/v1/agents/${agent}/invoke`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
       body: JSON.stringify({ message, ...(session && { context: { session_id: session.id } }) }),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(giveUpAfterMs),
     });
     const body = await response.text();
     if (response.status !== 200) return `${response.status} ${body.slice(0, 300)}`;
@@ -52,9 +52,9 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
     return { response: data.response, requestId: data.request_id };
   };
 
-  /** Insists with the same key, on one node and then the other, until there is an answer. */
-  const insist = async (item: Sent, offset: number): Promise<void> => {
-    for (let attempt = 0; performance.now() - item.sentAtMs < patienceMs; attempt++) {
+  /** Retries with the same key, alternating between the nodes, until there is an answer or time is up. */
+  const sendUntilAnswered = async (item: SentRequest, offset: number): Promise<void> => {
+    for (let attempt = 0; performance.now() - item.sentAtMs < giveUpAfterMs; attempt++) {
       const url = apiUrls[(offset + attempt) % apiUrls.length] ?? "";
       item.attempts += 1;
       const result = await post(url, item).catch((error: unknown) => String(error));
@@ -69,9 +69,9 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
     }
   };
 
-  const send = (session: Sent["session"]): Promise<unknown> => {
+  const send = (session: SentRequest["session"]): Promise<unknown> => {
     const number = sent.length + 1;
-    const item: Sent = {
+    const item: SentRequest = {
       key: `chaos-${process.pid}-${number}`,
       message: `message ${number} in ${2 + (number % 2)} steps`,
       session,
@@ -82,13 +82,16 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
       lastRefusal: "",
     };
     sent.push(item);
-    const isTwin = number % 10 === 0;
-    return Promise.all([insist(item, number), ...(isTwin ? [insist(item, number + 1)] : [])]);
+    const isSentTwice = number % 10 === 0;
+    return Promise.all([
+      sendUntilAnswered(item, number),
+      ...(isSentTwice ? [sendUntilAnswered(item, number + 1)] : []),
+    ]);
   };
 
   const client = async (id: number): Promise<void> => {
     for (let n = 0; !finishing; n++) {
-      const session = { id: `session-${id}-${Math.floor(n / turnsOfSession)}`, index: n % turnsOfSession };
+      const session = { id: `session-${id}-${Math.floor(n / turnsPerSession)}`, index: n % turnsPerSession };
       await send(id % 5 === 0 ? session : undefined);
     }
   };
@@ -100,15 +103,15 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
       finishing = true;
       await running;
     },
-    sendAgain: async () => {
-      const left = sent.filter(({ answers }) => answers.length > 0).values();
-      const again = async (id: number) => {
-        for (const item of left) {
+    resendAnswered: async () => {
+      const remaining = sent.filter(({ answers }) => answers.length > 0).values();
+      const resend = async (id: number) => {
+        for (const item of remaining) {
           const result = await post(apiUrls[id % apiUrls.length] ?? "", item).catch(String);
           item.answers.push(typeof result === "string" ? { response: result, requestId: "" } : result);
         }
       };
-      await Promise.all(Array.from({ length: 16 }, (_, id) => again(id)));
+      await Promise.all(Array.from({ length: 16 }, (_, id) => resend(id)));
     },
   };
 }

@@ -8,7 +8,7 @@ import { type CountingModel, startCountingModel } from "./counting-model.ts";
 import { type DurablePostgres, startDurablePostgres } from "./durable-postgres.ts";
 import { type EngineLeaders, watchLeaders } from "./engine-leaders.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
-import { say } from "./progress.ts";
+import { logProgress } from "./progress.ts";
 
 export interface Node extends PerchProcess {
   readonly port: number;
@@ -46,7 +46,7 @@ const isRegistered = async (adminUrls: readonly string[]): Promise<boolean> => {
   return ((await answer.json()) as { deployments: unknown[] }).deployments.length > 0;
 };
 
-/** Starts all of Perch as it would run on several machines; `stop` takes down whatever did start. */
+/** Starts Perch as it runs on several machines; `stop` ends whatever was started. */
 export async function startCluster(): Promise<Cluster> {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
@@ -63,7 +63,7 @@ export async function startCluster(): Promise<Cluster> {
     stops.push(engine.stop);
     const leaders = watchLeaders(engine);
     stops.push(leaders.stop);
-    say("PostgreSQL, Valkey and three Restate nodes run");
+    logProgress("started PostgreSQL, Valkey and three Restate nodes");
 
     const settings = {
       PERCH_DATABASE_URL: postgres.appUrl,
@@ -72,7 +72,7 @@ export async function startCluster(): Promise<Cluster> {
       PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
       PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
       PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-      PERCH_SCRIPT_URL: model.url,
+      PERCH_SCRIPT_MODEL_URL: model.url,
       PERCH_LOG_LEVEL: "warn",
     };
     await runPerch(settings, ["migrate"]);
@@ -97,9 +97,9 @@ export async function startCluster(): Promise<Cluster> {
       if (i === 300) throw new Error("The workers have not registered after 30 s");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    say("two API nodes and two workers run");
-    await leaders.untilTheyStay("1, 2, 3");
-    say(`the Restate nodes lead ${leaders.now()} partitions`);
+    logProgress("started two API nodes and two workers");
+    await leaders.waitUntilStable("1, 2, 3");
+    logProgress(`the Restate nodes lead ${leaders.now()} partitions`);
     const apiUrls = apis.map(({ port }) => `http://127.0.0.1:${port}`);
     return { apis, workers, balancer, engine, leaders, postgres, valkey, model, apiUrls, token, stop };
   } catch (error) {

@@ -13,11 +13,11 @@ export interface CountingModel {
   readonly url: string;
   readonly calls: readonly ModelCall[];
   /** Calls that have not been answered yet. */
-  readonly underWay: () => number;
+  readonly callsInFlight: () => number;
   readonly close: () => void;
 }
 
-interface Question {
+interface ScriptRequest {
   readonly request_id: string;
   readonly step: number;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -27,14 +27,14 @@ interface Question {
 const stepsOf = (message: string) => Number(/ in (\d) steps$/.exec(message)?.[1] ?? 2);
 
 /**
- * Stands in for the model, outside the workers, and counts. No two of its replies are equal, so that an answer made from
- * another call than the recorded one shows as a different answer.
+ * A model server outside the workers that counts its calls. No two replies are equal, so that an answer made from
+ * another call than the recorded one is detected as different.
  */
 export async function startCountingModel(): Promise<CountingModel> {
   const calls: ModelCall[] = [];
-  let underWay = 0;
+  let callsInFlight = 0;
 
-  const reply = ({ request_id: requestId, step, messages }: Question) => {
+  const reply = ({ request_id: requestId, step, messages }: ScriptRequest) => {
     const call = calls.push({ requestId, step, atMs: performance.now() });
     const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
     if (step < stepsOf(message)) return { tool_calls: [{ name: "perch_echo", arguments: { step, call } }], tokens: 1 };
@@ -44,15 +44,15 @@ export async function startCountingModel(): Promise<CountingModel> {
   };
 
   const answer = async (request: IncomingMessage): Promise<string> => {
-    const body = JSON.stringify(reply(JSON.parse(await text(request)) as Question));
+    const body = JSON.stringify(reply(JSON.parse(await text(request)) as ScriptRequest));
     await sleep(30 + Math.random() * 220);
     return body;
   };
 
   const server = createServer((request, response) => {
-    underWay += 1;
+    callsInFlight += 1;
     response.on("close", () => {
-      underWay -= 1;
+      callsInFlight -= 1;
     });
     answer(request).then(
       (body) => response.writeHead(200, { "content-type": "application/json" }).end(body),
@@ -64,7 +64,7 @@ export async function startCountingModel(): Promise<CountingModel> {
   return {
     url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
     calls,
-    underWay: () => underWay,
+    callsInFlight: () => callsInFlight,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -13,9 +13,9 @@ import { freePort } from "../scripts/testbed/server-process.ts";
 
 export interface DurablePostgres extends ScratchDatabase {
   readonly start: () => Promise<void>;
-  /** An immediate stop: no checkpoint, connections cut. What was committed must come back from the log. */
+  /** An immediate stop without a checkpoint: committed data must be recovered from the WAL. */
   readonly crash: () => Promise<void>;
-  /** SIGSTOP of every process: connections stay open and nobody answers, as behind a dead network. */
+  /** SIGSTOP of every process: connections stay open and nothing answers, as in a network partition. */
   readonly freeze: () => Promise<void>;
   readonly thaw: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A PostgreSQL of the suite's own that keeps what it has committed, run from the folder that `pnpm services up` installs. */
+/** Starts a separate PostgreSQL with durable commits, from the folder that `pnpm services up` installs. */
 export async function startDurablePostgres(): Promise<DurablePostgres> {
   if (!isFolderInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
@@ -76,7 +76,7 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     );
 
   const start = async () => {
-    // A child of ours, so that its pid is reaped at once and never taken for a living server's.
+    // A direct child, so that its pid is reaped at once and not mistaken for a live server's.
     child = spawn(
       "chroot",
       ["--userspec=postgres:postgres", folder, `${binDir}/postgres`, "-D", data, "-p", String(port)],
@@ -94,14 +94,14 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
 
   const signalAll = async (signal: "SIGSTOP" | "SIGCONT") => {
     if (child?.pid === undefined || hasEnded()) return;
-    child.kill(signal); // first, or it would make another child behind our back
+    child.kill(signal); // first, so that it cannot fork another child meanwhile
     for (const pid of childrenOf(child.pid)) signalIfAlive(pid, signal);
   };
 
   const drop = async () => {
     await signalAll("SIGCONT");
     await crash();
-    // Not by a command: after an interruption none would run.
+    // Not with a shell command: after an interruption none is started.
     rmSync(join(folder, data), { recursive: true, force: true });
   };
 

@@ -4,15 +4,15 @@ import type { RestateCluster } from "../scripts/testbed/restate-process.ts";
 export interface EngineLeaders {
   /** Partitions led by each node, as the engine shows them now: "1, 2, 3". */
   readonly now: () => string;
-  /** When the engine showed other leaders than before. */
+  /** When the reported leaders changed. */
   readonly movesAtMs: readonly number[];
-  /** Waits until the leaders are as they were, or will not be; tells since when. */
-  readonly untilTheyStay: (asBefore: string) => Promise<number>;
+  /** Waits until the leaders are stable, longer if they are not those in `before`; returns when they last changed. */
+  readonly waitUntilStable: (before: string) => Promise<number>;
   readonly stop: () => void;
 }
 
-const everyMs = 250;
-const steadySeconds = { asBefore: 4, otherwise: 20, atMost: 90 };
+const pollIntervalMs = 250;
+const stableSeconds = { before: 4, other: 20, max: 90 };
 
 const gauge = (metrics: string, name: string): string =>
   new RegExp(`^restate_${name}\\S* (\\d+)`, "m").exec(metrics)?.[1] ?? "-";
@@ -46,20 +46,20 @@ export function watchLeaders(engine: RestateCluster): EngineLeaders {
         sinceMs = performance.now();
         movesAtMs.push(sinceMs);
       }
-      await sleep(everyMs);
+      await sleep(pollIntervalMs);
     }
   };
   void watch();
   return {
     now: () => last,
     movesAtMs,
-    untilTheyStay: async (asBefore) => {
+    waitUntilStable: async (before) => {
       const startedMs = performance.now();
-      const enough = () => (last === asBefore ? steadySeconds.asBefore : steadySeconds.otherwise) * 1000;
-      while (performance.now() - Math.max(sinceMs, startedMs) < enough()) {
-        if (performance.now() - startedMs > steadySeconds.atMost * 1000)
-          throw new Error(`The engine's leaders still move after ${steadySeconds.atMost} s`);
-        await sleep(everyMs);
+      const requiredMs = () => (last === before ? stableSeconds.before : stableSeconds.other) * 1000;
+      while (performance.now() - Math.max(sinceMs, startedMs) < requiredMs()) {
+        if (performance.now() - startedMs > stableSeconds.max * 1000)
+          throw new Error(`The engine's leaders still change after ${stableSeconds.max} s`);
+        await sleep(pollIntervalMs);
       }
       return sinceMs;
     },

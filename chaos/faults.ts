@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
-import { say } from "./progress.ts";
+import { logProgress } from "./progress.ts";
 
 export interface Fault {
   readonly name: string;
-  /** When it may have cut off the step a run had in flight. Losing an API node, Valkey or the database never may. */
+  /** When it may have interrupted the step that a run had in flight. Losing an API node, Valkey or the database never may. */
   readonly interruptions: readonly Interruption[];
 }
 
@@ -13,79 +13,79 @@ export interface Interruption {
   readonly untilMs: number;
 }
 
-export type FaultKind = "worker" | "api" | "engine" | "valkey" | "postgres" | "silent postgres";
+export type FaultKind = "worker" | "api" | "engine" | "valkey" | "postgres" | "frozen postgres";
 
 export interface FaultPlan {
   readonly kinds: readonly FaultKind[];
-  readonly postgresAwaySeconds: number;
+  readonly postgresDownSeconds: number;
   readonly pauseSeconds: number;
 }
 
-const once: readonly FaultKind[] = ["worker", "postgres", "engine", "api", "valkey"];
+const oneOfEach: readonly FaultKind[] = ["worker", "postgres", "engine", "api", "valkey"];
 
 export const fullPlan: FaultPlan = {
-  kinds: [...once, ...once, "worker", "engine", "silent postgres", "api"],
-  postgresAwaySeconds: 20,
+  kinds: [...oneOfEach, ...oneOfEach, "worker", "engine", "frozen postgres", "api"],
+  postgresDownSeconds: 20,
   pauseSeconds: 5,
 };
-export const shortPlan: FaultPlan = { kinds: [...once, "worker"], postgresAwaySeconds: 5, pauseSeconds: 3 };
+export const shortPlan: FaultPlan = { kinds: [...oneOfEach, "worker"], postgresDownSeconds: 5, pauseSeconds: 3 };
 
-interface Victim {
+interface FaultTarget {
   readonly name: string;
-  readonly awaySeconds: number;
-  readonly strike: () => Promise<void>;
+  readonly downSeconds: number;
+  readonly inject: () => Promise<void>;
   readonly restore: () => Promise<void>;
 }
 
-function victimOf(kind: FaultKind, nth: number, cluster: Cluster, plan: FaultPlan): Victim {
-  const killed = (name: string, part: { kill: () => Promise<void>; start: () => Promise<void> }): Victim => ({
+function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: FaultPlan): FaultTarget {
+  const killTarget = (name: string, part: { kill: () => Promise<void>; start: () => Promise<void> }): FaultTarget => ({
     name,
-    awaySeconds: 2,
-    strike: part.kill,
+    downSeconds: 2,
+    inject: part.kill,
     restore: part.start,
   });
   switch (kind) {
     case "worker": {
-      // The one that works: connections stay where they are, so one that has just been started may have none.
+      // Choose the busiest one: connections are not moved, so a worker that has just started may have none.
       const [busiest] = cluster.balancer.loads();
       const worker = cluster.workers.find(({ port }) => port === busiest?.port);
       if (!worker) throw new Error("There is no worker to kill");
       const index = cluster.workers.indexOf(worker) + 1;
-      return killed(`SIGKILL of worker ${index} (${busiest?.connections} connections)`, worker);
+      return killTarget(`SIGKILL of worker ${index} (${busiest?.connections} connections)`, worker);
     }
     case "api": {
       const index = nth % cluster.apis.length;
       const api = cluster.apis[index];
       if (!api) throw new Error("There is no API node to kill");
-      return killed(`SIGKILL of API node ${index + 1}`, api);
+      return killTarget(`SIGKILL of API node ${index + 1}`, api);
     }
     case "engine": {
       const index = nth % cluster.engine.nodes.length;
       const node = cluster.engine.nodes[index];
       if (!node) throw new Error("There is no engine node to kill");
-      return killed(`SIGKILL of Restate node ${index + 1}`, node);
+      return killTarget(`SIGKILL of Restate node ${index + 1}`, node);
     }
     case "valkey":
-      return killed("kill and restart of Valkey", cluster.valkey);
+      return killTarget("kill and restart of Valkey", cluster.valkey);
     case "postgres":
       return {
-        name: `${plan.postgresAwaySeconds} s stop of PostgreSQL`,
-        awaySeconds: plan.postgresAwaySeconds,
-        strike: cluster.postgres.crash,
+        name: `${plan.postgresDownSeconds} s stop of PostgreSQL`,
+        downSeconds: plan.postgresDownSeconds,
+        inject: cluster.postgres.crash,
         restore: cluster.postgres.start,
       };
-    case "silent postgres":
+    case "frozen postgres":
       return {
-        name: `${plan.postgresAwaySeconds} s freeze of PostgreSQL`,
-        awaySeconds: plan.postgresAwaySeconds,
-        strike: cluster.postgres.freeze,
+        name: `${plan.postgresDownSeconds} s freeze of PostgreSQL`,
+        downSeconds: plan.postgresDownSeconds,
+        inject: cluster.postgres.freeze,
         restore: cluster.postgres.thaw,
       };
   }
 }
 
-/** One fault after another, each repaired before the next. */
-export async function strikeAll(cluster: Cluster, plan: FaultPlan): Promise<Fault[]> {
+/** Injects one fault after another, each repaired before the next. */
+export async function injectFaults(cluster: Cluster, plan: FaultPlan): Promise<Fault[]> {
   const { leaders } = cluster;
   const faults: Fault[] = [];
   const times = new Map<FaultKind, number>();
@@ -93,25 +93,25 @@ export async function strikeAll(cluster: Cluster, plan: FaultPlan): Promise<Faul
     await sleep(plan.pauseSeconds * 1000);
     const nth = times.get(kind) ?? 0;
     times.set(kind, nth + 1);
-    const { name, awaySeconds, strike, restore } = victimOf(kind, nth, cluster, plan);
+    const { name, downSeconds, inject, restore } = chooseTarget(kind, nth, cluster, plan);
     const title = `fault ${faults.length + 1}`;
-    say(`${title}: ${name}, with ${cluster.model.underWay()} model calls under way`);
+    logProgress(`${title}: ${name}, with ${cluster.model.callsInFlight()} model calls in flight`);
     const leadersBefore = leaders.now();
     const fromMs = performance.now();
-    await strike();
-    const struckMs = performance.now();
-    await sleep(awaySeconds * 1000);
+    await inject();
+    const injectedMs = performance.now();
+    await sleep(downSeconds * 1000);
     const returnMs = performance.now();
     await restore();
-    say(`${title}: runs again after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
-    // A dead worker calls nobody.
-    const interruptions = kind === "worker" ? [{ fromMs, untilMs: struckMs }] : [];
+    logProgress(`${title}: recovered after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
+    // A killed worker makes no more calls, so its interruption ends at once.
+    const interruptions = kind === "worker" ? [{ fromMs, untilMs: injectedMs }] : [];
     if (kind === "engine") {
       interruptions.push({ fromMs, untilMs: performance.now() });
-      const untilMs = await leaders.untilTheyStay(leadersBefore);
+      const untilMs = await leaders.waitUntilStable(leadersBefore);
       const moves = leaders.movesAtMs.filter((atMs) => atMs > returnMs);
-      say(`${title}: after ${moves.length} moves the Restate nodes lead ${leaders.now()} partitions`);
-      // The engine shows a move some seconds late, so each that it showed may have been at any time since the node's return.
+      logProgress(`${title}: after ${moves.length} moves the Restate nodes lead ${leaders.now()} partitions`);
+      // The engine reports a move some seconds late, so each may have happened at any time since the node's return.
       interruptions.push(...moves.map(() => ({ fromMs: returnMs, untilMs })));
     }
     faults.push({ name, interruptions });

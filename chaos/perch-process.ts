@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 
 const main = join(import.meta.dirname, "../packages/server/src/main.ts");
 
-/** What the servers say for themselves. The verdict does not look at it. */
+/** The servers' log. The verdict does not depend on it. */
 export const logFile = join(tmpdir(), `perch-chaos-${process.pid}.log`);
 
-/** Nothing of this checkout's services leaks in: the suite's processes know only what it gives them. */
+/** Removes this checkout's own PERCH_ settings, so that the processes get only those of the suite. */
 const environment = (settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_"))),
   ...settings,
@@ -26,7 +26,7 @@ export interface PerchProcess {
   readonly kill: () => Promise<void>;
 }
 
-/** The server in one role, at a fixed address, to be killed and started again. */
+/** A server process in one role, at a fixed address, that can be killed and restarted. */
 export function createPerchProcess(
   role: "serve" | "work",
   settings: NodeJS.ProcessEnv,
@@ -41,7 +41,7 @@ export function createPerchProcess(
       closeSync(log);
       const deadline = performance.now() + 60_000;
       while (!(await answers())) {
-        if (hasEnded()) throw new Error(`${role} ended by itself with ${child.exitCode}`);
+        if (hasEnded()) throw new Error(`${role} exited unexpectedly with ${child.exitCode}`);
         if (performance.now() > deadline) throw new Error(`${role} does not answer after 60 s`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }

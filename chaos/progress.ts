@@ -1,6 +1,7 @@
 const startedAt = performance.now();
 
-export const secondsSoFar = () => (performance.now() - startedAt) / 1000;
+export const elapsedSeconds = () => (performance.now() - startedAt) / 1000;
 
-/** For the person who watches: standard output has the verdict only. */
-export const say = (line: string) => process.stderr.write(`${secondsSoFar().toFixed(1).padStart(6)} s  ${line}\n`);
+/** Progress goes to standard error: standard output has only the verdict. */
+export const logProgress = (line: string) =>
+  process.stderr.write(`${elapsedSeconds().toFixed(1).padStart(6)} s  ${line}\n`);

@@ -10,11 +10,11 @@ export interface RecordedRun {
 
 export interface Recorded {
   readonly runs: readonly RecordedRun[];
-  /** What each session holds, in its order, as "role: content". */
+  /** The messages of each session in order, as "role: content". */
   readonly sessions: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What the database says happened, read past the server. */
+/** Reads the recorded runs and sessions directly from the database. */
 export const readRecorded = (adminUrl: string): Promise<Recorded> =>
   withClient(adminUrl, async (client) => {
     const runs = await client.query<{ id: string; status: string; message: string; response: string | null }>(

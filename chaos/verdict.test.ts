@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Sent } from "./clients.ts";
+import type { SentRequest } from "./clients.ts";
 import { countCalls } from "./model-calls.ts";
 import type { Recorded } from "./recorded.ts";
 import { compare } from "./verdict.ts";
 
-const sent = (extra: Partial<Sent> = {}): Sent => ({
+const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
   key: "key",
   message: "hello",
   session: undefined,
@@ -17,7 +17,7 @@ const sent = (extra: Partial<Sent> = {}): Sent => ({
 });
 const row = { requestId: "req_1", status: "completed", message: "hello", response: "hello | after 0 |" };
 const recorded = (extra: Partial<Recorded> = {}): Recorded => ({ runs: [row], sessions: new Map(), ...extra });
-const counts = (items: Sent[], kept: Recorded) => {
+const counts = (items: SentRequest[], kept: Recorded) => {
   const { lost, different, outOfOrder } = compare(items, kept);
   return { lost: lost.length, different: different.length, outOfOrder: outOfOrder.length };
 };
@@ -72,13 +72,13 @@ describe("model calls beyond faults", () => {
     expect(beyond([call(300), call(400, 2), call(600)])).toBe(1);
     expect(countCalls([call(100), call(600)], [sent({ answeredAtMs: 400 })], [fault]).beyondFaults).toHaveLength(1);
   });
-  test("nor for more runs than were under way at one moment", () => {
+  test("nor for more runs than were in flight at one moment", () => {
     const long = { name: "Restate node", interruptions: [{ fromMs: 500, untilMs: 2000 }] };
     const calls = [call(490), call(510), call(700, 1, "req_2"), call(800, 1, "req_2")];
     const other = (answeredAtMs: number) => sent({ answeredAtMs, answers: [{ requestId: "req_2", response: "" }] });
     expect(countCalls(calls, [sent({ answeredAtMs: 600 }), other(900)], [long]).beyondFaults).toHaveLength(1);
     expect(countCalls(calls, [sent({ answeredAtMs: 750 }), other(900)], [long]).beyondFaults).toHaveLength(0);
   });
-  test("every call of a run that no client was told of counts", () =>
+  test("every call of a run whose id no client received counts", () =>
     expect(beyond([call(100), call(200, 1, "req_2"), call(300, 2, "req_2")])).toBe(2));
 });

@@ -1,4 +1,4 @@
-import type { Sent } from "./clients.ts";
+import type { SentRequest } from "./clients.ts";
 import type { CallCount } from "./model-calls.ts";
 import type { Recorded } from "./recorded.ts";
 
@@ -17,8 +17,8 @@ export interface Findings {
   readonly outOfOrder: readonly string[];
 }
 
-/** Messages are unique, so they lead from a key to its row without asking the server. */
-export function compare(sent: readonly Sent[], { runs, sessions }: Recorded): Findings {
+/** Messages are unique, so that each key can be matched to its row. */
+export function compare(sent: readonly SentRequest[], { runs, sessions }: Recorded): Findings {
   const rowsOf = Map.groupBy(runs, ({ message }) => message);
   const lost: string[] = [];
   const different: string[] = [];
@@ -39,7 +39,7 @@ export function compare(sent: readonly Sent[], { runs, sessions }: Recorded): Fi
       `assistant: ${answers[0]?.response}`,
     ]);
     const actual = sessions.get(id) ?? [];
-    // The model tells how many messages it was shown before this one.
+    // The model's reply contains how many earlier messages it received.
     const unseen = turns.filter(
       ({ session, answers }) => !answers[0]?.response.includes(`| after ${session?.index} |`),
     );

@@ -23,18 +23,18 @@ const environment = {
 /** Runs one command, prints what it said when it has ended, so that two at once can be read. */
 async function succeeds(title: string, command: string, args: readonly string[]): Promise<boolean> {
   const startedAt = performance.now();
-  let said = "";
+  let output = "";
   const code = await new Promise<number | null>((resolve) => {
     const child = spawn(command, args, { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (said += text));
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text));
     child.on("error", (error) => {
-      said += error.message;
+      output += error.message;
       resolve(null);
     });
     child.on("close", resolve);
   });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${said}== ${title}: ${code === 0 ? "ok" : "FAILED"} in ${seconds} s`);
+  console.log(`${output}== ${title}: ${code === 0 ? "ok" : "FAILED"} in ${seconds} s`);
   return code === 0;
 }
 
@@ -52,7 +52,7 @@ async function prepare(): Promise<boolean> {
   return made;
 }
 
-const tryIt = `
+const smokeTest = `
 import importlib.metadata, importlib.resources, re, perch_sdk
 assert importlib.resources.files(perch_sdk).joinpath("py.typed").is_file()
 assert importlib.metadata.version("perch-sdk") == perch_sdk.__version__
@@ -75,7 +75,7 @@ async function wheel(): Promise<boolean> {
   return (
     (await succeeds("a clean venv", join(bin, "python"), ["-m", "venv", "--clear", "--without-pip", clean])) &&
     (await succeeds("install the wheel", pip, install)) &&
-    (await succeeds("import it", python, ["-I", "-c", tryIt]))
+    (await succeeds("import it", python, ["-I", "-c", smokeTest]))
   );
 }
 

@@ -22,7 +22,7 @@ async function startTestbed() {
           PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
           PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
           PERCH_WORKER_PORT: "0",
-          PERCH_WEBHOOK_ALLOW_HTTP: "true",
+          PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
         },
         "all",
       ),

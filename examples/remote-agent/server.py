@@ -6,20 +6,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 def reply(question: dict) -> str:
     """Your agent."""
-    turn = sum(said["role"] == "user" for said in question["history"]) + 1
+    turn = sum(message["role"] == "user" for message in question["history"]) + 1
     return f"Turn {turn}: {question['context']['user_id'] or 'somebody'} said {question['message']}"
 
 
-# A retried request has the same key: it gets the first answer, and nothing is done twice. Keep them in a database if it matters.
+# Answers by idempotency key: a retried request gets the first answer again. Keep them in a database in production.
 answers: dict[str, str] = {}
-one_at_a_time = threading.Lock()
+lock = threading.Lock()
 
 
 class Agent(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         question = json.loads(self.rfile.read(int(self.headers["content-length"])))
         key = self.headers["idempotency-key"]
-        with one_at_a_time:
+        with lock:
             text = answers[key] if key in answers else answers.setdefault(key, reply(question))
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -27,5 +27,5 @@ class Agent(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps({"response": text, "tokens_used": len(text.split(" "))}).encode())
 
 
-ThreadingHTTPServer.request_queue_size = 128  # It is 5 unless set: too few when many runs begin together.
+ThreadingHTTPServer.request_queue_size = 128  # The default of 5 is too small when many runs start together.
 ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8802"))), Agent).serve_forever()

@@ -10,7 +10,7 @@ async function reply({ message, context, history }: Question): Promise<string> {
   return `Turn ${turn}: ${context.user_id || "somebody"} said ${message}`;
 }
 
-/** A retried request has the same key: it gets the first answer, and nothing is done twice. Keep them in a database if it matters. */
+/** Answers by idempotency key: a retried request gets the first answer again. Keep them in a database in production. */
 const answers = new Map<string, Promise<string>>();
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -18,7 +18,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const key = String(request.headers["idempotency-key"]);
   const answer = answers.get(key) ?? reply(question);
   answers.set(key, answer);
-  answer.catch(() => answers.delete(key)); // The next try works anew.
+  answer.catch(() => answers.delete(key)); // A failed request can be retried.
   const text = await answer;
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (event: string, data: object) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);

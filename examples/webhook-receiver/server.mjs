@@ -3,19 +3,19 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 const secret = process.env.PERCH_WEBHOOK_SECRET ?? "";
-if (!secret) throw new Error("Set PERCH_WEBHOOK_SECRET to the secret that was shown when the webhook was made.");
+if (!secret) throw new Error("Set PERCH_WEBHOOK_SECRET to the secret that was shown when the webhook was created.");
 
-/** Of the raw bytes: JSON that was parsed and written again may differ. In constant time: how long it takes tells nothing. */
-function isGenuine(rawBody, signature) {
+/** Checks the raw bytes, since JSON parsed and written again may differ. Compares in constant time, against timing attacks. */
+function isSignatureValid(rawBody, signature) {
   const expected = createHmac("sha256", secret).update(rawBody).digest();
-  const given = Buffer.from(signature, "hex");
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const received = Buffer.from(signature, "hex");
+  return received.length === expected.length && timingSafeEqual(received, expected);
 }
 
-/** A delivery may come twice, and in any order: the event's id tells. Keep them in a database if it matters. */
-const seen = new Set();
+/** Deliveries may arrive twice and in any order: deduplicate by event id. Keep them in a database in production. */
+const seenEventIds = new Set();
 
-/** Your code. It should be quick: answer first and work later if it is not. */
+/** Your code. If it is slow, respond first and do the work later. */
 function onEvent({ id, type, data }) {
   console.log(type, id, data.response ?? data.error ?? "");
 }
@@ -25,14 +25,14 @@ const server = createServer(async (request, response) => {
   for await (const chunk of request) chunks.push(chunk);
   const rawBody = Buffer.concat(chunks);
   const { "x-service-signature": current, "x-service-signature-previous": previous } = request.headers;
-  // While a secret is being rotated there are two signatures: whichever secret this receiver has, one is its own.
-  if (![current, previous].some((signature) => isGenuine(rawBody, signature ?? ""))) {
+  // During a secret rotation there are two signatures, and this receiver's secret matches one of them.
+  if (![current, previous].some((signature) => isSignatureValid(rawBody, signature ?? ""))) {
     response.writeHead(401).end("The signature does not match.\n");
     return;
   }
   const event = JSON.parse(rawBody.toString("utf8"));
-  if (!seen.has(event.id)) {
-    seen.add(event.id);
+  if (!seenEventIds.has(event.id)) {
+    seenEventIds.add(event.id);
     onEvent(event);
   }
   response.writeHead(204).end();

@@ -1,8 +1,8 @@
 /** What the requests are to find: without it most of them would end at 404. */
-export type KeptThings = Readonly<Record<string, string>>;
+export type Fixtures = Readonly<Record<string, string>>;
 
 /** Made through the API, as anybody would. The names of `schemathesis.toml`. */
-export async function makeThings(url: string, key: string): Promise<KeptThings> {
+export async function createFixtures(url: string, key: string): Promise<Fixtures> {
   const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
     const response = await fetch(url + path, {
       method: "POST",

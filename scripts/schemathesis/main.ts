@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { startRestate } from "../testbed/restate-process.ts";
 import { createScratchDatabase } from "../testbed/scratch-database.ts";
 import { runCommand, startServer } from "../testbed/server-process.ts";
-import { makeThings } from "./kept-things.ts";
+import { createFixtures } from "./kept-things.ts";
 import { installSchemathesis, runSchemathesis } from "./python.ts";
 
 /**
@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
   },
 });
 
-async function examine(): Promise<number> {
+async function runChecks(): Promise<number> {
   const program = await installSchemathesis();
   const database = await createScratchDatabase();
   const engine = await startRestate();
@@ -29,7 +29,7 @@ async function examine(): Promise<number> {
         PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(),
         PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(),
         PERCH_WORKER_PORT: "0",
-        PERCH_STRANGER_REQUESTS_PER_MINUTE: "1000000",
+        PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "1000000",
         PERCH_LOG_LEVEL: "error",
       },
       "all",
@@ -46,7 +46,7 @@ async function examine(): Promise<number> {
         "--workers=1",
         "--continue-on-failure",
       ];
-      return await runSchemathesis(program, args, await makeThings(server.url, key));
+      return await runSchemathesis(program, args, await createFixtures(server.url, key));
     } finally {
       await server.stop();
     }
@@ -56,4 +56,4 @@ async function examine(): Promise<number> {
   }
 }
 
-process.exitCode = await examine();
+process.exitCode = await runChecks();

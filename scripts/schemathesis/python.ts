@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkoutDir } from "../services/layout.ts";
-import type { KeptThings } from "./kept-things.ts";
+import type { Fixtures } from "./kept-things.ts";
 
 const requirements = join(import.meta.dirname, "requirements.txt");
 const template = join(import.meta.dirname, "schemathesis.toml");
@@ -47,7 +47,7 @@ export async function installSchemathesis(): Promise<string> {
 }
 
 /** Its exit code: 0 if nothing was found. `things` are put where the configuration names them. */
-export function runSchemathesis(program: string, args: readonly string[], things: KeptThings): Promise<number> {
+export function runSchemathesis(program: string, args: readonly string[], things: Fixtures): Promise<number> {
   const filled = readFileSync(template, "utf8").replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = things[name];
     if (value === undefined) throw new Error(`Nothing is called ${name}`);

@@ -3,23 +3,23 @@ import { Problem } from "./problem.ts";
 
 export const developmentPassword = "perch-development";
 
-const ours = {
+const defaultAddresses = {
   PERCH_DATABASE_ADMIN_URL: `postgres://postgres:${developmentPassword}@${loopback}:${ports.postgres}/postgres`,
   PERCH_VALKEY_URL: `redis://${loopback}:${ports.valkey}`,
   PERCH_RESTATE_INGRESS_URL: `http://${loopback}:${ports.restateIngress}`,
   PERCH_RESTATE_ADMIN_URL: `http://${loopback}:${ports.restateAdmin}`,
 } as const;
 
-type Variable = keyof typeof ours;
+type Variable = keyof typeof defaultAddresses;
 
 /** A variable that holds our own address comes from a sourced `.services/env` and hands over nothing. */
 function given(variable: Variable): string | undefined {
   const value = process.env[variable];
-  return value && value !== ours[variable] ? value : undefined;
+  return value && value !== defaultAddresses[variable] ? value : undefined;
 }
 
 function address(variable: Variable): string {
-  return given(variable) ?? ours[variable];
+  return given(variable) ?? defaultAddresses[variable];
 }
 
 export const isExternal = {

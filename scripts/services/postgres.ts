@@ -31,7 +31,7 @@ const settings = {
 };
 
 /** Given at each start and not stored, so that a fault suite can start the same data with real durability. */
-const fastAndCareless = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+const unsafeFastSettings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
 function missingPackages(): readonly string[] {
   if (writableDebian()) return isFolderInstalled() || findOnPath("mmdebstrap") ? [] : ["mmdebstrap"];
@@ -68,7 +68,7 @@ async function start(): Promise<void> {
   // A killed server leaves its pid file behind, and PostgreSQL takes a zombie of that pid for a living server.
   const lastPid = readPid(own.pidFile);
   if (lastPid !== undefined) await waitUntil(() => !isZombie(lastPid), 30);
-  const options = [`-p ${ports.postgres}`, ...fastAndCareless.map((setting) => `-c ${setting}`)].join(" ");
+  const options = [`-p ${ports.postgres}`, ...unsafeFastSettings.map((setting) => `-c ${setting}`)].join(" ");
   const args = ["-D", "/data", "-w", "-t", "60", "-l", "/data/server.log", "-o", options, "start"];
   await runInFolder(`${binDir}/pg_ctl`, args).catch((error: unknown) => {
     throw new Problem(`postgres did not start; ${logTail(join(dataDir, "server.log"))}`, { cause: error });

@@ -14,12 +14,12 @@ export async function up(services: readonly Service[]): Promise<void> {
   assertSamePorts(services);
   const local = services.filter((service) => !service.isExternal);
   const stopped = local.filter((service) => service.pid() === undefined);
-  const packages = await inAll(stopped, async (service) => service.missingPackages());
-  await inAll(stopped, assertPortsFree);
+  const packages = await forAllServices(stopped, async (service) => service.missingPackages());
+  await forAllServices(stopped, assertPortsFree);
   mkdirSync(runDir, { recursive: true });
   writeFileSync(portBaseFile, `${portBase}\n`);
   await installPackages(packages.flat());
-  await inAll(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
+  await forAllServices(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
   writeEnvFile();
   for (const { name, address } of services) console.log(`${name.padEnd(9)} ${address}`);
   if (postgres.isExternal) console.log(externalDatabaseAdvice());
@@ -27,7 +27,7 @@ export async function up(services: readonly Service[]): Promise<void> {
 }
 
 /** Waits for all before it fails, so that nothing goes on behind an error and every problem is told at once. */
-async function inAll<T>(services: readonly Service[], work: (service: Service) => Promise<T>): Promise<T[]> {
+async function forAllServices<T>(services: readonly Service[], work: (service: Service) => Promise<T>): Promise<T[]> {
   const results = await Promise.allSettled(services.map(work));
   const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   if (reasons.length > 0) throw new AggregateError(reasons);

@@ -57,7 +57,7 @@ function show(before: string, after: string): void {
   process.stdout.write(after.startsWith(before) ? after.slice(before.length) : `\n[again] ${after}`);
 }
 
-async function say(message: string, sessionId: string): Promise<void> {
+async function sendMessage(message: string, sessionId: string): Promise<void> {
   console.log(`\nyou:   ${message}`);
   process.stdout.write("model: ");
   const startedAt = performance.now();
@@ -89,7 +89,7 @@ const sessionId = randomUUID();
 console.log(`${agent.name} (${agent.model}) at ${url}, session ${sessionId}`);
 try {
   await post("/v1/agents", agent, "application/json");
-  for (const message of messages) await say(message, sessionId);
+  for (const message of messages) await sendMessage(message, sessionId);
 } catch (error) {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   console.error(`\n${error instanceof Error ? error.message : error}${cause}`);

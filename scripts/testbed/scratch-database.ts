@@ -12,7 +12,7 @@ export interface ScratchDatabase {
   readonly drop: () => Promise<void>;
 }
 
-function onDatabase(url: string, database: string): string {
+function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
   return changed.href;
@@ -44,9 +44,9 @@ export async function createScratchDatabase(template?: string): Promise<ScratchD
   const copy = template ? ` template ${new URL(template).pathname.slice(1)}` : "";
   await withClient(admin, (client) => client.query(`create database ${name} owner ${new URL(owner).username}${copy}`));
   return {
-    appUrl: onDatabase(serviceUrl("PERCH_DATABASE_URL"), name),
-    ownerUrl: onDatabase(owner, name),
-    adminUrl: onDatabase(admin, name),
+    appUrl: withDatabase(serviceUrl("PERCH_DATABASE_URL"), name),
+    ownerUrl: withDatabase(owner, name),
+    adminUrl: withDatabase(admin, name),
     drop: async () => {
       await withClient(admin, (client) => client.query(`drop database if exists ${name} with (force)`));
     },

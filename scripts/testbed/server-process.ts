@@ -75,7 +75,7 @@ export async function startServer(
   };
 }
 
-const takesConnections = (port: number): Promise<boolean> =>
+const acceptsConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = connect(port, "127.0.0.1");
     probe.once("error", () => resolve(false));
@@ -96,7 +96,7 @@ export async function startWorker(database: ScratchDatabase, extra: NodeJS.Proce
   const port = await freePort();
   const env = { ...process.env, ...scratchSettings(database, 0), PERCH_WORKER_PORT: String(port), ...extra };
   const child = spawn(process.execPath, [main, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
-  for (let attempt = 0; !(await takesConnections(port)); attempt++) {
+  for (let attempt = 0; !(await acceptsConnections(port)); attempt++) {
     if (child.exitCode !== null || attempt === 200) throw new Error("The worker did not start");
     await sleep(100);
   }

@@ -47,8 +47,8 @@ class Operation:
     def id(self) -> str:
         return str(self.spec["operationId"])
 
-    def parameters(self, place: str) -> list[Json]:
-        return [one for one in self.spec.get("parameters", []) if one["in"] == place]
+    def parameters(self, location: str) -> list[Json]:
+        return [one for one in self.spec.get("parameters", []) if one["in"] == location]
 
     @property
     def body(self) -> Json | None:
@@ -61,7 +61,7 @@ class Operation:
 
     @property
     def answer(self) -> Json:
-        """What it answers: the schema of its whole body."""
+        """Schema of the whole response body."""
         status = min(self.spec["responses"])
         schema: Json = self.spec["responses"][status]["content"]["application/json"]["schema"]
         return schema
@@ -77,21 +77,23 @@ class Operation:
 
 
 def _resource(path: str, paths: Json) -> str:
-    """``deployments`` for what stands under an agent and can be looked at, else the first word after ``/v1``."""
+    """``deployments`` for ``/v1/agents/{agent_id}/deployments``, which has a GET, else the first word after ``/v1``."""
     words = path.split("/")[2:]
     below = "/".join(["", "v1", *words[:3]])
-    is_under_an_agent = words[0] == "agents" and len(words) > 2 and "get" in paths.get(below, {})
-    return snake(words[2] if is_under_an_agent else words[0])
+    is_below_another = len(words) > 2 and words[1].startswith("{") and "get" in paths.get(below, {})
+    return snake(words[2] if is_below_another else words[0])
 
 
-def _method_name(spec: Json, resource: str, is_list: bool) -> str:
+def _method_name(spec: Json, path: str, resource: str, is_list: bool) -> str:
     words = snake(spec["operationId"]).split("_")
     nouns = [_singular(noun) for noun in resource.split("_")]
     # What only repeats the resource is left out: `list` of `listMemories`, in `memory`.
     verb, rest = words[0], [word for word in words[1:] if _singular(word) not in nouns]
     if not rest:
         return "list" if is_list else verb
-    return "_".join([verb, *rest])
+    # `status` of `getMemoryStatus`, at `…/memory/status`.
+    is_part = verb == "get" and path.endswith("/" + "-".join(rest))
+    return "_".join(rest if is_part else [verb, *rest])
 
 
 def operations(document: Json) -> list[Operation]:
@@ -101,7 +103,7 @@ def operations(document: Json) -> list[Operation]:
         for method, spec in methods.items():
             resource = _resource(path, paths)
             plain = Operation(method.upper(), path, spec, resource, "")
-            name = _method_name(spec, resource, plain.is_list)
+            name = _method_name(spec, path, resource, plain.is_list)
             found.append(Operation(method.upper(), path, spec, resource, name))
     names = [(one.resource, one.name) for one in found]
     twice = {name for name in names if names.count(name) > 1}

@@ -76,9 +76,14 @@ class Methods:
         return Parameter(wire, python, kind, default, value, str(self._resolved(schema).get("description", "")))
 
     def _query(self, operation: Operation) -> list[Parameter]:
-        name = pascal(operation.id)
         return [
-            self._parameter(one["name"], one["schema"], name, required=one["required"], in_body=False)
+            self._parameter(
+                one["name"],
+                one["schema"],
+                pascal(operation.id) + pascal(one["name"]),
+                required=one["required"],
+                in_body=False,
+            )
             for one in operation.parameters("query")
         ]
 
@@ -109,13 +114,13 @@ class Methods:
         return [f"    {define} {name}(", *(f"        {row}," for row in rows), f"    ) -> {returns}:"]
 
     def _docstring(self, operation: Operation, summary: str | None = None) -> list[str]:
-        told = [summary or f"{operation.spec['summary']}."]
+        lines = [summary or f"{operation.spec['summary']}."]
         if summary is None and operation.spec.get("description"):
-            told += ["", *operation.spec["description"].replace("\n\n", "\n").split("\n")]
+            lines += ["", *operation.spec["description"].replace("\n\n", "\n").split("\n")]
         described = [one for one in [*self._query(operation), *self._body(operation)] if one.description]
-        told += [""] if described else []
-        told += [f":param {one.name}: {' '.join(one.description.split())}" for one in described]
-        text = [line.replace("\\", "\\\\").replace("`", "``") for line in told]
+        lines += [""] if described else []
+        lines += [f":param {one.name}: {' '.join(one.description.split())}" for one in described]
+        text = [line.replace("\\", "\\\\").replace("`", "``") for line in lines]
         if len(text) == 1:
             return [f'        """{text[0]}"""']
         return [f'        """{text[0]}', *(f"        {line}".rstrip() for line in text[1:]), '        """']
@@ -144,10 +149,12 @@ class Methods:
     def _plain(self, operation: Operation, flavour: Flavour) -> list[str]:
         answer = self._type_of_answer(operation)
         if operation.is_list:
-            most = next(one["schema"]["maximum"] for one in operation.parameters("query") if one["name"] == "limit")
+            max_limit = next(
+                one["schema"]["maximum"] for one in operation.parameters("query") if one["name"] == "limit"
+            )
             returns = f"{flavour.prefix}Pager[{answer}]"
             head = self._signature(operation, [], name=operation.name, returns=returns, define="def")
-            last = [f"        return {flavour.prefix}Pager(self._transport, call, {most})"]
+            last = [f"        return {flavour.prefix}Pager(self._transport, call, {max_limit})"]
         else:
             head = self._signature(operation, [], name=operation.name, returns=answer, define=flavour.define)
             part = '["data"]' if set(operation.answer["properties"]) == {"success", "data"} else ""
@@ -160,11 +167,13 @@ class Methods:
         return _in_models(kind, self._models.names())
 
     def _invoke(self, operation: Operation, flavour: Flavour) -> list[str]:
-        """Waiting for a run and starting one are two methods: what a 202 means differs."""
+        """Waiting for a run and starting one are two methods, because they treat a 202 differently."""
         answer = self._type_of_answer(operation)
         wait = ["wait_seconds: float | None = None"]
-        waiting = "Run the agent and wait for its answer: ``wait_seconds`` at most, or until the run has ended."
-        starting = "Run the agent in the background. Returns its ``request_id``, for ``invocations.follow``, say."
+        waiting = "Run the agent and wait for its response, for at most ``wait_seconds`` if given."
+        starting = (
+            "Start a run in the background. Returns its ``request_id``, which ``invocations.get`` and ``follow`` take."
+        )
         sent = "(await self._transport.send(call))" if flavour.wait else "self._transport.send(call)"
         return [
             *self._signature(operation, wait, name="invoke", returns=answer, define=flavour.define),
@@ -172,18 +181,18 @@ class Methods:
             *self._call(operation),
             f"        return {flavour.wait}self._transport.wait_for_run(call, wait_seconds)",
             "",
-            *self._signature(operation, [], name="start", returns="str", define=flavour.define),
+            *self._signature(operation, [], name="invoke_in_background", returns="str", define=flavour.define),
             f'        """{starting}"""',
             *self._call(operation, '{"prefer": "respond-async"}'),
             f'        return str({sent}[1]["data"]["request_id"])',
         ]
 
     def _stream(self, operation: Operation, events: Json, flavour: Flavour) -> list[str]:
-        """A GET is followed; what is started and followed at once is called after what starts it."""
+        """``follow`` for a GET, else the operation's name with ``_stream``."""
         is_run = events.get("$ref") == RUN_EVENTS
         name = "follow" if operation.method == "GET" else f"{operation.name}_stream"
         kind = "RunStream" if is_run else f"EventStream[{self._type(events, pascal(operation.id) + 'Event')}]"
-        summary = f"{operation.spec['summary']}, as a stream that comes back by itself after a broken connection."
+        summary = f"{operation.spec['summary']}, as a stream that reconnects by itself."
         return [
             *self._signature(operation, [], name=name, returns=f"{flavour.prefix}{kind}", define="def"),
             *self._docstring(operation, summary),

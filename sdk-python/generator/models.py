@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _simple = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _longest_in_place = 90
-#: The events of a run are told as classes of their own, with the replacing of text already done.
+#: Events of a run have classes of their own, which apply each token to the text.
 RUN_EVENTS = "#/components/schemas/RunEvent"
 
 
@@ -57,7 +57,7 @@ class Models:
         return _simple.get(str(kind), "Any")
 
     def _enum(self, values: list[object], name: str) -> str:
-        """In place if it is short, else under the first name it is met with."""
+        """Inline if it is short, else under the first name it is used with."""
         rows = [literal([value]).removeprefix("Literal[")[:-1] for value in values]
         known = next((alias for alias, others in self._aliases.items() if others == rows), None)
         if known is None and name not in self._schemas and len(literal(values)) < _longest_in_place:
@@ -90,7 +90,7 @@ class Models:
         if is_open or not schema.get("properties"):
             return "dict[str, Any]"
         if name not in self._classes:
-            self._classes[name] = []  # keeps its place before what it holds
+            self._classes[name] = []  # keeps its position before the classes it refers to
             self._classes[name] = self._class(schema, name)
         return name
 

@@ -12,8 +12,8 @@ import pytest
 from perch_sdk import (
     AsyncPerch,
     ConflictError,
-    NoAnswerError,
     Perch,
+    PerchConnectionError,
     RateLimitedError,
     RunStillRunningError,
     ServerError,
@@ -88,7 +88,7 @@ def test_a_run_that_outlasts_the_wait_goes_on_and_the_same_key_joins_it(
 def test_a_failed_run_is_raised_at_once_and_not_tried_again(
     kind: Kind, testbed: Testbed, perch: Perch, proxy: FlakyProxy
 ) -> None:
-    name = scripted(perch, {"fail": "for good"})
+    name = scripted(perch, {"fail": "permanent"})
 
     async def work(client: Any) -> Any:
         with pytest.raises(ServerError) as failed:
@@ -96,7 +96,7 @@ def test_a_failed_run_is_raised_at_once_and_not_tried_again(
         return failed.value
 
     error = with_client(kind, work, testbed.key, base_url=proxy.url)
-    assert error.run_id.startswith("req_")
+    assert error.invocation_id.startswith("req_")
     assert len(proxy.seen) == 1
 
 
@@ -124,9 +124,9 @@ def test_after_the_last_try_the_last_error_is_raised(kind: Kind, testbed: Testbe
     async def work(client: Any) -> None:
         with pytest.raises(UnavailableError):
             await value(client.me())
-        with pytest.raises(NoAnswerError):
+        with pytest.raises(PerchConnectionError):
             await value(client.me())
-        with pytest.raises(NoAnswerError, match="timed out"):
+        with pytest.raises(PerchConnectionError, match="timed out"):
             await value(client.me(timeout=0.3))
 
     with_client(kind, work, testbed.key, base_url=proxy.url, max_retries=1)

@@ -91,7 +91,7 @@ def test_a_started_run_can_be_followed_from_its_beginning(kind: Kind, testbed: T
     name = scripted(perch, {"reply": "Slow but sure", "word_delay_ms": 100})
 
     async def work(client: Any) -> None:
-        request_id = await value(client.agents.start(name, message="go"))
+        request_id = await value(client.agents.invoke_in_background(name, message="go"))
         followed = await items(client.invocations.follow(name, request_id))
         assert _replayed(followed) == "Slow but sure"
         assert followed[-1].result["request_id"] == request_id
@@ -103,12 +103,12 @@ def test_a_started_run_can_be_followed_from_its_beginning(kind: Kind, testbed: T
 def test_a_run_that_fails_raises_what_waiting_for_it_would_have_raised(
     kind: Kind, testbed: Testbed, perch: Perch
 ) -> None:
-    name = scripted(perch, {"fail": "for good"})
+    name = scripted(perch, {"fail": "permanent"})
 
     async def work(client: Any) -> None:
         with pytest.raises(ServerError) as failed:
             await items(client.agents.invoke_stream(name, message="go"))
-        assert failed.value.run_id
+        assert failed.value.invocation_id
         assert failed.value.code == "server_error"
 
     with_client(kind, work, testbed.key, base_url=testbed.url)

@@ -79,7 +79,7 @@ def test_a_real_delivery_passes_and_a_changed_one_does_not(perch: Perch, receive
 
 def test_while_a_secret_is_rotated_both_pass(perch: Perch, receiver: Deliveries) -> None:
     made = perch.webhooks.create(url=receiver.url, events=["agent.failed"])
-    rotated = perch.webhooks.rotate_secret(made["id"], overlap_hours=1)
+    rotated = perch.webhooks.rotate_secret(made["id"], overlap_seconds=3600)
     perch.webhooks.test(made["id"])
     body, headers = receiver.next()
     for secret in (made["secret"], rotated["secret"]):

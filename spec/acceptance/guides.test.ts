@@ -22,7 +22,7 @@ beforeAll(async () => {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: "0",
-    PERCH_WEBHOOK_ALLOW_HTTP: "true",
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
   };
   server = await startServer(database, settings, "all");
 });
@@ -48,15 +48,15 @@ test("shipping a change safely goes as the guide says", async () => {
   expect(blocks.length).toBeGreaterThan(10);
   for (const { commands, answer, output } of blocks)
     if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
-  const said = blocks.map(({ output }) => output);
-  expect(said[1]).toBe("This is one.");
-  expect(said[3]).toBe("active");
-  expect(said[4]).toBe("This is one.");
-  expect(said[7]).toBe("active");
-  expect(said[8]).toMatch(/This is (one|two)\./);
-  expect(said[9]).toBe("This is two.");
-  expect(said[10]).toBe("v1\nThis is one.");
-  expect(said[11]?.split("\n")).toEqual([
+  const outputs = blocks.map(({ output }) => output);
+  expect(outputs[1]).toBe("This is one.");
+  expect(outputs[3]).toBe("active");
+  expect(outputs[4]).toBe("This is one.");
+  expect(outputs[7]).toBe("active");
+  expect(outputs[8]).toMatch(/This is (one|two)\./);
+  expect(outputs[9]).toBe("This is two.");
+  expect(outputs[10]).toBe("v1\nThis is one.");
+  expect(outputs[11]?.split("\n")).toEqual([
     '"version":"v1","status":"active"',
     '"version":"v2","status":"rolled_back"',
     '"version":"v1","status":"superseded"',
@@ -78,10 +78,10 @@ test("memory is as the guide says", async () => {
   expect(blocks.length).toBeGreaterThan(8);
   for (const { commands, answer, output } of blocks)
     if (answer !== undefined) expect(withoutVariables(JSON.parse(output)), commands).toEqual(withoutVariables(answer));
-  const said = blocks.map(({ output }) => output);
-  expect(said[3]).toBe('"content":"Breakfast is served until ten."');
-  expect(said[4]?.split("\n")).toEqual(['"message":"Recalled 2 memories"', '"type":"memory"']);
-  expect(said[5]?.split("\n")).toEqual([
+  const outputs = blocks.map(({ output }) => output);
+  expect(outputs[3]).toBe('"content":"Breakfast is served until ten."');
+  expect(outputs[4]?.split("\n")).toEqual(['"message":"Recalled 2 memories"', '"type":"memory"']);
+  expect(outputs[5]?.split("\n")).toEqual([
     '"content":"User: Is there cake with nuts?\\nAgent: Is there cake with nuts?"',
     '"content":"Ada is allergic to nuts."',
   ]);

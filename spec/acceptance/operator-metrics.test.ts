@@ -77,7 +77,7 @@ const toolCall = { name: "perch_echo", arguments: { a: 1 } };
 describe("GET /metrics on the operators' port", () => {
   test("counts requests, runs, model calls and tool calls exactly, under names that are few", async () => {
     expect((await newAgent("echo", { model: "perch/echo" })).status).toBe(201);
-    expect((await newAgent("broken", script({ fail: "for good" }))).status).toBe(201);
+    expect((await newAgent("broken", script({ fail: "permanent" }))).status).toBe(201);
     expect((await newAgent("caller", script({ tool_calls: [toolCall] }, { reply: "done" }))).status).toBe(201);
     for (let i = 0; i < 3; i++)
       expect((await call("POST", `${agents}/echo/invoke`, { message: "hello" })).status).toBe(200);
@@ -124,7 +124,7 @@ describe("GET /metrics on the operators' port", () => {
       'perch_model_call_failures_total{provider="perch"}': 1,
     });
     expect(countsOf(text, "perch_tool_calls_total")).toEqual({ 'perch_tool_calls_total{outcome="completed"}': 1 });
-    expect(countsOf(text, "perch_worker_steps")).toEqual({});
+    expect(countsOf(text, "perch_worker_active_steps")).toEqual({});
     expect(countsOf(text, "perch_engine_failures_total")).toEqual({});
     expect(text).toContain('perch_dependency_up{dependency="database"} 1');
     expect(text).toContain('perch_dependency_up{dependency="engine"} 1');
@@ -141,11 +141,12 @@ describe("GET /metrics on the operators' port", () => {
     response.on("error", () => undefined);
     expect(response.statusCode).toBe(200);
     expect(seriesIn(await scrape()).get("perch_http_event_streams")).toBe(1);
-    await expect.poll(async () => seriesIn(await scrape()).get("perch_worker_steps"), { timeout: 5000 }).toBe(1);
+    await expect.poll(async () => seriesIn(await scrape()).get("perch_worker_active_steps"), { timeout: 5000 }).toBe(1);
     reader.destroy();
     await expect.poll(async () => seriesIn(await scrape()).get("perch_http_event_streams"), { timeout: 5000 }).toBe(0);
-    const left = 'perch_http_requests_total{operation="POST /v1/agents/{agent_id}/invoke",status="left"}';
-    await expect.poll(async () => seriesIn(await scrape()).get(left), { timeout: 5000 }).toBe(1);
+    const clientClosed =
+      'perch_http_requests_total{operation="POST /v1/agents/{agent_id}/invoke",status="client_closed"}';
+    await expect.poll(async () => seriesIn(await scrape()).get(clientClosed), { timeout: 5000 }).toBe(1);
   });
 
   test("has every metric that the dashboard and the alerts ask for", async () => {

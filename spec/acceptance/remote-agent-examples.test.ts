@@ -66,7 +66,7 @@ beforeAll(async () => {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: String(await freePort()),
-    PERCH_OUTBOUND_PRIVATE_RANGES: "127.0.0.0/8",
+    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
   };
   server = await startServer(database, settings, "all");
 });
@@ -93,7 +93,7 @@ const question = (message: string) => ({
   context: { user_id: null, session_id: null, environment: "production" },
   history: [],
 });
-const askDirectly = async (name: string, body: string, headers: Record<string, string>) => {
+const callDirectly = async (name: string, body: string, headers: Record<string, string>) => {
   const response = await fetch(example(name).url, { method: "POST", headers, body });
   return { status: response.status, text: await response.text() };
 };
@@ -121,8 +121,8 @@ describe.each(examples.map(([name]) => name))("the example in %s", (name) => {
   test("asked again with the same Idempotency-Key, even at once, answers the same, whatever it is asked", async () => {
     const key = { "idempotency-key": "direct-1" };
     const body = JSON.stringify(question("hello"));
-    const together = await Promise.all(Array.from({ length: 10 }, () => askDirectly(name, body, key)));
-    const later = await askDirectly(name, JSON.stringify(question("something else")), key);
+    const together = await Promise.all(Array.from({ length: 10 }, () => callDirectly(name, body, key)));
+    const later = await callDirectly(name, JSON.stringify(question("something else")), key);
     expect(new Set([...together, later].map(({ text }) => text)).size).toBe(1);
     expect(later).toMatchObject({ status: 200, text: expect.stringContaining("Turn 1: somebody said hello") });
   });
@@ -130,7 +130,7 @@ describe.each(examples.map(([name]) => name))("the example in %s", (name) => {
   test("forgets what failed, and lives on", async () => {
     const key = { "idempotency-key": "direct-2" };
     for (const wrong of ["no JSON", "{}"])
-      expect((await askDirectly(name, wrong, key).catch(() => undefined))?.status).not.toBe(200);
-    expect((await askDirectly(name, JSON.stringify(question("still there?")), key)).status).toBe(200);
+      expect((await callDirectly(name, wrong, key).catch(() => undefined))?.status).not.toBe(200);
+    expect((await callDirectly(name, JSON.stringify(question("still there?")), key)).status).toBe(200);
   });
 });

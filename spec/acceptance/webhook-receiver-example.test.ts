@@ -51,7 +51,7 @@ beforeAll(async () => {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: String(await freePort()),
-    PERCH_WEBHOOK_ALLOW_HTTP: "true",
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
   };
   server = await startServer(database, settings, "all");
   const port = await freePort();
@@ -88,7 +88,7 @@ test("the receiver takes the events of runs, and a repeated one once", async () 
 });
 
 test("while the secret is rotated, the receiver with the old one goes on", async () => {
-  await call("POST", `/webhooks/${webhookId}/rotate`, { overlap_hours: 1 });
+  await call("POST", `/webhooks/${webhookId}/rotate`, { overlap_seconds: 3600 });
   const { request_id } = await call<{ request_id: string }>("POST", "/agents/bot/invoke", { message: "again" });
   await expect.poll(() => linesOf(request_id.replace("req_", "evt_")).length, { timeout: 10_000 }).toBe(1);
 });

@@ -6,7 +6,7 @@ export interface OptionSpec {
   readonly type: "string" | "boolean";
   readonly help: string;
   readonly short?: string;
-  /** What stands for the value in the help. */
+  /** Placeholder for the value in the help. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly multiple?: true;
@@ -89,11 +89,15 @@ export function command<
 
 /** Options that every command takes. */
 export const sharedOptions = {
-  json: { type: "boolean", help: "Print JSON, one value, for programs." },
+  json: { type: "boolean", help: "Print JSON, for scripts." },
   profile: { type: "string", value: "NAME", help: "The profile to use; see perch login." },
-  url: { type: "string", value: "URL", help: "Address of the API (PERCH_URL)." },
+  url: { type: "string", value: "URL", help: "URL of the API (PERCH_URL)." },
   key: { type: "string", value: "KEY", help: "API key (PERCH_API_KEY)." },
-  help: { type: "boolean", short: "h", help: "Show this." },
+  help: { type: "boolean", short: "h", help: "Show this help." },
 } as const satisfies OptionSpecs;
 
-export const yesOption = { type: "boolean", short: "y", help: "Do not ask." } as const satisfies OptionSpec;
+export const yesOption = {
+  type: "boolean",
+  short: "y",
+  help: "Do not ask for confirmation.",
+} as const satisfies OptionSpec;

@@ -39,12 +39,12 @@ export function overview(commands: readonly Command[], topic = ""): string {
     ({ name, args, summary }) => [[name, ...args.map(argument)].join(" "), summary] as [string, string],
   );
   return [
-    topic === "" ? "The command line of Perch.\n" : "",
+    topic === "" ? "The command line interface of Perch.\n" : "",
     `Usage: perch ${topic === "" ? "<command>" : `${topic} <command>`} [options]\n`,
     "Commands:",
     columns(rows),
-    `\n\`perch <command> --help\` says more. Every command takes --json, --profile, --url and --key.`,
-    "Exit code: 0 done, 1 failed, 2 wrong usage.",
+    `\n\`perch <command> --help\` shows details. Every command takes --json, --profile, --url and --key.`,
+    "Exit codes: 0 success, 1 failure, 2 wrong usage.",
   ]
     .filter((line, index) => index > 0 || line !== "")
     .join("\n");

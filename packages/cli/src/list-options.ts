@@ -4,8 +4,8 @@ import { parseWhole } from "./output/duration.ts";
 
 /** For commands that show a page of a list. */
 export const listOptions = {
-  limit: { type: "string", value: "N", help: "How many to show; 10 unless set, at most 100." },
-  offset: { type: "string", value: "N", help: "How many to skip." },
+  limit: { type: "string", value: "N", help: "Maximum number of items, up to 100. Default: 10." },
+  offset: { type: "string", value: "N", help: "Number of items to skip." },
 } as const satisfies OptionSpecs;
 
 export const pageOf = ({ limit, offset }: { readonly limit?: string; readonly offset?: string }) =>

@@ -9,7 +9,7 @@ import { reportError } from "./report-error.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
-export interface Surroundings extends Streams {
+export interface CliEnvironment extends Streams {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** Aborted by ctrl-c. */
@@ -19,7 +19,7 @@ export interface Surroundings extends Streams {
 type Options = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-function createSession(options: Options, terminal: Terminal, { env, cwd, signal }: Surroundings): Session {
+function createSession(options: Options, terminal: Terminal, { env, cwd, signal }: CliEnvironment): Session {
   const given = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
   const connection = () => findConnection(given, env, cwd);
   return {
@@ -39,7 +39,7 @@ function createSession(options: Options, terminal: Terminal, { env, cwd, signal 
 }
 
 /** One run of the command line: 0 done, 1 failed, 2 wrong usage. */
-export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+export async function runCli(argv: readonly string[], surroundings: CliEnvironment): Promise<0 | 1 | 2> {
   const terminal = createTerminal(surroundings, surroundings.env);
   if (argv.length === 1 && ["--version", "-v", "version"].includes(argv[0] ?? "")) {
     terminal.line(version);

@@ -74,9 +74,9 @@ describe("reading agent.yaml", () => {
     const file = fileWith("name: a\nmodel: perch/echo\n---\nname: b\nlimits:\n  max_steps: 3\n");
     const [a, b] = readAgentFile(file);
     expect([a?.name, b?.name]).toEqual(["a", "b"]);
-    expect(a?.placeOf("model")).toBe("agent.yaml:2");
-    expect(b?.placeOf("limits.max_steps")).toBe("agent.yaml:6");
-    expect(b?.placeOf("tools.0.url")).toBe("agent.yaml");
+    expect(a?.locationOf("model")).toBe("agent.yaml:2");
+    expect(b?.locationOf("limits.max_steps")).toBe("agent.yaml:6");
+    expect(b?.locationOf("tools.0.url")).toBe("agent.yaml");
   });
 
   test.each([

@@ -12,7 +12,7 @@ import { withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
 // The API and its worker are apart here: what one tells the other goes through Valkey.
-const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 removeDesks();
 
 const echo = "name: bot\nmodel: perch/echo\ninstructions: |\n  Be brief.\n  Be kind.\n";
@@ -167,7 +167,7 @@ describe("perch deploy and rollback", () => {
     await perch(["apply", "--yes"]);
     const args = ["deploy", "bot", "--label", "v2", "--canary", "10", "--max-p95-ratio", "2", "--json"];
     const { id } = (await perch(args)).json<{ id: string }>();
-    expect((await perch(["deployments", "share", "bot", id, "25", "--json"])).json()).toMatchObject({
+    expect((await perch(["deployments", "traffic", "bot", id, "25", "--json"])).json()).toMatchObject({
       traffic_percent: 25,
     });
     expect((await perch(["deployments", "promote", "bot", id])).stdout).toBe("v2 is live in production.\n");

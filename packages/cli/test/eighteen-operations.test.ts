@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { usePerch } from "../../server/test/harness.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
-const server = usePerch({}, { runs: true });
+const server = usePerch({}, { withWorker: true });
 removeDesks();
 
 /** The operations that the interface gives. */

@@ -43,7 +43,7 @@ describe("wrong usage ends with 2 and says why", () => {
     [["logs", "bot", "--nonsense"], "Unknown option '--nonsense'"],
     [["logs", "bot", "--since", "yesterday"], "--since is a time such as"],
     [["metrics", "bot", "beauty"], "a metric is one of"],
-    [["completion", "tcsh"], "a shell is one of"],
+    [["completion", "tcsh"], "shell must be one of"],
     [["api", "PUT", "/v1/agents"], "GET, POST, PATCH or DELETE"],
   ])("perch %j", async (args, reason) => {
     const { code, stdout, stderr } = await perch(args, {

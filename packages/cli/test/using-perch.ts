@@ -16,7 +16,7 @@ const folders: string[] = [];
 
 /** A new organisation and somebody at a command line of theirs, in an empty folder. */
 export async function newDesk(perch: Perch): Promise<Desk> {
-  const organisation = await perch.newOrganisation();
+  const organisation = await perch.createOrganisation();
   const cwd = mkdtempSync(join(tmpdir(), "perch-desk-"));
   folders.push(cwd);
   const env = { PERCH_URL: perch.url, PERCH_API_KEY: organisation.adminKey, XDG_CONFIG_HOME: join(cwd, "config") };

@@ -24,12 +24,17 @@ const SigningSecret = z
 
 const oauth2 = {
   type: z.literal("oauth2"),
-  provider: Issuer.describe("The issuer: its `/.well-known/openid-configuration` says the rest."),
+  provider: Issuer.describe("URL of the issuer. Its `/.well-known/openid-configuration` is used for discovery."),
   clientId: ClientId,
   scopes: Scopes.describe(
-    "Which scopes count here. An operation needs the scope of its permission, `write:agents` for write.",
+    "Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`.",
   ),
-  audience: z.string().min(1).max(512).optional().describe("What `aud` of a token must name; `clientId` unless set."),
+  audience: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe("Required audience (`aud`) of tokens. The default is `clientId`."),
 };
 
 /** Authentication 6 of the specification, in its own spelling: who vouches for the user, besides the API key. */
@@ -37,25 +42,25 @@ export const AgentAuth = z
   .discriminatedUnion("type", [
     z.strictObject({
       ...oauth2,
-      clientSecret: z.string().min(1).max(1024).optional().describe("For asking about opaque tokens (RFC 7662)."),
+      clientSecret: z.string().min(1).max(1024).optional().describe("For introspection of opaque tokens (RFC 7662)."),
     }),
     z.strictObject({
       type: z.literal("jwt"),
-      secret: SigningSecret.describe("HS256, at least 32 bytes."),
-      previousSecret: SigningSecret.optional().describe("Still accepted, while you change to `secret`."),
+      secret: SigningSecret.describe("HS256 signing secret, at least 32 bytes."),
+      previousSecret: SigningSecret.optional().describe("Previous signing secret, still accepted during a rotation."),
     }),
   ])
   .meta({
     id: "AgentAuth",
-    description: "Needs a token of the user in the header `X-User-Token`, beside the API key.",
+    description: "Requires a user's token in the header `X-User-Token`, in addition to the API key.",
   });
 export type AgentAuth = z.infer<typeof AgentAuth>;
 
-/** The same without what is secret, which no answer shows. */
-export const ShownAuth = z
+/** The same without secrets, as responses show it. */
+export const RedactedAuth = z
   .discriminatedUnion("type", [
     z.object({ ...oauth2, hasClientSecret: z.boolean() }),
     z.object({ type: z.literal("jwt"), hasPreviousSecret: z.boolean() }),
   ])
-  .meta({ id: "ShownAgentAuth", description: "Secrets are never shown." });
-export type ShownAuth = z.infer<typeof ShownAuth>;
+  .meta({ id: "RedactedAgentAuth", description: "User authentication of an agent, without its secrets." });
+export type RedactedAuth = z.infer<typeof RedactedAuth>;

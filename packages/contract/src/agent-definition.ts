@@ -6,7 +6,7 @@ export const ModelRef = z
   .string()
   .max(200)
   .regex(/^[a-z0-9][a-z0-9-]*\/\S+$/, "Expected provider/model, for example perch/echo")
-  .describe("`provider/model`. `perch/echo` needs no provider key.")
+  .describe("`provider/model`. The built-in `perch/echo` needs no provider.")
   .meta({ id: "ModelRef", example: "perch/echo" });
 
 export const HttpUrl = z
@@ -19,7 +19,7 @@ export const McpTool = z
   .strictObject({
     type: z.literal("mcp"),
     name: ToolName,
-    url: HttpUrl.describe("Streamable HTTP address of the MCP server."),
+    url: HttpUrl.describe("URL of the MCP server (Streamable HTTP)."),
   })
   .meta({ id: "McpTool" });
 
@@ -44,15 +44,18 @@ const Runtime = z
     z.strictObject({ type: z.literal("model") }),
     z.strictObject({ type: z.literal("http"), url: HttpUrl }),
   ])
-  .meta({ id: "Runtime", description: "Who answers: the model, or your own service that Perch posts the message to." });
+  .meta({
+    id: "Runtime",
+    description: "What answers invocations: the model, or your own HTTP service, to which Perch posts each message.",
+  });
 
-/** What memories are compared by. An index exists for each of these numbers of dimensions, and for no other. */
+/** Vector sizes of embedders. The database has an index for each of these sizes, and for no other. */
 export const embeddingDimensions = [384, 768, 1024, 1536] as const;
 export const localEmbedder = "perch/minilm";
 const EmbedderSettings = z
   .strictObject({
-    model: ModelRef.describe("`provider/model`. `perch/minilm` runs within the server and needs no key."),
-    dimensions: z.literal(embeddingDimensions).describe("Of its vectors."),
+    model: ModelRef.describe("`provider/model`. The built-in `perch/minilm` runs in the server and needs no provider."),
+    dimensions: z.literal(embeddingDimensions).describe("Size of the model's vectors."),
   })
   .refine(({ model, dimensions }) => model !== localEmbedder || dimensions === 384, {
     path: ["dimensions"],
@@ -61,51 +64,55 @@ const EmbedderSettings = z
   .meta({
     id: "EmbedderSettings",
     description:
-      "Memory belongs to the agent and not to a version: the draft's embedder counts for all. A new one embeds all memories anew, in the background; searches work meanwhile.",
+      "The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile.",
   });
 export type EmbedderSettings = z.infer<typeof EmbedderSettings>;
 
 const MemorySettings = z
   .strictObject({
-    recall: z.boolean().describe("Give the model what it remembered before."),
-    recall_limit: z.int().min(1).max(50).describe("How many memories at most."),
-    remember: z.boolean().describe("Keep what was asked and answered as a memory."),
+    recall: z.boolean().describe("Search the agent's memories for each message and give the results to the model."),
+    recall_limit: z.int().min(1).max(50).describe("Maximum number of memories to give to the model."),
+    remember: z.boolean().describe("Store each completed run's message and response as a memory."),
     embedder: EmbedderSettings,
   })
   .meta({ id: "MemorySettings" });
 
 const LogSettings = z
   .strictObject({
-    messages: z.boolean().describe("Whether messages and answers stand in log entries. They do not unless you say so."),
+    messages: z.boolean().describe("Include messages and responses in log entries. The default is false."),
   })
   .meta({ id: "LogSettings" });
 
 const Limits = z
   .strictObject({
-    max_steps: z.int().min(1).max(1000).describe("Model calls in one run."),
-    max_tokens: z.int().min(1).max(10_000_000).describe("Tokens in one run, all steps together."),
-    timeout_seconds: z.int().min(1).max(900).describe("Time for one run."),
-    history_messages: z.int().min(0).max(1000).describe("How much of a session the model sees, in messages."),
-    max_concurrent_runs: z.int().min(1).max(10_000).describe("Runs of this agent at the same time."),
+    max_steps: z.int().min(1).max(1000).describe("Maximum number of model calls in one run."),
+    max_tokens: z.int().min(1).max(10_000_000).describe("Maximum number of tokens in one run, over all steps."),
+    timeout_seconds: z.int().min(1).max(900).describe("Maximum duration of one run."),
+    max_history_messages: z
+      .int()
+      .min(0)
+      .max(1000)
+      .describe("Maximum number of earlier messages of the session that the model sees."),
+    max_concurrent_runs: z.int().min(1).max(10_000).describe("Maximum number of runs of this agent at the same time."),
   })
   .meta({ id: "Limits" });
 
 /** What an agent is. All of it but `security` becomes part of a version. */
 export const AgentDefinition = z.object({
   model: ModelRef,
-  temperature: z.number().min(0).max(2).nullable().describe("null leaves it to the model."),
+  temperature: z.number().min(0).max(2).nullable().describe("null uses the model's default."),
   instructions: z.string().max(65_536),
   tools: Tools,
   memory: MemorySettings,
   limits: Limits,
   logs: LogSettings,
-  fallback_models: z.array(ModelRef).max(5).describe("Tried in order when the model fails."),
+  fallback_models: z.array(ModelRef).max(5).describe("Models to try, in this order, when `model` fails."),
   runtime: Runtime,
   security: SecuritySettings,
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
-/** What an agent is before anybody says otherwise. `model` has no default; a remote agent's is `perch/remote`. */
+/** Defaults of an agent's fields. `model` has none; a remote agent's is `perch/remote`. */
 export const agentDefaults = {
   temperature: null,
   instructions: "",
@@ -116,7 +123,13 @@ export const agentDefaults = {
     remember: false,
     embedder: { model: localEmbedder, dimensions: 384 },
   },
-  limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120, history_messages: 40, max_concurrent_runs: 100 },
+  limits: {
+    max_steps: 20,
+    max_tokens: 100_000,
+    timeout_seconds: 120,
+    max_history_messages: 40,
+    max_concurrent_runs: 100,
+  },
   logs: { messages: false },
   fallback_models: [],
   runtime: { type: "model" },

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { ShownAuth } from "./agent-auth.ts";
+import { RedactedAuth } from "./agent-auth.ts";
 import { AgentDefinition, AgentDefinitionPatch, agentDefaults } from "./agent-definition.ts";
-import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
+import { flagQuery, list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import { AgentId, AgentName, AgentRef } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -15,7 +15,7 @@ export const AgentSummary = z
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
 export const Agent = z
-  .object({ ...AgentSummary.shape, ...AgentDefinition.shape, auth: ShownAuth.nullable(), updated_at: Timestamp })
+  .object({ ...AgentSummary.shape, ...AgentDefinition.shape, auth: RedactedAuth.nullable(), updated_at: Timestamp })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;
 
@@ -26,10 +26,9 @@ const agent = single(Agent);
 const params = z.strictObject({ agent_id: AgentRef });
 const tag = "Agents";
 const force = z.strictObject({
-  force: z
-    .enum(["true", "false"])
-    .default("false")
-    .describe("Lets you set `security` that refuses this very request: an address list without you in it, say."),
+  force: flagQuery(
+    "Apply `security` settings even if they would refuse this request, such as an IP allow-list without your address.",
+  ),
 });
 
 export const agentOperations = {
@@ -37,7 +36,7 @@ export const agentOperations = {
     id: "createAgent",
     tag,
     summary: "Create agent",
-    description: `\`name\` never changes afterwards. \`model\` is required, except for a remote agent (\`runtime.type\` is \`http\`). Left out, the rest is \`${JSON.stringify(agentDefaults)}\`. Setting \`security\` or \`auth\` also needs the permission \`manage\`.`,
+    description: `\`name\` cannot be changed later. \`model\` is required, except for a remote agent (\`runtime.type\` is \`http\`). The other fields default to \`${JSON.stringify(agentDefaults)}\`. Setting \`security\` or \`auth\` also needs the permission \`manage\`.`,
     permission: "write",
     query: force,
     body: AgentDefinitionPatch.extend({ name: AgentName }).meta({ id: "CreateAgent" }),
@@ -69,7 +68,7 @@ export const agentOperations = {
     tag,
     summary: "Update agent",
     description:
-      "Changes the draft. `memory`, `limits` and `security` merge field by field, everything else is replaced; null restores the default. Changing `security` or `auth` also needs the permission `manage`, and is refused with `conflict` where it would refuse this very request, unless forced.",
+      "Changes the draft. `memory`, `limits`, `logs` and `security` are merged field by field; every other field is replaced. null restores a field's default. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.",
     permission: "write",
     params,
     query: force,
@@ -82,7 +81,8 @@ export const agentOperations = {
     id: "deleteAgent",
     tag,
     summary: "Delete agent",
-    description: "The agent is gone at once and its name is free again. Keys that belong to it are revoked.",
+    description:
+      "Deletes the agent immediately; its name can be used again. Keys that are limited to this agent are revoked.",
     permission: "delete",
     params,
     status: 200,
@@ -93,7 +93,7 @@ export const agentOperations = {
     id: "pauseAgent",
     tag,
     summary: "Pause agent",
-    description: "A paused agent refuses new invocations with `conflict`. Pausing twice is the same as once.",
+    description: "A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.",
     permission: "write",
     params,
     status: 200,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Instant, Pagination, Timestamp, wholeNumber } from "./envelopes.ts";
+import { cursorList, Instant, Timestamp, wholeNumber } from "./envelopes.ts";
 import { AgentId, AuditId, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -15,23 +15,23 @@ export const AuditEntry = z
     actor: z
       .enum(auditActors)
       .describe(
-        "Who vouched for it: `key` an API key; `oauth`, `jwt` a key and a user's token; `operator` a command on the server; `public` nobody.",
+        "How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `operator`: a command on the server. `public`: not at all.",
       ),
     key_id: KeyId.nullable(),
-    user_id: z.string().nullable().describe("The user of the token, where there was one."),
+    user_id: z.string().nullable().describe("The user that the token names, if the request had one."),
     operation: z
       .string()
-      .describe("The operation's id in this document, such as `updateAgent`, or an operator's command."),
+      .describe("The operation's id in this document, such as `updateAgent`, or the operator's command."),
     resource_type: z.string(),
-    resource: z.string().nullable().describe("The id of what was changed, or its name where it has no id."),
-    agent_id: AgentId.nullable().describe("The agent it belongs to."),
-    address: z.string().nullable().describe("Where the request came from."),
-    request_id: z.string().nullable().describe("`X-Request-Id` of the answer."),
-    outcome: z.enum(auditOutcomes),
+    resource: z.string().nullable().describe("Id of the resource, or its name if it has no id."),
+    agent_id: AgentId.nullable().describe("The agent that the resource belongs to."),
+    address: z.string().nullable().describe("IP address that the request came from."),
+    request_id: z.string().nullable().describe("`X-Request-Id` of the response."),
+    outcome: z.enum(auditOutcomes).describe("`changed`: the change was made. `refused`: the request was refused."),
     details: z
       .object({
-        fields: z.array(z.string()).optional().describe("Which fields the request named; never their values."),
-        reason: z.string().optional().describe("Why it was refused."),
+        fields: z.array(z.string()).optional().describe("Names of the fields in the request, never their values."),
+        reason: z.string().optional().describe("Error code of a refused request."),
       })
       .meta({ id: "AuditDetails" }),
   })
@@ -46,13 +46,18 @@ const AuditQuery = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe("An id such as agent_…, dep_…, key_…, or a provider's name."),
+    .describe("Id of the resource, such as `agent_…`, `dep_…` or `key_…`, or the name of a provider."),
   outcome: z.enum(auditOutcomes).optional(),
-  start_time: Instant.optional().describe("From this time on."),
-  end_time: Instant.optional().describe("Before this time."),
-  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Entries on a page." }),
-  offset: wholeNumber({ min: 0, max: 100_000, default: 0, description: "Entries to skip. `cursor` costs less." }),
-  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the page before."),
+  start_time: Instant.optional().describe("Only entries at this time or later."),
+  end_time: Instant.optional().describe("Only entries before this time."),
+  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
+  offset: wholeNumber({
+    min: 0,
+    max: 100_000,
+    default: 0,
+    description: "Number of entries to skip. `cursor` is faster.",
+  }),
+  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
 });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
@@ -62,18 +67,11 @@ export const auditOperations = {
     tag: "Audit log",
     summary: "Get audit log",
     description:
-      "Newest first, for 400 days. A key that belongs to one agent sees what was done to that agent. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.",
+      "Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "manage",
     query: AuditQuery,
     status: 200,
-    response: z.object({
-      data: z.array(AuditEntry),
-      pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]), next_cursor: z.string().nullable() }).meta(
-        {
-          id: "AuditPagination",
-        },
-      ),
-    }),
+    response: cursorList(AuditEntry),
   },
 } as const satisfies OperationTable;
 

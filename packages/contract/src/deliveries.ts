@@ -15,11 +15,11 @@ export const Delivery = z
     event_id: EventId,
     event_type: EventType,
     status: DeliveryStatus,
-    attempts: z.int().describe("How many were made."),
-    next_attempt_at: Timestamp.nullable().describe("When the next is due; null when there will be none."),
-    status_code: z.int().nullable().describe("What the last attempt was answered with; null if with nothing."),
-    error: z.string().nullable().describe("Why the last attempt failed, in words; null if it did not."),
-    redelivery_of: DeliveryId.nullable().describe("The delivery that this one repeats, if any."),
+    attempts: z.int().describe("Number of attempts made."),
+    next_attempt_at: Timestamp.nullable().describe("When the next attempt is due. null if there will be none."),
+    status_code: z.int().nullable().describe("HTTP status of the last attempt. null if there was no response."),
+    error: z.string().nullable().describe("Why the last attempt failed. null if it succeeded."),
+    redelivery_of: DeliveryId.nullable().describe("The delivery that this one repeats."),
     created_at: Timestamp,
     finished_at: Timestamp.nullable(),
   })
@@ -29,11 +29,11 @@ export type Delivery = z.infer<typeof Delivery>;
 export const DeliveryAttempt = z
   .object({
     number: z.int(),
-    at: Timestamp,
+    attempted_at: Timestamp,
     duration_ms: z.int(),
     status_code: z.int().nullable(),
-    error: z.string().nullable().describe("Why it failed, in words; null if it did not."),
-    response: z.string().nullable().describe("The beginning of what was answered: 1 KiB at most."),
+    error: z.string().nullable().describe("Why the attempt failed. null if it succeeded."),
+    response: z.string().nullable().describe("Start of the response body, at most 1 KiB."),
   })
   .meta({ id: "DeliveryAttempt" });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
@@ -47,7 +47,7 @@ export const deliveryOperations = {
     id: "testWebhook",
     tag,
     summary: "Send test event",
-    description: "Delivers an event `webhook.test` to this webhook, whatever events it asks for.",
+    description: "Delivers a `webhook.test` event to this webhook, whether or not it is subscribed to it.",
     permission: "write",
     params: webhookParams,
     status: 201,
@@ -59,7 +59,7 @@ export const deliveryOperations = {
     tag,
     summary: "List deliveries",
     description:
-      "Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.",
+      "Newest first. Deliveries are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "read",
     params: webhookParams,
     query: z.strictObject({ ...pageQuery, status: DeliveryStatus.optional(), event_type: EventType.optional() }),
@@ -71,7 +71,7 @@ export const deliveryOperations = {
     id: "getDelivery",
     tag,
     summary: "Get delivery",
-    description: "With each attempt: when, how long, what was answered, and why it failed.",
+    description: "Includes all attempts: when they were made, how long they took, the response, and why they failed.",
     permission: "read",
     params,
     status: 200,
@@ -81,8 +81,8 @@ export const deliveryOperations = {
   "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
     id: "redeliver",
     tag,
-    summary: "Redeliver one",
-    description: "A new delivery of the same event, with attempts of its own. The event keeps its id.",
+    summary: "Redeliver",
+    description: "Creates a new delivery of the same event. The event keeps its id.",
     permission: "write",
     params,
     status: 201,
@@ -92,16 +92,18 @@ export const deliveryOperations = {
   "POST /v1/webhooks/{webhook_id}/redeliver": {
     id: "redeliverFailed",
     tag,
-    summary: "Redeliver all failed since a time",
+    summary: "Redeliver failed deliveries",
     description:
-      "New deliveries for those that failed since then, and whose event has not been delivered or queued again meanwhile; the oldest 1,000 of them. `more` says whether some are left: ask again.",
+      "Creates new deliveries for those that failed since a given time and whose event has not been delivered or queued again. Handles the oldest 1,000; if `has_more` is true, call it again.",
     permission: "write",
     params: webhookParams,
     body: z
-      .strictObject({ since: Instant.describe("Deliveries created from this time on.") })
+      .strictObject({ since: Instant.describe("Only deliveries created at this time or later.") })
       .meta({ id: "RedeliverFailed" }),
     status: 200,
-    response: single(z.object({ queued: z.int(), more: z.boolean() })),
+    response: single(
+      z.object({ queued: z.int().describe("How many deliveries were created."), has_more: z.boolean() }),
+    ),
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;

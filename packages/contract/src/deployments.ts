@@ -20,28 +20,30 @@ const guardFields = {
     .min(0)
     .max(1)
     .optional()
-    .describe("How far its share of failed runs may lie above the live one's: 0.05 is five points."),
+    .describe(
+      "Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points.",
+    ),
   max_p95_ratio: z
     .number()
     .min(1)
     .max(100)
     .optional()
-    .describe("Its 95th percentile of run times over the live one's."),
+    .describe("Maximum ratio of the canary's 95th percentile run time to the live deployment's."),
   max_mean_tokens_ratio: z
     .number()
     .min(1)
     .max(100)
     .optional()
-    .describe("Its mean tokens of a run over the live one's."),
-  min_runs: z.int().min(1).max(10_000).describe("Runs of each of the two before anything is judged."),
+    .describe("Maximum ratio of the canary's mean tokens per run to the live deployment's."),
+  min_runs: z.int().min(1).max(10_000).describe("Number of runs that both deployments need before they are compared."),
   window_seconds: z
     .int()
     .min(10)
     .max(7 * 86_400)
-    .describe("How long it is watched, from its activation."),
+    .describe("How long the canary is watched after its activation."),
 };
 
-/** What a canary must not do worse than the live deployment. */
+/** How much worse than the live deployment a canary may be before it is rolled back. */
 export const Guards = z.object(guardFields).meta({ id: "Guards" });
 export type Guards = z.infer<typeof Guards>;
 
@@ -58,18 +60,22 @@ const NewGuards = z
   )
   .meta({ id: "NewGuards" });
 
-const ArmFigures = z
+const DeploymentStats = z
   .object({ runs: z.int(), error_rate: z.number(), p95_ms: z.number().nullable(), mean_tokens: z.number().nullable() })
-  .meta({ id: "ArmFigures" });
-export type ArmFigures = z.infer<typeof ArmFigures>;
+  .meta({ id: "DeploymentStats" });
+export type DeploymentStats = z.infer<typeof DeploymentStats>;
 
 export const GuardReport = z
   .object({
     checked_at: Timestamp,
-    verdict: z.enum(["waiting", "healthy", "rolled_back"]).describe("`waiting`: not enough runs yet."),
-    reason: z.string().nullable().describe("Which guard was broken, with the figures."),
-    canary: ArmFigures,
-    live: ArmFigures,
+    verdict: z
+      .enum(["waiting", "healthy", "rolled_back"])
+      .describe(
+        "`waiting`: not enough runs yet. `healthy`: no guard was violated. `rolled_back`: a guard was violated.",
+      ),
+    reason: z.string().nullable().describe("The guard that was violated, with its values."),
+    canary: DeploymentStats,
+    live: DeploymentStats,
   })
   .meta({ id: "GuardReport" });
 export type GuardReport = z.infer<typeof GuardReport>;
@@ -81,15 +87,15 @@ export const Deployment = z
     environment: Environment,
     version: VersionLabel,
     status: DeploymentStatus,
-    traffic_percent: z.int().describe("100 for the live one; less for a canary beside it."),
+    traffic_percent: z.int().describe("Share of requests. 100 for the live deployment, less for a canary."),
     guards: Guards.nullable(),
-    guard_report: GuardReport.nullable().describe("The last look at a guarded canary."),
-    rollback_of: DeploymentId.nullable().describe("The deployment that this one took out of service by a rollback."),
+    guard_report: GuardReport.nullable().describe("Result of the canary's last check."),
+    rollback_of: DeploymentId.nullable().describe("The deployment that this one replaced in a rollback."),
     created_by: KeyId.nullable(),
     created_at: Timestamp,
     activated_at: Timestamp.nullable(),
     ended_at: Timestamp.nullable(),
-    error: z.string().nullable().describe("Why it failed or was rolled back, and what to do."),
+    error: z.string().nullable().describe("Why the deployment failed or was rolled back, and what to do about it."),
   })
   .meta({ id: "Deployment" });
 export type Deployment = z.infer<typeof Deployment>;
@@ -99,14 +105,16 @@ const CreateDeployment = z
   .strictObject({
     environment: Environment,
     version: VersionLabel.describe(
-      "Its first use makes a version of the agent's draft; later use deploys that version again.",
+      "A new label creates a version from the agent's draft. A label that exists deploys that version again.",
     ),
-    traffic_percent: Traffic.default(100).describe("Less than 100 makes a canary beside the live deployment."),
-    guards: NewGuards.optional().describe("For a canary: when it is taken out of service by itself."),
+    traffic_percent: Traffic.default(100).describe(
+      "Share of requests. Less than 100 creates a canary beside the live deployment.",
+    ),
+    guards: NewGuards.optional().describe("Conditions under which a canary is rolled back automatically."),
     redeploy: z
       .boolean()
       .default(false)
-      .describe("Deploys a version that exists as it is, though the agent's draft has changed since."),
+      .describe("Deploy an existing version even though the agent's draft has changed since."),
   })
   .refine(({ guards, traffic_percent }) => !guards || traffic_percent < 100, {
     path: ["guards"],
@@ -126,7 +134,7 @@ export const deploymentOperations = {
     tag,
     summary: "Create deployment",
     description:
-      "Answers at once with `pending`. Checks of the model, the tools and the limits follow; then it is `active` and live from the next request on, or `failed` with an `error`, and what was live stays so.",
+      "Returns immediately with the status `pending`. The model, the tools and the limits are checked; then the deployment is `active` and serves the next request, or it is `failed` with an `error` and the live deployment stays live.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: CreateDeployment,
@@ -138,7 +146,7 @@ export const deploymentOperations = {
     id: "listDeployments",
     tag,
     summary: "List deployments",
-    description: "All there ever were: nothing is removed.",
+    description: "Includes past deployments. Deployments are never deleted.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef }),
     query: z.strictObject({
@@ -165,7 +173,7 @@ export const deploymentOperations = {
     id: "updateDeployment",
     tag,
     summary: "Adjust canary",
-    description: "Changes the share of a canary. Sessions that are on it stay on it when the share grows.",
+    description: "Changes a canary's share of requests. When the share grows, sessions on the canary stay on it.",
     permission: "write",
     params,
     body: UpdateDeployment,
@@ -177,7 +185,7 @@ export const deploymentOperations = {
     id: "promoteDeployment",
     tag,
     summary: "Promote canary",
-    description: "The canary becomes the live deployment, from the next request on.",
+    description: "The canary becomes the live deployment and serves the next request.",
     permission: "write",
     params,
     status: 200,
@@ -188,7 +196,7 @@ export const deploymentOperations = {
     id: "abortDeployment",
     tag,
     summary: "Abort canary",
-    description: "The canary gets no request any more; the live deployment gets all.",
+    description: "The canary gets no more requests; the live deployment gets all of them.",
     permission: "write",
     params,
     status: 200,
@@ -200,7 +208,7 @@ export const deploymentOperations = {
     tag,
     summary: "Roll back deployment",
     description:
-      "The environment runs the version of this deployment again; if it is the live one, the version before it. Counts from the next request on, on every node. The answer is a new deployment; no record is removed. A canary is aborted.",
+      "Creates a new deployment of this deployment's version in its environment. For the live deployment, the previous version is deployed instead; a canary is aborted. Takes effect with the next request, on every node.",
     permission: "write",
     params,
     status: 201,

@@ -14,7 +14,7 @@ export const Pagination = z
   .object({
     limit: z.int(),
     offset: z.int(),
-    total: z.int().describe("How many items there are on all pages."),
+    total: z.int().describe("Number of items on all pages."),
     has_more: z.boolean(),
   })
   .meta({ id: "Pagination" });
@@ -26,11 +26,25 @@ export const single = <T extends z.ZodType>(data: T) => z.object({ success: z.li
 /** `{data: [...], pagination}`. */
 export const list = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), pagination: Pagination });
 
+const TotalRelation = z
+  .enum(["eq", "gte"])
+  .describe("`eq`: `total` is exact. `gte`: there are at least `total` items.");
+
 /** A list whose `total` is counted up to 10,000: beyond that `total_relation` is `gte`. */
 export const cappedList = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
-    pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]) }).meta({ id: "CappedPagination" }),
+    pagination: Pagination.extend({ total_relation: TotalRelation }).meta({ id: "CappedPagination" }),
+  });
+
+/** A list that can also be paged with a cursor. `total` is counted as in `cappedList`. */
+export const cursorList = <T extends z.ZodType>(item: T) =>
+  z.object({
+    data: z.array(item),
+    pagination: Pagination.extend({
+      total_relation: TotalRelation,
+      next_cursor: z.string().nullable().describe("`cursor` of the next page; null on the last page."),
+    }).meta({ id: "CursorPagination" }),
   });
 
 interface WholeNumber {
@@ -52,9 +66,16 @@ export const wholeNumber = ({ min, max, default: fallback, description }: WholeN
   return z.preprocess(digits, number) as unknown as typeof number;
 };
 
+/** A query parameter that is `true` or `false`. */
+export const flagQuery = (description: string) => {
+  const flag = z.boolean("Expected true or false").default(false).describe(description);
+  const parse = (value: unknown) => (value === "true" || value === "false" ? value === "true" : value);
+  return z.preprocess(parse, flag) as unknown as typeof flag;
+};
+
 export const pageQuery = {
-  limit: wholeNumber({ min: 1, max: 100, default: 10, description: "Items on a page." }),
-  offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0, description: "Items to skip." }),
+  limit: wholeNumber({ min: 1, max: 100, default: 10, description: "Maximum number of items to return." }),
+  offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0, description: "Number of items to skip." }),
 };
 
 /** `sort=name` ascends, `sort=-name` descends. Only fields with an index behind them are offered. */
@@ -63,6 +84,6 @@ export const sortQuery = <const Fields extends readonly string[]>(fields: Fields
   const sort = z
     .enum(fields.flatMap((field) => [field, `-${field}`]))
     .default("-created_at")
-    .describe("Field to sort by; a leading `-` means descending.");
+    .describe("Field to sort by. A leading `-` sorts in descending order.");
   return sort as unknown as z.ZodDefault<z.ZodType<Sort, Sort>>;
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Every error code and the status it travels with. The first six are given; the rest are ours. */
+/** Every error code and its HTTP status. The specification gives the first six. */
 export const errorStatus = {
   invalid_request: 400,
   unauthorized: 401,
@@ -17,8 +17,8 @@ export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 
 export const ErrorDetail = z
   .object({
-    field: z.string().describe("Where the problem is, as a dotted path, for example `limits.max_steps`."),
-    error: z.string().describe("What is wrong with it."),
+    field: z.string().describe("Path of the invalid field, for example `limits.max_steps`."),
+    error: z.string().describe("What is wrong with the field."),
   })
   .meta({ id: "ErrorDetail" });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
@@ -28,8 +28,8 @@ export const ErrorBody = z
     success: z.literal(false),
     error: z.object({
       code: z.enum(errorCodes),
-      message: z.string().describe("For a person: what happened and what to do next."),
-      retry_after: z.int().min(0).optional().describe("Seconds to wait before trying again."),
+      message: z.string().describe("Human-readable: what happened, and what to do next."),
+      retry_after: z.int().min(0).optional().describe("Seconds to wait before retrying."),
       details: z.array(ErrorDetail).optional(),
     }),
   })

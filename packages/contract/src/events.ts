@@ -3,7 +3,7 @@ import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.t
 import { AgentId, AgentRef, EventId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
-/** What a webhook can ask for. The first two are given; the rest are ours. */
+/** Events that a webhook can subscribe to. The specification gives the first two. */
 export const subscribableEvents = [
   "agent.completed",
   "agent.failed",
@@ -11,6 +11,7 @@ export const subscribableEvents = [
   "deployment.failed",
   "deployment.rolled_back",
 ] as const;
+export const SubscribableEventType = z.enum(subscribableEvents).meta({ id: "SubscribableEventType" });
 export const eventTypes = [...subscribableEvents, "webhook.test"] as const;
 export const EventType = z.enum(eventTypes).meta({ id: "EventType" });
 export type EventType = z.infer<typeof EventType>;
@@ -20,14 +21,14 @@ export const Event = z
     id: EventId,
     type: EventType,
     created_at: Timestamp,
-    agent_id: AgentId.nullable().describe("The agent it is about; null where it is about none."),
+    agent_id: AgentId.nullable().describe("The agent that the event is about, if any."),
     data: z
       .looseObject({})
       .describe(
-        "Of `agent.…`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error; a response of more than 65,536 characters is cut, and `response_truncated` says so. Of `deployment.…`: the deployment. Of `webhook.test`: webhook_id.",
+        "For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `deployment.*`: the deployment. For `webhook.test`: webhook_id.",
       ),
   })
-  .meta({ id: "Event", description: "Also the body of a delivery." });
+  .meta({ id: "Event", description: "An event. Also the body of a webhook delivery." });
 export type Event = z.infer<typeof Event>;
 
 const tag = "Webhooks";
@@ -38,14 +39,14 @@ export const eventOperations = {
     tag,
     summary: "List events",
     description:
-      "Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.",
+      "Newest first. Events are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "read",
     query: z.strictObject({
       ...pageQuery,
       type: EventType.optional(),
       agent_id: AgentRef.min(1).max(128).optional().describe("Only events of this agent (id or name)."),
-      start_time: Instant.optional().describe("From this time on."),
-      end_time: Instant.optional().describe("Before this time."),
+      start_time: Instant.optional().describe("Only events created at this time or later."),
+      end_time: Instant.optional().describe("Only events created before this time."),
     }),
     status: 200,
     response: cappedList(Event),

@@ -9,20 +9,22 @@ export const invocationStatuses = ["running", "completed", "failed", "cancelled"
 export const InvocationStatus = z.enum(invocationStatuses).meta({ id: "InvocationStatus" });
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
 
-const mostMessageBytes = 256 * 1024;
-const mostContextBytes = 16 * 1024;
+const maxMessageBytes = 256 * 1024;
+const maxContextBytes = 16 * 1024;
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const ShortText = z.string().min(1).max(256);
 
 export const InvocationContext = z
   .strictObject({
-    user_id: ShortText.optional().describe("Whom the agent is talking to."),
+    user_id: ShortText.optional().describe("Your id for the user that the agent talks to."),
     session_id: ShortText.optional().describe(
-      "The conversation: one turn at a time, in order, with what was said before.",
+      "Your id for the conversation. Its runs are processed one at a time, in order, and the model sees its earlier messages.",
     ),
-    environment: ShortText.optional().describe("Which environment answers; `production` unless set."),
+    environment: ShortText.optional().describe(
+      "The environment that handles the message. The default is `production`.",
+    ),
     version: ShortText.optional().describe(
-      "This version answers, whatever is deployed. Needs a key that may also read; for trying a version out.",
+      "Run this version instead of the deployed one, to try it out. The key also needs the permission `read`.",
     ),
   })
   .meta({ id: "InvocationContext" });
@@ -33,9 +35,9 @@ const InvokeAgent = z
     message: z
       .string()
       .min(1)
-      .refine((text) => bytesOf(text) <= mostMessageBytes, "Larger than 256 KiB"),
+      .refine((text) => bytesOf(text) <= maxMessageBytes, "Larger than 256 KiB"),
     context: InvocationContext.refine(
-      (context) => bytesOf(JSON.stringify(context)) <= mostContextBytes,
+      (context) => bytesOf(JSON.stringify(context)) <= maxContextBytes,
       "Larger than 16 KiB",
     ).optional(),
   })
@@ -43,7 +45,7 @@ const InvokeAgent = z
 
 export const InvocationResult = z
   .object({
-    response: z.string().describe("The agent's reply."),
+    response: z.string().describe("The agent's response."),
     request_id: RequestId,
     tokens_used: z.int(),
     duration_ms: z.int(),
@@ -57,21 +59,23 @@ export const Invocation = z
     agent_id: AgentId,
     status: InvocationStatus,
     environment: z.string(),
-    version: z.string().nullable().describe("The version that ran; null for the agent's draft."),
-    deployment_id: DeploymentId.nullable().describe("The deployment that made it live."),
+    version: z.string().nullable().describe("The version that ran. null for the agent's draft."),
+    deployment_id: DeploymentId.nullable().describe("The deployment that served the run, if any."),
     user_id: z.string().nullable(),
     session_id: z.string().nullable(),
     message: z.string(),
     response: z.string().nullable(),
-    error: z.string().nullable().describe("Why it failed or was cancelled, for a person."),
-    steps: z.int().describe("Model calls made."),
+    error: z.string().nullable().describe("Why the run failed or was cancelled."),
+    steps: z.int().describe("Number of model calls."),
     tokens_used: z.int(),
     duration_ms: z.int().nullable(),
     created_at: Timestamp,
     finished_at: Timestamp.nullable(),
     timeline: z
       .array(LogEntry)
-      .describe("Its log in order: model calls, tool calls, retries, with their times. Empty until it has ended."),
+      .describe(
+        "The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended.",
+      ),
   })
   .meta({ id: "Invocation" });
 export type Invocation = z.infer<typeof Invocation>;
@@ -81,29 +85,35 @@ export const InvocationSummary = Invocation.omit({ message: true, response: true
 });
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
 
-/** The data of the events of a run. The text of a step is `text.slice(0, offset) + token.text`, token by token. */
+/** Data of a run's events. Apply each token to its step's text: `text.slice(0, offset) + token.text`. */
 export const RunEvent = z
   .union([
     z
       .object({
-        step: z.int().describe("Which model call says it. Each has a text of its own; the last one's is the answer."),
-        offset: z.int().describe("Where in the step's text it goes. What stood there before is replaced."),
+        step: z
+          .int()
+          .describe(
+            "Number of the model call that produced the text. Each step has its own text; the last step's text is the response.",
+          ),
+        offset: z
+          .int()
+          .describe("Position in the step's text where this text starts. It replaces everything from there on."),
         text: z.string(),
       })
       .meta({ id: "TokenEvent", description: "Event `token`." }),
     z
       .object({
         step: z.int(),
-        call: z.int().describe("Which of the step's calls."),
+        call: z.int().describe("Number of the call within the step."),
         name: z.string(),
         status: z.enum(["started", "completed", "failed"]),
-        arguments: z.unknown().optional().describe("When it starts."),
+        arguments: z.unknown().optional().describe("Only with `started`."),
       })
       .meta({ id: "ToolEvent", description: "Event `tool`." }),
-    InvocationResult.meta({ description: "Event `done`: the run has completed. The last one." }),
+    InvocationResult.meta({ description: "Event `done`: the run completed. The last event." }),
     z
       .object({ code: z.enum(errorCodes), message: z.string(), request_id: RequestId })
-      .meta({ id: "RunErrorEvent", description: "Event `error`: the run failed or was cancelled. The last one." }),
+      .meta({ id: "RunErrorEvent", description: "Event `error`: the run failed or was cancelled. The last event." }),
   ])
   .meta({ id: "RunEvent" });
 
@@ -116,7 +126,7 @@ export const invocationOperations = {
     tag,
     summary: "Invoke agent",
     description:
-      "Runs the agent durably and waits for its answer. `Prefer: respond-async` answers 202 at once, `Prefer: wait=N` after N seconds; the run goes on either way, and `Location` says where to read it. With an `Idempotency-Key` a retry joins the first run instead of starting another. `Accept: text/event-stream` streams the events `token`, `tool`, `done` and `error`; a client that leaves does not stop the run, and can come back with `Last-Event-ID`.",
+      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,
@@ -130,7 +140,7 @@ export const invocationOperations = {
     id: "listInvocations",
     tag,
     summary: "List invocations",
-    description: "Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.",
+    description: "Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef }),
     query: z.strictObject({
@@ -138,8 +148,8 @@ export const invocationOperations = {
       status: InvocationStatus.optional(),
       session_id: ShortText.optional(),
       environment: ShortText.optional(),
-      start_time: Instant.optional().describe("From this time on."),
-      end_time: Instant.optional().describe("Before this time."),
+      start_time: Instant.optional().describe("Only runs created at this time or later."),
+      end_time: Instant.optional().describe("Only runs created before this time."),
     }),
     status: 200,
     response: cappedList(InvocationSummary),
@@ -150,7 +160,7 @@ export const invocationOperations = {
     tag,
     summary: "Get invocation",
     description:
-      "`Accept: text/event-stream` follows the run instead, from its beginning or after `Last-Event-ID`, with the same events as invoke.",
+      "With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.",
     permission: "read",
     params,
     status: 200,
@@ -163,7 +173,7 @@ export const invocationOperations = {
     tag,
     summary: "Cancel invocation",
     description:
-      "The run stops before its next step and is recorded as `cancelled`. A run that has ended stays as it is.",
+      "The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.",
     permission: "write",
     params,
     status: 200,

@@ -9,8 +9,8 @@ export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
 /**
- * What each tier may do: requests (`burst` at once, `requestsPerMinute` on and on) and runs at the same time; for how many days it
- * sees logs and metrics; and how many memories an agent may have.
+ * Limits of each tier: requests (`burst` at once, `requestsPerMinute` sustained), concurrent runs, days of logs and metrics,
+ * and memories per agent.
  */
 export const tierLimits = {
   free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20, logDays: 7, memoriesPerAgent: 10_000 },
@@ -36,16 +36,18 @@ export const ApiKey = z
   .object({
     id: KeyId,
     name: z.string(),
-    agent_id: AgentId.nullable().describe("The one agent this key reaches; null means all agents of the organisation."),
-    role: Role.nullable().describe("The role it was made with, if any."),
+    agent_id: AgentId.nullable().describe(
+      "The only agent that this key can access. null: all agents of the organisation.",
+    ),
+    role: Role.nullable().describe("The role that the key was created with, if any."),
     permissions: z.array(Permission),
-    prefix: z.string().describe("The first characters of the key, to recognise it by."),
+    prefix: z.string().describe("First characters of the key, to identify it."),
     status: KeyStatus,
-    created_by: KeyId.nullable().describe("The key that made this one; null for an organisation's first."),
-    rotated_from: KeyId.nullable().describe("The key this one replaces, if it came from a rotation."),
+    created_by: KeyId.nullable().describe("The key that created this one. null for the organisation's first key."),
+    rotated_from: KeyId.nullable().describe("The key that this one replaced in a rotation."),
     created_at: Timestamp,
     expires_at: Timestamp.nullable(),
-    last_used_at: Timestamp.nullable().describe("Written in batches: may be some seconds late."),
+    last_used_at: Timestamp.nullable().describe("May be a few seconds out of date."),
     revoked_at: Timestamp.nullable(),
   })
   .meta({ id: "ApiKey" });
@@ -67,9 +69,9 @@ const CreateKey = z
     agent_id: AgentRef.min(1)
       .max(128)
       .optional()
-      .describe("Id or name of the one agent the key may reach; left out, it reaches all."),
-    permissions: z.array(Permission).min(1).optional().describe("Either this or `role`."),
-    role: Role.optional().describe("Either this or `permissions`."),
+      .describe("Id or name of the only agent that the key can access. The default is all agents."),
+    permissions: z.array(Permission).min(1).optional().describe("Give either `permissions` or `role`."),
+    role: Role.optional().describe("Give either `role` or `permissions`."),
     expires_at: z.iso.datetime({ offset: true }).optional(),
   })
   .meta({ id: "CreateKey" });
@@ -80,7 +82,7 @@ const UpdateKey = z
     name: grantFields.name.optional(),
     permissions: grantFields.permissions,
     role: grantFields.role,
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe("null: it never expires."),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe("null: the key never expires."),
   })
   .meta({ id: "UpdateKey" });
 
@@ -91,7 +93,7 @@ const RotateKey = z
       .min(0)
       .max(7 * 86_400)
       .default(86_400)
-      .describe("How long the old key goes on working beside the new one: up to 7 days, one day unless set."),
+      .describe("How long the old key keeps working: up to 7 days. The default is one day."),
   })
   .meta({ id: "RotateKey" });
 
@@ -106,7 +108,7 @@ export const keyOperations = {
     tag,
     summary: "Create API key",
     description:
-      "The answer holds the key itself, once: it is not kept and cannot be shown again. A key never gives more than its maker holds: not in permissions, not in agents, not in time.",
+      "The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.",
     permission: "manage",
     body: CreateKey,
     status: 201,
@@ -132,7 +134,7 @@ export const keyOperations = {
     id: "revokeKey",
     tag,
     summary: "Revoke API key",
-    description: "The key stops working at once. Revoking twice is the same as once.",
+    description: "The key stops working immediately. Revoking a revoked key changes nothing.",
     permission: "manage",
     params,
     status: 200,
@@ -144,7 +146,7 @@ export const keyOperations = {
     tag,
     summary: "Update API key",
     description:
-      "Changes its name, what it may do or when it ends, from its next request on. Never to more than the caller holds.",
+      "Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.",
     permission: "manage",
     params,
     body: UpdateKey,
@@ -157,7 +159,7 @@ export const keyOperations = {
     tag,
     summary: "Rotate API key",
     description:
-      "Makes a new key with the same rights and shows it once. The old one ends when the overlap is over, at once if it is 0.",
+      "Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.",
     permission: "manage",
     params,
     body: RotateKey,
@@ -169,7 +171,8 @@ export const keyOperations = {
     id: "revokeLeakedKey",
     tag,
     summary: "Revoke a leaked API key",
-    description: "Whoever finds a key may end it by presenting it: no other key is needed. Limited by address.",
+    description:
+      "Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.",
     permission: "public",
     body: z.strictObject({ key: z.string().max(256) }).meta({ id: "RevokeLeakedKey" }),
     status: 200,
@@ -179,8 +182,8 @@ export const keyOperations = {
   "GET /v1/me": {
     id: "getMe",
     tag,
-    summary: "Who am I",
-    description: "What the presented key is and may do.",
+    summary: "Get current key",
+    description: "The API key of this request and its organisation.",
     permission: null,
     status: 200,
     response: single(Me),

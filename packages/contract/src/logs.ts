@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Instant, Pagination, single, Timestamp, wholeNumber } from "./envelopes.ts";
+import { cursorList, Instant, single, Timestamp, wholeNumber } from "./envelopes.ts";
 import { AgentRef, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -14,37 +14,47 @@ export const LogEntry = z
     message: z.string(),
     metadata: z
       .looseObject({ request_id: z.string().nullable() })
-      .describe("`request_id` is the run's, `environment` and `version` say what ran; the rest depends on the entry."),
+      .describe("`request_id`, `environment` and `version` identify the run. Other fields depend on the entry."),
   })
   .meta({ id: "LogEntry" });
 export type LogEntry = z.infer<typeof LogEntry>;
 
-const mostMetadataBytes = 16 * 1024;
+const maxMetadataBytes = 16 * 1024;
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 const NewLogEntry = z
   .strictObject({
-    timestamp: Instant.optional().describe("When it happened, in the last 24 hours; now unless given."),
+    timestamp: Instant.optional().describe("When it happened, at most 24 hours ago. The default is now."),
     level: LogLevel.default("info"),
     message: z.string().min(1).max(8192),
-    request_id: RequestId.optional().describe("The run it belongs to."),
+    request_id: RequestId.optional().describe("The run that the entry belongs to."),
     metadata: z
       .record(z.string().max(100), z.unknown())
-      .refine((value) => bytesOf(value) <= mostMetadataBytes, "Larger than 16 KiB")
+      .refine((value) => bytesOf(value) <= maxMetadataBytes, "Larger than 16 KiB")
       .default({}),
   })
   .meta({ id: "NewLogEntry" });
 
 const LogQuery = z.strictObject({
   level: LogLevel.optional(),
-  start_time: Instant.optional().describe("From this time on; the last 24 hours unless set."),
-  end_time: Instant.optional().describe("Before this time."),
-  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Entries on a page." }),
-  offset: wholeNumber({ min: 0, max: 100_000, default: 0, description: "Entries to skip. `cursor` costs less." }),
-  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the page before."),
+  start_time: Instant.optional().describe("Only entries at this time or later. The default is 24 hours ago."),
+  end_time: Instant.optional().describe("Only entries before this time."),
+  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
+  offset: wholeNumber({
+    min: 0,
+    max: 100_000,
+    default: 0,
+    description: "Number of entries to skip. `cursor` is faster.",
+  }),
+  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
   request_id: RequestId.optional(),
   environment: z.string().min(1).max(256).optional(),
   version: z.string().min(1).max(256).optional(),
-  contains: z.string().min(1).max(200).optional().describe("In the message, in whatever case."),
+  contains: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Only entries whose message contains this text. Case is ignored."),
 });
 export type LogQuery = z.output<typeof LogQuery>;
 
@@ -57,19 +67,12 @@ export const logOperations = {
     tag,
     summary: "Get logs",
     description:
-      "Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`. `Accept: text/event-stream` follows new entries instead, with the same filters.",
+      "Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.",
     permission: "read",
     params,
     query: LogQuery,
     status: 200,
-    response: z.object({
-      data: z.array(LogEntry),
-      pagination: Pagination.extend({ total_relation: z.enum(["eq", "gte"]), next_cursor: z.string().nullable() }).meta(
-        {
-          id: "LogPagination",
-        },
-      ),
-    }),
+    response: cursorList(LogEntry),
     events: LogEntry,
     errors: ["not_found"],
   },
@@ -77,12 +80,12 @@ export const logOperations = {
     id: "addLogs",
     tag,
     summary: "Add log entries",
-    description: "For remote agents and tools: what they did, beside what Perch saw.",
+    description: "Lets remote agents and tools add their own entries to the agent's log.",
     permission: "write",
     params,
     body: z.strictObject({ entries: z.array(NewLogEntry).min(1).max(100) }).meta({ id: "AddLogs" }),
     status: 201,
-    response: single(z.object({ added: z.int() })),
+    response: single(z.object({ added: z.int().describe("Number of entries added.") })),
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;

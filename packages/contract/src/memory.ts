@@ -1,51 +1,57 @@
 import { z } from "zod";
-import { Instant, Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
+import { cappedList, Instant, Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { AgentRef, ClearId, MemoryId, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
 const ShortText = z.string().min(1).max(256);
-export const mostMemoryLength = 8192;
-const mostMetadataBytes = 4 * 1024;
+export const maxMemoryLength = 8192;
+const maxMetadataBytes = 4 * 1024;
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 const Metadata = z
   .record(z.string().max(100), z.unknown())
-  .refine((value) => bytesOf(value) <= mostMetadataBytes, "Larger than 4 KiB");
+  .refine((value) => bytesOf(value) <= maxMetadataBytes, "Larger than 4 KiB");
 
 export const Memory = z
   .object({
     id: MemoryId,
     content: z.string(),
-    user_id: z.string().nullable().describe("Whose it is; null where it belongs to nobody."),
+    user_id: z.string().nullable().describe("The user that the memory belongs to. null if it belongs to no user."),
     session_id: z.string().nullable(),
-    source_request_id: RequestId.nullable().describe("The run that remembered it; null where somebody added it."),
+    source_request_id: RequestId.nullable().describe(
+      "The run that stored the memory. null if it was added through the API.",
+    ),
     metadata: z.record(z.string(), z.unknown()),
     created_at: Timestamp,
-    updated_at: Timestamp.describe("When it was last said. The same content of one user is one memory."),
+    updated_at: Timestamp.describe(
+      "When the content was last stored. The same content of the same user is one memory.",
+    ),
   })
   .meta({ id: "Memory" });
 export type Memory = z.infer<typeof Memory>;
 
 const VectorPart = z
   .object({
-    rank: z.int().describe("Its place among the hits by meaning, from 1."),
-    similarity: z.number().describe("Cosine of query and memory: 1 is the same meaning."),
+    rank: z.int().describe("Rank among the results of the vector search, starting at 1."),
+    similarity: z.number().describe("Cosine similarity of query and memory. 1 means identical."),
     contribution: z.number().describe("What this part adds to the score."),
   })
   .meta({ id: "VectorPart" });
 const TextPart = z
   .object({
-    rank: z.int().describe("Its place among the hits by words, from 1."),
-    coverage: z.number().describe("How much of the query's words it has, rare words counting more: 0 to 1."),
-    words: z.array(z.string()).describe("The words that matched, in the form they are indexed in."),
+    rank: z.int().describe("Rank among the results of the text search, starting at 1."),
+    coverage: z
+      .number()
+      .describe("Share of the query's words that the memory contains, from 0 to 1. Rare words count more."),
+    words: z.array(z.string()).describe("The words that matched, in their indexed form."),
     contribution: z.number().describe("What this part adds to the score."),
   })
   .meta({ id: "TextPart" });
 
 export const MemoryHit = Memory.extend({
-  score: z.number().describe("Sum of the contributions. It orders the hits of one search and means nothing beyond."),
+  score: z.number().describe("Sum of the contributions. Only comparable within one search."),
   score_parts: z.object({
-    vector: VectorPart.nullable().describe("null: not among the hits by meaning."),
-    text: TextPart.nullable().describe("null: not among the hits by words."),
+    vector: VectorPart.nullable().describe("null if the vector search did not find it."),
+    text: TextPart.nullable().describe("null if the text search did not find it."),
   }),
 }).meta({ id: "MemoryHit" });
 export type MemoryHit = z.infer<typeof MemoryHit>;
@@ -56,52 +62,53 @@ export type SearchMode = z.infer<typeof SearchMode>;
 
 const SearchMemory = z
   .strictObject({
-    query: z.string().min(1).max(mostMemoryLength),
+    query: z.string().min(1).max(maxMemoryLength),
     limit: z.int().min(1).max(100).default(10),
-    mode: SearchMode.default("hybrid").describe("By meaning and by words, or by one of them."),
-    user_id: ShortText.optional().describe("Memories of this user alone."),
-    session_id: ShortText.optional().describe("Memories of this session alone."),
-    start_time: Instant.optional().describe("Last said at this time or later."),
-    end_time: Instant.optional().describe("Last said before this time."),
-    metadata: Metadata.optional().describe("Memories whose metadata contain this."),
+    mode: SearchMode.default("hybrid").describe("`vector` searches by meaning, `text` by words, `hybrid` by both."),
+    user_id: ShortText.optional().describe("Only memories of this user."),
+    session_id: ShortText.optional().describe("Only memories of this session."),
+    start_time: Instant.optional().describe("Only memories last stored at this time or later."),
+    end_time: Instant.optional().describe("Only memories last stored before this time."),
+    metadata: Metadata.optional().describe("Only memories whose metadata contains these values."),
   })
   .meta({ id: "SearchMemory" });
 export type SearchMemory = z.infer<typeof SearchMemory>;
 
 const SearchReport = z
   .object({
-    mode: SearchMode.describe("What was searched by. `text` where the embedder could not be asked."),
+    mode: SearchMode.describe("How the search was done. `text` if the embedder was not available."),
     exact: z
       .boolean()
-      .describe("Whether every memory in question was compared. Large agents are searched by an index."),
-    notice: z
-      .string()
-      .nullable()
-      .describe("What is worth knowing about this search, such as why it went by words alone."),
+      .describe("Whether every candidate was compared. Large memories are searched with an approximate index."),
+    notice: z.string().nullable().describe("Note about this search, such as why only the text search was used."),
   })
   .meta({ id: "SearchReport" });
 
 const AddMemory = z
   .strictObject({
-    content: z.string().trim().min(1).max(mostMemoryLength),
-    user_id: ShortText.optional().describe("Whose it is. Without it, runs for every user may recall it."),
+    content: z.string().trim().min(1).max(maxMemoryLength),
+    user_id: ShortText.optional().describe(
+      "The user that the memory belongs to. Without it, runs for all users can recall the memory.",
+    ),
     session_id: ShortText.optional(),
     metadata: Metadata.default({}),
   })
   .meta({ id: "AddMemory" });
 
 const ClearQuery = z.strictObject({
-  user_id: ShortText.optional().describe("Only what belongs to this user."),
-  session_id: ShortText.optional().describe("Only what belongs to this session."),
-  before: Instant.optional().describe("Only what was last said before this time."),
+  user_id: ShortText.optional().describe("Only memories and messages of this user."),
+  session_id: ShortText.optional().describe("Only memories and messages of this session."),
+  before: Instant.optional().describe("Only memories and messages last stored before this time."),
 });
 
 export const MemoryClear = z
   .object({
     id: ClearId,
-    status: z.enum(["running", "completed"]).describe("While it runs, what it removes is out of sight already."),
-    memories_deleted: z.int().describe("So far."),
-    messages_deleted: z.int().describe("Messages of sessions, so far."),
+    status: z
+      .enum(["running", "completed"])
+      .describe("While it is `running`, the memories it removes are already hidden."),
+    memories_deleted: z.int().describe("Memories deleted so far."),
+    messages_deleted: z.int().describe("Session messages deleted so far."),
     user_id: z.string().nullable(),
     session_id: z.string().nullable(),
     before: Timestamp.nullable(),
@@ -113,17 +120,19 @@ export type MemoryClear = z.infer<typeof MemoryClear>;
 
 export const MemoryStatus = z
   .object({
-    memories: z.int().describe("All that is stored, with what a running clear has yet to remove."),
-    most_memories: z.int().describe("How many the agent may have. Past it the ones said longest ago go."),
-    embedder: z.object({ model: z.string(), dimensions: z.int() }).describe("What memories are embedded with."),
-    waiting: z.int().describe("Memories yet to be embedded, counted to 10,000. Words find them already."),
-    clearing: z.boolean(),
+    memories: z.int().describe("Number of stored memories, including those that a running clear has yet to delete."),
+    max_memories: z
+      .int()
+      .describe("Maximum number of memories for this agent. Above it, those stored longest ago are deleted."),
+    embedder: z
+      .object({ model: z.string(), dimensions: z.int() })
+      .describe("The model that embeds the agent's memories."),
+    pending_embeddings: z
+      .int()
+      .describe("Number of memories not yet embedded, counted up to 10,000. The text search finds them already."),
+    clearing: z.boolean().describe("Whether a clear is running."),
   })
   .meta({ id: "MemoryStatus" });
-
-const counted = Pagination.extend({
-  total_relation: z.enum(["eq", "gte"]).describe("`gte`: there are more than `total`, which is counted to 10,000."),
-});
 
 const params = z.strictObject({ agent_id: AgentRef });
 const memoryParams = z.strictObject({ agent_id: AgentRef, memory_id: z.string() });
@@ -136,7 +145,7 @@ export const memoryOperations = {
     tag,
     summary: "Search memory",
     description:
-      "By meaning and by words at once: what only one of the two finds is found. Where no embedder answers, it goes by words alone and says so.",
+      "Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.",
     permission: "read",
     readOnly: true,
     params,
@@ -149,7 +158,7 @@ export const memoryOperations = {
     id: "addMemory",
     tag,
     summary: "Add memory",
-    description: "The same content of the same user is kept once: adding it again makes it the newest.",
+    description: "The same content of the same user is stored once. Adding it again makes it the newest.",
     permission: "write",
     params,
     body: AddMemory,
@@ -161,19 +170,19 @@ export const memoryOperations = {
     id: "listMemories",
     tag,
     summary: "List memories",
-    description: "The one last said comes first.",
+    description: "Most recently stored first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "read",
     params,
     query: z.strictObject({ ...pageQuery, user_id: ShortText.optional(), session_id: ShortText.optional() }),
     status: 200,
-    response: z.object({ data: z.array(Memory), pagination: counted }),
+    response: cappedList(Memory),
     errors,
   },
   "GET /v1/agents/{agent_id}/memory/status": {
     id: "getMemoryStatus",
     tag,
     summary: "Get memory status",
-    description: "How much there is, and how far embedding has come after the embedder was changed.",
+    description: "Number of memories, and the progress of embedding them.",
     permission: "read",
     params,
     status: 200,
@@ -205,7 +214,7 @@ export const memoryOperations = {
     tag,
     summary: "Clear memory",
     description:
-      "Memories and what was said in sessions. It is out of sight when this returns; a large clear goes on removing in the background, and answers 202. Records of runs and logs are not memory: they expire by themselves.",
+      "Deletes memories and session messages. They are hidden as soon as this returns; a large clear answers 202 and goes on deleting in the background. Records of runs and logs are not deleted: they expire.",
     permission: "delete",
     params,
     query: ClearQuery,
@@ -217,8 +226,8 @@ export const memoryOperations = {
   "GET /v1/agents/{agent_id}/memory/clears/{clear_id}": {
     id: "getMemoryClear",
     tag,
-    summary: "Get clear",
-    description: "How far a clear has come.",
+    summary: "Get memory clear",
+    description: "Progress of a clear that runs in the background.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef, clear_id: z.string() }),
     status: 200,

@@ -14,7 +14,10 @@ export const MetricSeries = z
   .object({
     metric: z.enum(metricNames),
     granularity: Granularity,
-    statistic: z.enum(statistics).nullable().describe("Of response_time; null for the others."),
+    statistic: z
+      .enum(statistics)
+      .nullable()
+      .describe("Which statistic of response_time the values are. null for other metrics."),
     values: z.array(
       z.object({ timestamp: Timestamp, value: z.number(), unit: z.string() }).meta({ id: "MetricValue" }),
     ),
@@ -28,17 +31,19 @@ export const metricOperations = {
     tag: "Logs and metrics",
     summary: "Get metrics",
     description:
-      "Every interval of the range has a value, also one without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` a share from 0 to 1, `tokens` and `cost` are sums; `cost` is in US dollars, as far as the operator set prices. Percentiles are true to within 6 %.",
+      "Returns one value for every interval of the range, including intervals without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` is a fraction from 0 to 1. `tokens` and `cost` are sums; `cost` is in US dollars and covers models whose price the operator has set. Percentiles are accurate to within 6 %.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef }),
     query: z.strictObject({
       metric: z.enum(metricNames),
-      start_time: Instant.optional().describe("From the interval of this time on; 24 hours before the end unless set."),
-      end_time: Instant.optional().describe("Before this time; now unless set."),
-      granularity: Granularity.optional().describe(
-        "The finest with at most 300 values unless set; at most 1,500 values.",
+      start_time: Instant.optional().describe(
+        "Start of the range, rounded down to an interval. The default is 24 hours before the end.",
       ),
-      statistic: z.enum(statistics).optional().describe("Of response_time: avg unless set."),
+      end_time: Instant.optional().describe("End of the range, exclusive. The default is now."),
+      granularity: Granularity.optional().describe(
+        "Length of an interval. A range may have at most 1,500. The default is the shortest that gives at most 300.",
+      ),
+      statistic: z.enum(statistics).optional().describe("Statistic of response_time. The default is avg."),
       environment: z.string().min(1).max(256).optional(),
       version: z.string().min(1).max(256).optional(),
     }),

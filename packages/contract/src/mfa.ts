@@ -8,27 +8,29 @@ const MfaCode = z
   .string()
   .min(6)
   .max(64)
-  .describe("Six digits of the device, or a recovery code. Each counts once.")
+  .describe("Six-digit code from the authenticator app, or a recovery code. Each code works once.")
   .meta({ id: "MfaCode", example: "123456" });
 
 const body = z.strictObject({ code: MfaCode }).meta({ id: "ConfirmMfa" });
 
-/** All of them are about the key that asks: who holds a key adds a device to it. */
+/** These operations always concern the calling key. */
 export const mfaOperations = {
   "POST /v1/mfa": {
     id: "enrolMfa",
     tag,
     summary: "Enrol a second factor",
     description:
-      "For the key that asks. Give `otpauth_url` to an authenticator, keep the recovery codes, then confirm with a code. Nothing counts before that.",
+      "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.",
     permission: null,
     status: 201,
     response: single(
       z
         .object({
-          secret: z.string().describe("Base32. Shown only now."),
+          secret: z.string().describe("The shared secret, in base32. Shown only once."),
           otpauth_url: z.string(),
-          recovery_codes: z.array(z.string()).describe("For the day the device is lost; each once. Shown only now."),
+          recovery_codes: z
+            .array(z.string())
+            .describe("Codes for when the device is lost. Each works once. Shown only once."),
         })
         .meta({ id: "MfaEnrolment" }),
     ),
@@ -48,7 +50,8 @@ export const mfaOperations = {
     id: "stepUp",
     tag,
     summary: "Get a step-up token",
-    description: "For scripts: a token for `X-MFA-Code` that counts for this key as a code does, for ten minutes.",
+    description:
+      "Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.",
     permission: null,
     body: body.meta({ id: "StepUp" }),
     status: 201,

@@ -14,29 +14,31 @@ import {
 type Json = Record<string, unknown>;
 
 const introduction = `
-Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. Bodies are JSON, times are ISO 8601 in UTC.
+Every request needs an API key: \`Authorization: Bearer <API_KEY>\`. Bodies are JSON. Timestamps are ISO 8601 in UTC.
 
-An object or the outcome of an action comes as \`{"success": true, "data": …}\`, a list as \`{"data": […], "pagination": …}\`,
-a refusal as \`{"success": false, "error": {"code", "message", "details"}}\`. Unknown fields and parameters are refused and named in \`details\`.
+An object or the result of an action is returned as \`{"success": true, "data": …}\`, a list as \`{"data": […], "pagination": …}\`,
+an error as \`{"success": false, "error": {"code", "message", "details"}}\`. Unknown fields and parameters are rejected and named in \`details\`.
 
-Every answer has the header \`X-Request-Id\`: your own, if you sent one, or ours. Quote it when something went wrong.
+Every response has the header \`X-Request-Id\`: the one you sent, or a new one. Include it when you report a problem.
 
-Any POST or PATCH may carry an \`Idempotency-Key\`: send the same one again after a timeout and nothing happens twice.
-Past the rate limit of your tier the answer is 429 \`rate_limited\`, with \`retry_after\` in seconds.
+Every POST and PATCH accepts an \`Idempotency-Key\`. If you retry with the same key, the change is made only once.
+Above the rate limit of your tier the response is 429 \`rate_limited\`, with \`retry_after\` in seconds.
 `.trim();
 
 const tagDescriptions = {
-  Invocations: "Runs of an agent. An accepted run is never lost, and a retried one never runs twice.",
-  Agents: "A named, declarative definition of who answers and how. `{agent_id}` is an agent's id or its name.",
-  Deployments: "Which version of an agent is live where. A version never changes; a bad one is gone in one call.",
-  "Logs and metrics": "What every agent did, and how well.",
-  Memory: "What an agent remembers, searched by meaning and by words, and cleared for good.",
+  Invocations:
+    "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
+  Agents:
+    "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
+  Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
+  "Logs and metrics": "Logs and metrics of an agent's runs.",
+  Memory: "What an agent remembers: search by meaning and by words, add, list and delete.",
   Webhooks:
-    "Who is told of events, and what became of each delivery. Every delivery is signed; at least once, in no order.",
-  Models: "Who answers: models of providers, with the organisation's own keys or the server's.",
-  "API keys": "What may be done, to which agents, and until when. A key is shown once, when it is made.",
-  "Multi-factor": "A second factor for a key: time-based codes, for operations whose agents ask for one.",
-  "Audit log": "Who changed what, from where, and what was refused. Nobody can change an entry.",
+    "URLs that receive events, and the log of their deliveries. Deliveries are signed and made at least once; their order is not guaranteed.",
+  Models: "Models that agents can use, and model providers with your organisation's own API keys.",
+  "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
+  "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
+  "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
 };
 
 /** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */
@@ -77,7 +79,7 @@ class Components {
 
 const permissionText = (permission: Operation["permission"]): string => {
   if (permission === "public") return "Needs no API key.";
-  return permission === null ? "Any valid key will do." : `Needs the permission \`${permission}\`.`;
+  return permission === null ? "Needs any valid API key." : `Needs the permission \`${permission}\`.`;
 };
 
 const content = (schema: unknown) => ({ "application/json": { schema } });
@@ -86,7 +88,8 @@ const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "Makes a retry safe for 24 hours: the first answer comes again, and nothing happens twice.",
+  description:
+    "Makes retries safe for 24 hours: a retry with the same key returns the first response and changes nothing.",
   schema: { type: "string", pattern: idempotencyKeyPattern.source },
 };
 
@@ -94,25 +97,28 @@ const lastEventId = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "With `Accept: text/event-stream`: goes on after this event.",
+  description: "With `Accept: text/event-stream`: resume the stream after this event.",
   schema: { type: "string" },
 };
 
 const header = (description: string, type: "string" | "integer") => ({ description, schema: { type } });
 
 const limitHeaders = {
-  "X-RateLimit-Limit": header("Requests the organisation may make at once.", "integer"),
-  "X-RateLimit-Remaining": header("Requests left now.", "integer"),
-  "X-RateLimit-Reset": header("When all will be left again, in Unix seconds.", "integer"),
-  RateLimit: header("The same, in the form of the IETF draft.", "string"),
-  "RateLimit-Policy": header("The limit behind it, in the form of the IETF draft.", "string"),
+  "X-RateLimit-Limit": header(
+    "Maximum number of requests that the organisation can make at once (the burst).",
+    "integer",
+  ),
+  "X-RateLimit-Remaining": header("Number of requests remaining.", "integer"),
+  "X-RateLimit-Reset": header("Unix time, in seconds, at which the limit is fully restored.", "integer"),
+  RateLimit: header("The same values in the format of the IETF draft.", "string"),
+  "RateLimit-Policy": header("The rate limit in the format of the IETF draft.", "string"),
 };
 
 const headersOf = (key: OperationKey) => ({
-  "X-Request-Id": header("Quote it when something went wrong.", "string"),
+  "X-Request-Id": header("Id of this request. Include it when you report a problem.", "string"),
   ...(operations[key].permission !== "public" && limitHeaders),
   ...(isRepeatable(key) && {
-    "Idempotent-Replayed": header("`true` when this is the first answer, sent again.", "string"),
+    "Idempotent-Replayed": header("`true` if this is a repetition of an earlier response.", "string"),
   }),
 });
 
@@ -145,7 +151,7 @@ function responsesOf(key: OperationKey, components: Components): Json {
     [operation.status]: success,
     ...(operation.accepted && {
       202: {
-        description: "Accepted: it goes on in the background",
+        description: "Accepted: continues in the background",
         headers: headersOf(key),
         content: content(components.add(operation.accepted, "output")),
       },

@@ -6,7 +6,9 @@ import type { OperationTable } from "./operation.ts";
 export const providerTypes = ["openai", "anthropic", "google", "openai-compatible"] as const;
 export const ProviderType = z
   .enum(providerTypes)
-  .describe("Whose interface it speaks. `openai-compatible` is for vLLM, Ollama, gateways and the like.")
+  .describe(
+    "Which API the provider has. `openai-compatible` is for vLLM, Ollama, gateways and others with OpenAI's API.",
+  )
   .meta({ id: "ProviderType" });
 export type ProviderType = z.infer<typeof ProviderType>;
 
@@ -17,19 +19,19 @@ export const ProviderName = z
     "Use 1 to 63 lower-case letters, digits and hyphens, starting with a letter or digit",
   )
   .refine((name) => name !== "perch", "`perch` is taken by the built-in models")
-  .describe("The first half of `provider/model`.")
+  .describe("The part before the slash in `provider/model`.")
   .meta({ id: "ProviderName", example: "openai" });
 
-const BaseUrl = HttpUrl.nullable().describe("Where it answers; null is the provider's own address.");
+const BaseUrl = HttpUrl.nullable().describe("URL of the provider's API. null uses the provider's public API.");
 export const ProviderModels = z
   .array(z.string().regex(/^\S{1,200}$/, "Expected the provider's name for a model"))
   .max(200)
-  .describe("The models that may be used; empty means any that the provider has.");
+  .describe("Models that agents may use. Empty: all models of the provider.");
 /** Visible ASCII: it travels in a header. */
 export const ProviderApiKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,4096}$/, "Expected visible characters, without spaces")
-  .describe("Kept encrypted and never shown.");
+  .describe("Stored encrypted and never returned.");
 
 export const Provider = z
   .object({
@@ -37,7 +39,7 @@ export const Provider = z
     type: ProviderType,
     base_url: BaseUrl,
     models: ProviderModels,
-    api_key_set: z.boolean().describe("Whether it has an API key. The key itself is never shown."),
+    api_key_set: z.boolean().describe("Whether an API key is set. The key is never returned."),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -62,17 +64,19 @@ const UpdateProvider = z
   .strictObject({
     base_url: BaseUrl.optional(),
     models: ProviderModels.optional(),
-    api_key: ProviderApiKey.nullable().optional().describe("null takes it away. A new `base_url` needs it anew."),
+    api_key: ProviderApiKey.nullable().optional().describe("null removes the key. Required when `base_url` changes."),
   })
   .meta({ id: "UpdateProvider" });
 
 export const ModelEntry = z
   .object({
-    id: z.string().describe("What an agent's `model` may be. `provider/*` stands for any model that the provider has."),
+    id: z.string().describe("Value for an agent's `model`. `provider/*` stands for all models of the provider."),
     provider: z.string(),
     source: z
       .enum(["built-in", "installation", "organisation"])
-      .describe("Who brings it: Perch, the server's operator, or your organisation."),
+      .describe(
+        "Where the model comes from: built into Perch, the server's configuration, or your organisation's providers.",
+      ),
   })
   .meta({ id: "ModelEntry" });
 export type ModelEntry = z.infer<typeof ModelEntry>;
@@ -88,7 +92,8 @@ export const providerOperations = {
     id: "listModels",
     tag,
     summary: "List models",
-    description: "What an agent of this organisation can run on: built-in models, the server's providers and your own.",
+    description:
+      "Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.",
     permission: "read",
     query: z.strictObject(pageQuery),
     status: 200,
@@ -97,8 +102,8 @@ export const providerOperations = {
   "POST /v1/providers": {
     id: "createProvider",
     tag,
-    summary: "Add model provider",
-    description: "Goes before a provider of the same name that the server has.",
+    summary: "Create model provider",
+    description: "Takes precedence over a provider of the same name in the server's configuration.",
     permission: "manage",
     body: CreateProvider,
     status: 201,
@@ -108,7 +113,7 @@ export const providerOperations = {
     id: "listProviders",
     tag,
     summary: "List model providers",
-    description: "Those of your organisation. What the server brings is in `GET /v1/models`.",
+    description: "Providers of your organisation. For models of the server's providers see `GET /v1/models`.",
     permission: "read",
     query: z.strictObject({ ...pageQuery, sort: sortQuery(providerSortFields) }),
     status: 200,
@@ -129,7 +134,7 @@ export const providerOperations = {
     tag,
     summary: "Update model provider",
     description:
-      "Counts from the next model call on. A new address needs the API key anew, so that nobody can send it elsewhere.",
+      "Takes effect with the next model call. Changing `base_url` requires `api_key` too, so that a stored key cannot be sent to another address.",
     permission: "manage",
     params,
     body: UpdateProvider,
@@ -140,8 +145,9 @@ export const providerOperations = {
   "DELETE /v1/providers/{provider_name}": {
     id: "deleteProvider",
     tag,
-    summary: "Remove model provider",
-    description: "Runs that need it fail from their next model call on, unless the server has a provider of that name.",
+    summary: "Delete model provider",
+    description:
+      "Runs that use the provider fail at their next model call, unless the server has a provider of the same name.",
     permission: "manage",
     params,
     status: 200,

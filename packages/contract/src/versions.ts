@@ -15,7 +15,7 @@ export const VersionSummary = z
   .object({
     version: VersionLabel,
     agent_id: AgentId,
-    checksum: z.string().describe("SHA-256 of the definition: two versions with one checksum are the same."),
+    checksum: z.string().describe("SHA-256 of the definition. Versions with the same checksum are identical."),
     created_by: KeyId.nullable(),
     created_at: Timestamp,
   })
@@ -33,11 +33,12 @@ export const VersionDiff = z
     to: z.string(),
     same: z.boolean(),
     changes: z.array(
-      z
-        .object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() })
-        .meta({ id: "VersionChange", description: "What is absent on one side is left out there." }),
+      z.object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() }).meta({
+        id: "VersionChange",
+        description: "`from` or `to` is missing if the field does not exist on that side.",
+      }),
     ),
-    text: z.string().describe("The same for reading: a unified diff, with texts line by line."),
+    text: z.string().describe("The changes as a unified diff."),
   })
   .meta({ id: "VersionDiff" });
 export type VersionDiff = z.infer<typeof VersionDiff>;
@@ -61,7 +62,7 @@ export const versionOperations = {
     id: "getVersion",
     tag,
     summary: "Get version",
-    description: "The whole definition, as it was when the label was first used. It never changes.",
+    description: "The agent's definition at the time the version was created. It never changes.",
     permission: "read",
     params,
     status: 200,
@@ -72,10 +73,10 @@ export const versionOperations = {
     id: "diffVersions",
     tag,
     summary: "Compare versions",
-    description: "What changes from this version to another one, or to the agent's draft.",
+    description: "Changes from this version to another version, or to the agent's draft.",
     permission: "read",
     params,
-    query: z.strictObject({ to: z.string().default("draft").describe("A version's label, or `draft`.") }),
+    query: z.strictObject({ to: z.string().default("draft").describe("Label of a version, or `draft`.") }),
     status: 200,
     response: single(VersionDiff),
     errors: ["not_found"],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
-import { subscribableEvents } from "./events.ts";
+import { SubscribableEventType, subscribableEvents } from "./events.ts";
 import { AgentId, AgentRef, KeyId, WebhookId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -14,26 +14,33 @@ const WebhookUrl = z
   .url({ protocol: /^https?$/, error: "Expected an https address" })
   .max(2048)
   .refine((text) => !/^https?:[\\/]*[^\\/?#]*@/i.test(text), "Must not contain a user name or password")
-  .describe("HTTPS address that receives events. It must not be a private address.")
+  .describe("HTTPS URL that receives events. It must not resolve to a private address.")
   .meta({ example: "https://hooks.example.com/perch" });
 
 const WebhookEvents = z
-  .array(z.enum(subscribableEvents))
+  .array(SubscribableEventType)
   .min(1)
   .max(subscribableEvents.length)
   .refine((names) => new Set(names).size === names.length, "An event is named twice")
-  .describe("The names of the events it receives.");
+  .describe("Names of the events to deliver.");
 
 export const Webhook = z
   .object({
     id: WebhookId,
-    agent_id: AgentId.nullable().describe("The one agent whose events it receives; null means all."),
+    agent_id: AgentId.nullable().describe("The only agent whose events are delivered. null: all agents."),
     url: z.string(),
     events: z.array(z.string()),
     status: WebhookStatus,
-    disabled_reason: z.string().nullable().describe("Why Perch disabled it; null if you did, or if it is enabled."),
-    failing_since: Timestamp.nullable().describe("Since when no attempt has gone well; null while they do."),
-    previous_secret_until: Timestamp.nullable().describe("Until when the secret before the last rotation signs too."),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .describe("Why Perch disabled the webhook. null if it is enabled, or if you disabled it."),
+    failing_since: Timestamp.nullable().describe(
+      "Time since which every attempt has failed. null if the last attempt succeeded.",
+    ),
+    previous_secret_expires_at: Timestamp.nullable().describe(
+      "Until when deliveries are signed with the previous secret too.",
+    ),
     created_by: KeyId.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -49,7 +56,7 @@ const CreateWebhook = z
     agent_id: AgentRef.min(1)
       .max(128)
       .optional()
-      .describe("Id or name of the one agent whose events it receives; left out, those of all agents."),
+      .describe("Id or name of the only agent whose events are delivered. The default is all agents."),
     url: WebhookUrl,
     events: WebhookEvents,
   })
@@ -62,24 +69,26 @@ const UpdateWebhook = z
     enabled: z
       .boolean()
       .optional()
-      .describe("false stops deliveries and cancels what is pending when its turn comes. true begins anew."),
+      .describe(
+        "false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.",
+      ),
   })
   .meta({ id: "UpdateWebhook" });
 
 const RotateWebhookSecret = z
   .strictObject({
-    overlap_hours: z
+    overlap_seconds: z
       .int()
       .min(0)
-      .max(168)
-      .default(24)
-      .describe("How long the old secret signs beside the new one: up to 7 days, one day unless set."),
+      .max(7 * 86_400)
+      .default(86_400)
+      .describe("How long deliveries are signed with the old secret too: up to 7 days. The default is one day."),
   })
   .meta({ id: "RotateWebhookSecret" });
 
 const WebhookWithSecret = single(
   Webhook.extend({
-    secret: z.string().regex(webhookSecretPattern).describe("Shown this once: it is kept encrypted."),
+    secret: z.string().regex(webhookSecretPattern).describe("The signing secret. Shown only once."),
   }).meta({ id: "WebhookWithSecret" }),
 );
 
@@ -92,7 +101,7 @@ export const webhookOperations = {
     tag,
     summary: "Create webhook",
     description:
-      "The answer holds the secret that signs deliveries, this once. `X-Service-Signature` is the HMAC-SHA-256 of the raw body in hex, keyed with the secret as it is shown; the headers of Standard Webhooks come besides.",
+      "The response contains the signing secret, which is shown only once. The header `X-Service-Signature` of a delivery is the hex-encoded HMAC-SHA-256 of the raw body, keyed with the whole secret as shown. Deliveries also carry the headers of Standard Webhooks.",
     permission: "write",
     body: CreateWebhook,
     status: 201,
@@ -128,7 +137,7 @@ export const webhookOperations = {
     id: "updateWebhook",
     tag,
     summary: "Update webhook",
-    description: "Counts from the next attempt on, also for deliveries that are pending.",
+    description: "Takes effect with the next attempt, also for pending deliveries.",
     permission: "write",
     params,
     body: UpdateWebhook,
@@ -140,7 +149,7 @@ export const webhookOperations = {
     id: "deleteWebhook",
     tag,
     summary: "Delete webhook",
-    description: "Its pending deliveries are cancelled, and its delivery log is gone with it.",
+    description: "Cancels pending deliveries and deletes the webhook's delivery log.",
     permission: "delete",
     params,
     status: 200,
@@ -152,7 +161,7 @@ export const webhookOperations = {
     tag,
     summary: "Rotate webhook secret",
     description:
-      "Makes a new secret and shows it once. During the overlap both sign: `webhook-signature` holds one signature of each, `X-Service-Signature` is the new secret's and `X-Service-Signature-Previous` the old one's.",
+      "Creates a new secret and shows it once. During the overlap, deliveries are signed with both secrets: `webhook-signature` contains both signatures, `X-Service-Signature` is made with the new secret and `X-Service-Signature-Previous` with the old one.",
     permission: "write",
     params,
     body: RotateWebhookSecret,

@@ -1,22 +1,26 @@
 import type { DataOf, ItemOf, OperationKey, PaginationOf, RequestOf, ResponseOf } from "./operation-parts.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { type Page, PageList } from "./page-list.ts";
-import { type Answer, type Call, type OpenStream, openStream, send } from "./send.ts";
+import { type ApiResponse, type Call, type OpenStream, openStream, send } from "./send.ts";
 
-/** What the methods of the namespaces are made of. */
+/** The calls that the methods of the namespaces make. */
 export interface Client {
   readonly settings: Settings;
-  send<K extends OperationKey>(key: K, request: RequestOf<K>, options?: RequestOptions): Promise<Answer<ResponseOf<K>>>;
-  /** The body as it is. */
+  send<K extends OperationKey>(
+    key: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ApiResponse<ResponseOf<K>>>;
+  /** Returns the whole body. */
   request<K extends OperationKey>(key: K, request: RequestOf<K>, options?: RequestOptions): Promise<ResponseOf<K>>;
-  /** What is in its envelope. */
+  /** Returns `data` of the body. */
   data<K extends OperationKey>(key: K, request: RequestOf<K>, options?: RequestOptions): Promise<DataOf<K>>;
   list<K extends OperationKey>(
     key: K,
     request: RequestOf<K>,
     options?: RequestOptions,
   ): PageList<ItemOf<K>, PaginationOf<K>>;
-  /** One try to open the stream of an operation. All tries of one stream are the same call. */
+  /** One attempt to open the event stream of an operation. All attempts share one idempotency key. */
   stream<K extends OperationKey>(
     key: K,
     request: RequestOf<K>,
@@ -30,12 +34,12 @@ interface Parts {
   readonly body?: unknown;
 }
 
-/** A missing part would make another address of it: `/v1/agents//logs`, or the list instead of one. */
+/** An empty parameter would change the route: `/v1/agents//logs`, or the list instead of one item. */
 function fill(path: string, params: Parts["params"] = {}): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     if (typeof value !== "string" || value === "" || value === "." || value === "..")
-      throw new TypeError(`${name} must be a text that is not empty`);
+      throw new TypeError(`${name} must be a non-empty string`);
     return encodeURIComponent(value);
   });
 }
@@ -46,7 +50,7 @@ function searchOf(query: Parts["query"] = {}): string {
   return text && `?${text}`;
 }
 
-/** One key for all tries of one call: whatever the network does, it is done once. `randomUUID` is not there on every page. */
+/** The same for all attempts of a call, so that it takes effect once. `randomUUID` does not exist in insecure contexts. */
 export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -71,11 +75,11 @@ function callOf(key: OperationKey, request: Parts, options: RequestOptions = {})
   };
 }
 
-/** The operations over one connection's settings. */
+/** Creates the client for these settings. */
 export function createClient(settings: Settings): Client {
   const client: Client = {
     settings,
-    send: async (key, request, options) => (await send(settings, callOf(key, request, options))) as Answer<never>,
+    send: async (key, request, options) => (await send(settings, callOf(key, request, options))) as ApiResponse<never>,
     request: async (key, request, options) => (await client.send(key, request, options)).body,
     data: async (key, request, options) =>
       ((await client.request(key, request, options)) as { data: unknown }).data as never,

@@ -1,9 +1,9 @@
 import type { ErrorBody, ErrorDetail } from "./generated-schemas.ts";
 
-/** What the API answers, and two of the client's own: there was no answer, or none in time. */
+/** Error codes of the API, and two of the client: `connection_failed` and `timed_out`. */
 export type PerchErrorCode = ErrorBody["error"]["code"] | "connection_failed" | "timed_out" | (string & {});
 
-/** All that is known of a failure. */
+/** Fields of an error. */
 export interface Failure {
   readonly status?: number | undefined;
   readonly code: PerchErrorCode;
@@ -14,18 +14,18 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** A call that did not succeed. Its subclasses say how; none of them ever holds the API key. */
+/** Base class of the errors of calls. None contains the API key. */
 export class PerchError extends Error {
   override readonly name: string = "PerchError";
-  /** The HTTP status; undefined where there was no answer. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** What went wrong, for a program: `not_found`, `rate_limited`, … */
+  /** The error code, such as `not_found` or `rate_limited`. */
   readonly code: PerchErrorCode;
-  /** The fields that were refused, and why. */
+  /** The invalid fields. */
   readonly details: readonly ErrorDetail[];
-  /** `X-Request-Id` of the answer: quote it when you report a problem. */
+  /** `X-Request-Id` of the response. Include it when you report a problem. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before it is worth trying again, where the server said so. */
+  /** Seconds to wait before retrying, if the server gave them. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(failure: Failure) {
@@ -50,11 +50,11 @@ export class UnauthorizedError extends PerchError {
 export class ForbiddenError extends PerchError {
   override readonly name = "ForbiddenError";
 }
-/** 404 `not_found`: there is no such thing, or it is out of the key's reach. */
+/** 404 `not_found`: the resource does not exist, or the API key cannot access it. */
 export class NotFoundError extends PerchError {
   override readonly name = "NotFoundError";
 }
-/** 409 `conflict`: the message says with what. */
+/** 409 `conflict`: the request conflicts with the state of the resource. */
 export class ConflictError extends PerchError {
   override readonly name: string = "ConflictError";
 }
@@ -62,7 +62,7 @@ export class ConflictError extends PerchError {
 export class PayloadTooLargeError extends PerchError {
   override readonly name = "PayloadTooLargeError";
 }
-/** 429 `rate_limited`, also after all retries: see `retryAfterSeconds`. */
+/** 429 `rate_limited`, even after all retries. See `retryAfterSeconds`. */
 export class RateLimitedError extends PerchError {
   override readonly name = "RateLimitedError";
 }
@@ -70,20 +70,20 @@ export class RateLimitedError extends PerchError {
 export class ServerError extends PerchError {
   override readonly name: string = "ServerError";
 }
-/** 503 `unavailable`, also after all retries. */
+/** 503 `unavailable`, even after all retries. */
 export class UnavailableError extends PerchError {
   override readonly name = "UnavailableError";
 }
-/** There was no answer: the connection could not be made, or broke. */
+/** The connection could not be opened, or broke before the response was complete. */
 export class ConnectionError extends PerchError {
   override readonly name: string = "ConnectionError";
 }
-/** There was no answer within `timeoutMs`. */
+/** There was no response within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
 }
 
-/** The agent ran and failed. The same `Idempotency-Key` gets the same failure again. */
+/** The run failed. A retry with the same `Idempotency-Key` returns the same error. */
 export class RunFailedError extends ServerError {
   override readonly name = "RunFailedError";
   /** `request_id` of the run, for `invocations.get`. */
@@ -94,7 +94,7 @@ export class RunFailedError extends ServerError {
   }
 }
 
-/** The run was cancelled while somebody waited for it. */
+/** The run was cancelled. */
 export class RunCancelledError extends ConflictError {
   override readonly name = "RunCancelledError";
   /** `request_id` of the run, for `invocations.get`. */
@@ -105,12 +105,12 @@ export class RunCancelledError extends ConflictError {
   }
 }
 
-/** A delivery whose signature, or time, is not right. Answer it with 401. */
+/** The signature or the timestamp of a webhook delivery is invalid. Respond with 401. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 }
 
-const classOf: Readonly<Record<string, new (failure: Failure) => PerchError>> = {
+const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError>> = {
   invalid_request: InvalidRequestError,
   unauthorized: UnauthorizedError,
   forbidden: ForbiddenError,
@@ -124,10 +124,10 @@ const classOf: Readonly<Record<string, new (failure: Failure) => PerchError>> = 
   timed_out: TimeoutError,
 };
 
-/** The error of the class that its code has. */
-export function errorOf(failure: Failure): PerchError {
+/** Creates an error of the class for its code. */
+export function createError(failure: Failure): PerchError {
   const invocationId = failure.details?.find(({ field }) => field === "request_id")?.error;
   if (invocationId !== undefined && failure.code === "server_error") return new RunFailedError(failure, invocationId);
   if (invocationId !== undefined && failure.code === "conflict") return new RunCancelledError(failure, invocationId);
-  return new (classOf[failure.code] ?? PerchError)(failure);
+  return new (errorClasses[failure.code] ?? PerchError)(failure);
 }

@@ -1,43 +1,43 @@
 import { ConnectionError, PerchError } from "./errors.ts";
 import { readEvents, type SentEvent } from "./read-events.ts";
-import { waitBeforeMs } from "./retry-rules.ts";
+import { retryDelayMs } from "./retry-rules.ts";
 import type { OpenStream } from "./send.ts";
 import { sleep } from "./time-limits.ts";
 
-/** A stream of events that can be opened again. */
+/** An event stream that can be reopened. */
 export interface Source {
   readonly open: (lastEventId: string | undefined) => Promise<OpenStream>;
   readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
-  /** Where to begin. */
+  /** Continue after this event. */
   readonly lastEventId?: string | undefined;
   readonly onOpen?: (stream: OpenStream) => void;
-  /** Bytes came: the connection lives. */
+  /** Called when data arrives. */
   readonly onBytes?: () => void;
-  /** For a stream that does not go on where it was: what was missed, asked for after each coming back. */
+  /** For streams that cannot be resumed: fetches the missed events after each reconnect. */
   readonly catchUp?: () => Promise<SentEvent[]>;
 }
 
-/** Three heartbeats without a byte: the connection is gone, whatever it says. */
-const silenceMs = 45_000;
+/** Three heartbeats without data: the connection is dead. */
+const idleTimeoutMs = 45_000;
 
 async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void): AsyncGenerator<SentEvent, void> {
   const onBytes = (): void => {
-    stream.watch.restart(silenceMs);
+    stream.watch.restart(idleTimeoutMs);
     source.onBytes?.();
   };
   try {
-    stream.watch.restart(silenceMs);
+    stream.watch.restart(idleTimeoutMs);
     yield* readEvents(stream.body, { onBytes, onComment: onAlive });
   } catch (error) {
-    throw stream.failureOf(error);
+    throw stream.toPerchError(error);
   } finally {
     stream.watch.stop();
   }
 }
 
-/** The connection is open meanwhile, so that nothing falls between the two. */
-async function caughtUp(catchUp: NonNullable<Source["catchUp"]>, stream: OpenStream): Promise<SentEvent[]> {
+/** The stream is already open meanwhile, so that no event is lost in between. */
+async function fetchMissed(catchUp: NonNullable<Source["catchUp"]>, stream: OpenStream): Promise<SentEvent[]> {
   try {
     return await catchUp();
   } catch (error) {
@@ -48,8 +48,8 @@ async function caughtUp(catchUp: NonNullable<Source["catchUp"]>, stream: OpenStr
 }
 
 /**
- * Events without end, over as many connections as it takes. It gives up after `maxRetries` failures without an event or a heartbeat between them: a long
- * run may outlive many connections. An event without an id tells of a failure of the node that served it, so it ends the connection and nothing else.
+ * Endless events, with reconnects. It gives up after `maxRetries` consecutive failures without an event or a heartbeat: a long run may outlive
+ * many connections. An event without an id means that the node failed, so it only ends the connection.
  */
 export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
   let { lastEventId } = source;
@@ -63,7 +63,7 @@ export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
     try {
       const stream = await source.open(lastEventId);
       source.onOpen?.(stream);
-      if (isBack && source.catchUp) yield* await caughtUp(source.catchUp, stream);
+      if (isBack && source.catchUp) yield* await fetchMissed(source.catchUp, stream);
       isBack = true;
       for await (const event of readOnce(source, stream, onAlive)) {
         if (event.id === undefined) break;
@@ -76,7 +76,7 @@ export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
       if (!(error instanceof PerchError)) throw error;
       failure = error;
     }
-    const waitMs = failures < source.maxRetries ? waitBeforeMs(failure, failures, Math.random()) : undefined;
+    const waitMs = failures < source.maxRetries ? retryDelayMs(failure, failures, Math.random()) : undefined;
     if (waitMs === undefined) throw failure;
     failures++;
     await sleep(waitMs, source.signal);

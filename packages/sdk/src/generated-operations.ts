@@ -8,7 +8,6 @@ import type {
   AgentSummary,
   ApiKey,
   AuditEntry,
-  AuditPagination,
   CappedPagination,
   ConfirmMfa,
   CreateAgent,
@@ -17,6 +16,7 @@ import type {
   CreateProvider,
   CreateWebhook,
   CreatedApiKey,
+  CursorPagination,
   Delivery,
   DeliveryStatus,
   DeliveryWithAttempts,
@@ -35,7 +35,6 @@ import type {
   KeyStatus,
   LogEntry,
   LogLevel,
-  LogPagination,
   Me,
   Memory,
   MemoryClear,
@@ -77,7 +76,7 @@ import type {
 /** Every operation, by its route. */
 export interface Operations {
   /**
-   * Create agent. `name` never changes afterwards. `model` is required, except for a remote agent (`runtime.type` is `http`). Left out, the rest is `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
+   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
    *
    * Needs the permission `write`.
    */
@@ -85,11 +84,11 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Lets you set `security` that refuses this very request: an address list without you in it, say.
+         * Apply `security` settings even if they would refuse this request, such as an IP allow-list without your address.
          *
-         * @defaultValue `"false"`
+         * @defaultValue `false`
          */
-        force?: "true" | "false" | undefined;
+        force?: boolean | undefined;
       } | undefined;
       body: CreateAgent;
     };
@@ -103,19 +102,19 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -141,7 +140,7 @@ export interface Operations {
     };
   };
   /**
-   * Update agent. Changes the draft. `memory`, `limits` and `security` merge field by field, everything else is replaced; null restores the default. Changing `security` or `auth` also needs the permission `manage`, and is refused with `conflict` where it would refuse this very request, unless forced.
+   * Update agent. Changes the draft. `memory`, `limits`, `logs` and `security` are merged field by field; every other field is replaced. null restores a field's default. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
    *
    * Needs the permission `write`.
    */
@@ -153,11 +152,11 @@ export interface Operations {
       };
       query?: {
         /**
-         * Lets you set `security` that refuses this very request: an address list without you in it, say.
+         * Apply `security` settings even if they would refuse this request, such as an IP allow-list without your address.
          *
-         * @defaultValue `"false"`
+         * @defaultValue `false`
          */
-        force?: "true" | "false" | undefined;
+        force?: boolean | undefined;
       } | undefined;
       body?: UpdateAgent | undefined;
     };
@@ -167,7 +166,7 @@ export interface Operations {
     };
   };
   /**
-   * Delete agent. The agent is gone at once and its name is free again. Keys that belong to it are revoked.
+   * Delete agent. Deletes the agent immediately; its name can be used again. Keys that are limited to this agent are revoked.
    *
    * Needs the permission `delete`.
    */
@@ -187,7 +186,7 @@ export interface Operations {
     };
   };
   /**
-   * Pause agent. A paused agent refuses new invocations with `conflict`. Pausing twice is the same as once.
+   * Pause agent. A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.
    *
    * Needs the permission `write`.
    */
@@ -221,7 +220,7 @@ export interface Operations {
     };
   };
   /**
-   * Invoke agent. Runs the agent durably and waits for its answer. `Prefer: respond-async` answers 202 at once, `Prefer: wait=N` after N seconds; the run goes on either way, and `Location` says where to read it. With an `Idempotency-Key` a retry joins the first run instead of starting another. `Accept: text/event-stream` streams the events `token`, `tool`, `done` and `error`; a client that leaves does not stop the run, and can come back with `Last-Event-ID`.
+   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
    *
    * Needs the permission `write`.
    */
@@ -246,7 +245,7 @@ export interface Operations {
     event: RunEvent;
   };
   /**
-   * List invocations. Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List invocations. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    */
@@ -258,13 +257,13 @@ export interface Operations {
       };
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
@@ -272,9 +271,9 @@ export interface Operations {
         status?: InvocationStatus | undefined;
         session_id?: string | undefined;
         environment?: string | undefined;
-        /** From this time on. */
+        /** Only runs created at this time or later. */
         start_time?: string | undefined;
-        /** Before this time. */
+        /** Only runs created before this time. */
         end_time?: string | undefined;
       } | undefined;
     };
@@ -284,7 +283,7 @@ export interface Operations {
     };
   };
   /**
-   * Get invocation. `Accept: text/event-stream` follows the run instead, from its beginning or after `Last-Event-ID`, with the same events as invoke.
+   * Get invocation. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
    */
@@ -303,7 +302,7 @@ export interface Operations {
     event: RunEvent;
   };
   /**
-   * Cancel invocation. The run stops before its next step and is recorded as `cancelled`. A run that has ended stays as it is.
+   * Cancel invocation. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
    * Needs the permission `write`.
    */
@@ -321,7 +320,7 @@ export interface Operations {
     };
   };
   /**
-   * Create deployment. Answers at once with `pending`. Checks of the model, the tools and the limits follow; then it is `active` and live from the next request on, or `failed` with an `error`, and what was live stays so.
+   * Create deployment. Returns immediately with the status `pending`. The model, the tools and the limits are checked; then the deployment is `active` and serves the next request, or it is `failed` with an `error` and the live deployment stays live.
    *
    * Needs the permission `write`.
    */
@@ -339,7 +338,7 @@ export interface Operations {
     };
   };
   /**
-   * List deployments. All there ever were: nothing is removed.
+   * List deployments. Includes past deployments. Deployments are never deleted.
    *
    * Needs the permission `read`.
    */
@@ -351,19 +350,19 @@ export interface Operations {
       };
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -392,7 +391,7 @@ export interface Operations {
     };
   };
   /**
-   * Adjust canary. Changes the share of a canary. Sessions that are on it stay on it when the share grows.
+   * Adjust canary. Changes a canary's share of requests. When the share grows, sessions on the canary stay on it.
    *
    * Needs the permission `write`.
    */
@@ -411,7 +410,7 @@ export interface Operations {
     };
   };
   /**
-   * Promote canary. The canary becomes the live deployment, from the next request on.
+   * Promote canary. The canary becomes the live deployment and serves the next request.
    *
    * Needs the permission `write`.
    */
@@ -429,7 +428,7 @@ export interface Operations {
     };
   };
   /**
-   * Abort canary. The canary gets no request any more; the live deployment gets all.
+   * Abort canary. The canary gets no more requests; the live deployment gets all of them.
    *
    * Needs the permission `write`.
    */
@@ -447,7 +446,7 @@ export interface Operations {
     };
   };
   /**
-   * Roll back deployment. The environment runs the version of this deployment again; if it is the live one, the version before it. Counts from the next request on, on every node. The answer is a new deployment; no record is removed. A canary is aborted.
+   * Roll back deployment. Creates a new deployment of this deployment's version in its environment. For the live deployment, the previous version is deployed instead; a canary is aborted. Takes effect with the next request, on every node.
    *
    * Needs the permission `write`.
    */
@@ -473,19 +472,19 @@ export interface Operations {
       };
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -498,7 +497,7 @@ export interface Operations {
     };
   };
   /**
-   * Get version. The whole definition, as it was when the label was first used. It never changes.
+   * Get version. The agent's definition at the time the version was created. It never changes.
    *
    * Needs the permission `read`.
    */
@@ -516,7 +515,7 @@ export interface Operations {
     };
   };
   /**
-   * Compare versions. What changes from this version to another one, or to the agent's draft.
+   * Compare versions. Changes from this version to another version, or to the agent's draft.
    *
    * Needs the permission `read`.
    */
@@ -529,7 +528,7 @@ export interface Operations {
       };
       query?: {
         /**
-         * A version's label, or `draft`.
+         * Label of a version, or `draft`.
          *
          * @defaultValue `"draft"`
          */
@@ -542,7 +541,7 @@ export interface Operations {
     };
   };
   /**
-   * Get logs. Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`. `Accept: text/event-stream` follows new entries instead, with the same filters.
+   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
    *
    * Needs the permission `read`.
    */
@@ -554,39 +553,39 @@ export interface Operations {
       };
       query?: {
         level?: LogLevel | undefined;
-        /** From this time on; the last 24 hours unless set. */
+        /** Only entries at this time or later. The default is 24 hours ago. */
         start_time?: string | undefined;
-        /** Before this time. */
+        /** Only entries before this time. */
         end_time?: string | undefined;
         /**
-         * Entries on a page.
+         * Maximum number of entries to return.
          *
          * @defaultValue `100`
          */
         limit?: number | undefined;
         /**
-         * Entries to skip. `cursor` costs less.
+         * Number of entries to skip. `cursor` is faster.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
-        /** `pagination.next_cursor` of the page before. */
+        /** `pagination.next_cursor` of the previous page. */
         cursor?: string | undefined;
         request_id?: RequestId | undefined;
         environment?: string | undefined;
         version?: string | undefined;
-        /** In the message, in whatever case. */
+        /** Only entries whose message contains this text. Case is ignored. */
         contains?: string | undefined;
       } | undefined;
     };
     response: {
       data: LogEntry[];
-      pagination: LogPagination;
+      pagination: CursorPagination;
     };
     event: LogEntry;
   };
   /**
-   * Add log entries. For remote agents and tools: what they did, beside what Perch saw.
+   * Add log entries. Lets remote agents and tools add their own entries to the agent's log.
    *
    * Needs the permission `write`.
    */
@@ -601,12 +600,13 @@ export interface Operations {
     response: {
       success: true;
       data: {
+        /** Number of entries added. */
         added: number;
       };
     };
   };
   /**
-   * Get metrics. Every interval of the range has a value, also one without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` a share from 0 to 1, `tokens` and `cost` are sums; `cost` is in US dollars, as far as the operator set prices. Percentiles are true to within 6 %.
+   * Get metrics. Returns one value for every interval of the range, including intervals without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` is a fraction from 0 to 1. `tokens` and `cost` are sums; `cost` is in US dollars and covers models whose price the operator has set. Percentiles are accurate to within 6 %.
    *
    * Needs the permission `read`.
    */
@@ -618,13 +618,13 @@ export interface Operations {
       };
       query: {
         metric: "response_time" | "throughput" | "error_rate" | "tokens" | "cost";
-        /** From the interval of this time on; 24 hours before the end unless set. */
+        /** Start of the range, rounded down to an interval. The default is 24 hours before the end. */
         start_time?: string | undefined;
-        /** Before this time; now unless set. */
+        /** End of the range, exclusive. The default is now. */
         end_time?: string | undefined;
-        /** The finest with at most 300 values unless set; at most 1,500 values. */
+        /** Length of an interval. A range may have at most 1,500. The default is the shortest that gives at most 300. */
         granularity?: Granularity | undefined;
-        /** Of response_time: avg unless set. */
+        /** Statistic of response_time. The default is avg. */
         statistic?: "avg" | "p50" | "p95" | "p99" | undefined;
         environment?: string | undefined;
         version?: string | undefined;
@@ -636,7 +636,7 @@ export interface Operations {
     };
   };
   /**
-   * Search memory. By meaning and by words at once: what only one of the two finds is found. Where no embedder answers, it goes by words alone and says so.
+   * Search memory. Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.
    *
    * Needs the permission `read`.
    */
@@ -655,7 +655,7 @@ export interface Operations {
     };
   };
   /**
-   * Add memory. The same content of the same user is kept once: adding it again makes it the newest.
+   * Add memory. The same content of the same user is stored once. Adding it again makes it the newest.
    *
    * Needs the permission `write`.
    */
@@ -673,7 +673,7 @@ export interface Operations {
     };
   };
   /**
-   * List memories. The one last said comes first.
+   * List memories. Most recently stored first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    */
@@ -685,13 +685,13 @@ export interface Operations {
       };
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
@@ -702,19 +702,11 @@ export interface Operations {
     };
     response: {
       data: Memory[];
-      pagination: {
-        limit: number;
-        offset: number;
-        /** How many items there are on all pages. */
-        total: number;
-        has_more: boolean;
-        /** `gte`: there are more than `total`, which is counted to 10,000. */
-        total_relation: "eq" | "gte";
-      };
+      pagination: CappedPagination;
     };
   };
   /**
-   * Clear memory. Memories and what was said in sessions. It is out of sight when this returns; a large clear goes on removing in the background, and answers 202. Records of runs and logs are not memory: they expire by themselves.
+   * Clear memory. Deletes memories and session messages. They are hidden as soon as this returns; a large clear answers 202 and goes on deleting in the background. Records of runs and logs are not deleted: they expire.
    *
    * Needs the permission `delete`.
    */
@@ -725,11 +717,11 @@ export interface Operations {
         agent_id: string;
       };
       query?: {
-        /** Only what belongs to this user. */
+        /** Only memories and messages of this user. */
         user_id?: string | undefined;
-        /** Only what belongs to this session. */
+        /** Only memories and messages of this session. */
         session_id?: string | undefined;
-        /** Only what was last said before this time. */
+        /** Only memories and messages last stored before this time. */
         before?: string | undefined;
       } | undefined;
     };
@@ -739,7 +731,7 @@ export interface Operations {
     };
   };
   /**
-   * Get memory status. How much there is, and how far embedding has come after the embedder was changed.
+   * Get memory status. Number of memories, and the progress of embedding them.
    *
    * Needs the permission `read`.
    */
@@ -787,7 +779,7 @@ export interface Operations {
     };
   };
   /**
-   * Get clear. How far a clear has come.
+   * Get memory clear. Progress of a clear that runs in the background.
    *
    * Needs the permission `read`.
    */
@@ -805,7 +797,7 @@ export interface Operations {
     };
   };
   /**
-   * Create webhook. The answer holds the secret that signs deliveries, this once. `X-Service-Signature` is the HMAC-SHA-256 of the raw body in hex, keyed with the secret as it is shown; the headers of Standard Webhooks come besides.
+   * Create webhook. The response contains the signing secret, which is shown only once. The header `X-Service-Signature` of a delivery is the hex-encoded HMAC-SHA-256 of the raw body, keyed with the whole secret as shown. Deliveries also carry the headers of Standard Webhooks.
    *
    * Needs the permission `write`.
    */
@@ -823,19 +815,19 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -863,7 +855,7 @@ export interface Operations {
     };
   };
   /**
-   * Update webhook. Counts from the next attempt on, also for deliveries that are pending.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries.
    *
    * Needs the permission `write`.
    */
@@ -880,7 +872,7 @@ export interface Operations {
     };
   };
   /**
-   * Delete webhook. Its pending deliveries are cancelled, and its delivery log is gone with it.
+   * Delete webhook. Cancels pending deliveries and deletes the webhook's delivery log.
    *
    * Needs the permission `delete`.
    */
@@ -899,7 +891,7 @@ export interface Operations {
     };
   };
   /**
-   * Rotate webhook secret. Makes a new secret and shows it once. During the overlap both sign: `webhook-signature` holds one signature of each, `X-Service-Signature` is the new secret's and `X-Service-Signature-Previous` the old one's.
+   * Rotate webhook secret. Creates a new secret and shows it once. During the overlap, deliveries are signed with both secrets: `webhook-signature` contains both signatures, `X-Service-Signature` is made with the new secret and `X-Service-Signature-Previous` with the old one.
    *
    * Needs the permission `write`.
    */
@@ -916,7 +908,7 @@ export interface Operations {
     };
   };
   /**
-   * Send test event. Delivers an event `webhook.test` to this webhook, whatever events it asks for.
+   * Send test event. Delivers a `webhook.test` event to this webhook, whether or not it is subscribed to it.
    *
    * Needs the permission `write`.
    */
@@ -932,7 +924,7 @@ export interface Operations {
     };
   };
   /**
-   * List deliveries. Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List deliveries. Newest first. Deliveries are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    */
@@ -943,13 +935,13 @@ export interface Operations {
       };
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
@@ -964,7 +956,7 @@ export interface Operations {
     };
   };
   /**
-   * Get delivery. With each attempt: when, how long, what was answered, and why it failed.
+   * Get delivery. Includes all attempts: when they were made, how long they took, the response, and why they failed.
    *
    * Needs the permission `read`.
    */
@@ -981,7 +973,7 @@ export interface Operations {
     };
   };
   /**
-   * Redeliver one. A new delivery of the same event, with attempts of its own. The event keeps its id.
+   * Redeliver. Creates a new delivery of the same event. The event keeps its id.
    *
    * Needs the permission `write`.
    */
@@ -998,7 +990,7 @@ export interface Operations {
     };
   };
   /**
-   * Redeliver all failed since a time. New deliveries for those that failed since then, and whose event has not been delivered or queued again meanwhile; the oldest 1,000 of them. `more` says whether some are left: ask again.
+   * Redeliver failed deliveries. Creates new deliveries for those that failed since a given time and whose event has not been delivered or queued again. Handles the oldest 1,000; if `has_more` is true, call it again.
    *
    * Needs the permission `write`.
    */
@@ -1012,13 +1004,14 @@ export interface Operations {
     response: {
       success: true;
       data: {
+        /** How many deliveries were created. */
         queued: number;
-        more: boolean;
+        has_more: boolean;
       };
     };
   };
   /**
-   * List events. Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List events. Newest first. Events are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    */
@@ -1026,13 +1019,13 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
@@ -1040,9 +1033,9 @@ export interface Operations {
         type?: EventType | undefined;
         /** Only events of this agent (id or name). */
         agent_id?: string | undefined;
-        /** From this time on. */
+        /** Only events created at this time or later. */
         start_time?: string | undefined;
-        /** Before this time. */
+        /** Only events created before this time. */
         end_time?: string | undefined;
       } | undefined;
     };
@@ -1064,7 +1057,7 @@ export interface Operations {
     };
   };
   /**
-   * Create API key. The answer holds the key itself, once: it is not kept and cannot be shown again. A key never gives more than its maker holds: not in permissions, not in agents, not in time.
+   * Create API key. The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.
    *
    * Needs the permission `manage`.
    */
@@ -1082,19 +1075,19 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -1110,7 +1103,7 @@ export interface Operations {
     };
   };
   /**
-   * Revoke API key. The key stops working at once. Revoking twice is the same as once.
+   * Revoke API key. The key stops working immediately. Revoking a revoked key changes nothing.
    *
    * Needs the permission `manage`.
    */
@@ -1129,7 +1122,7 @@ export interface Operations {
     };
   };
   /**
-   * Update API key. Changes its name, what it may do or when it ends, from its next request on. Never to more than the caller holds.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
    *
    * Needs the permission `manage`.
    */
@@ -1146,7 +1139,7 @@ export interface Operations {
     };
   };
   /**
-   * Rotate API key. Makes a new key with the same rights and shows it once. The old one ends when the overlap is over, at once if it is 0.
+   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
    *
    * Needs the permission `manage`.
    */
@@ -1163,7 +1156,7 @@ export interface Operations {
     };
   };
   /**
-   * Revoke a leaked API key. Whoever finds a key may end it by presenting it: no other key is needed. Limited by address.
+   * Revoke a leaked API key. Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.
    *
    * Needs no API key.
    */
@@ -1180,9 +1173,9 @@ export interface Operations {
     };
   };
   /**
-   * Who am I. What the presented key is and may do.
+   * Get current key. The API key of this request and its organisation.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    */
   "GET /v1/me": {
     request: Record<never, never>;
@@ -1192,7 +1185,7 @@ export interface Operations {
     };
   };
   /**
-   * List models. What an agent of this organisation can run on: built-in models, the server's providers and your own.
+   * List models. Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.
    *
    * Needs the permission `read`.
    */
@@ -1200,13 +1193,13 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
@@ -1219,7 +1212,7 @@ export interface Operations {
     };
   };
   /**
-   * Add model provider. Goes before a provider of the same name that the server has.
+   * Create model provider. Takes precedence over a provider of the same name in the server's configuration.
    *
    * Needs the permission `manage`.
    */
@@ -1233,7 +1226,7 @@ export interface Operations {
     };
   };
   /**
-   * List model providers. Those of your organisation. What the server brings is in `GET /v1/models`.
+   * List model providers. Providers of your organisation. For models of the server's providers see `GET /v1/models`.
    *
    * Needs the permission `read`.
    */
@@ -1241,19 +1234,19 @@ export interface Operations {
     request: {
       query?: {
         /**
-         * Items on a page.
+         * Maximum number of items to return.
          *
          * @defaultValue `10`
          */
         limit?: number | undefined;
         /**
-         * Items to skip.
+         * Number of items to skip.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
         /**
-         * Field to sort by; a leading `-` means descending.
+         * Field to sort by. A leading `-` sorts in descending order.
          *
          * @defaultValue `"-created_at"`
          */
@@ -1278,7 +1271,7 @@ export interface Operations {
     };
   };
   /**
-   * Update model provider. Counts from the next model call on. A new address needs the API key anew, so that nobody can send it elsewhere.
+   * Update model provider. Takes effect with the next model call. Changing `base_url` requires `api_key` too, so that a stored key cannot be sent to another address.
    *
    * Needs the permission `manage`.
    */
@@ -1295,7 +1288,7 @@ export interface Operations {
     };
   };
   /**
-   * Remove model provider. Runs that need it fail from their next model call on, unless the server has a provider of that name.
+   * Delete model provider. Runs that use the provider fail at their next model call, unless the server has a provider of the same name.
    *
    * Needs the permission `manage`.
    */
@@ -1314,7 +1307,7 @@ export interface Operations {
     };
   };
   /**
-   * Get audit log. Newest first, for 400 days. A key that belongs to one agent sees what was done to that agent. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * Get audit log. Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `manage`.
    */
@@ -1323,38 +1316,38 @@ export interface Operations {
       query?: {
         key_id?: KeyId | undefined;
         operation?: string | undefined;
-        /** An id such as agent_…, dep_…, key_…, or a provider's name. */
+        /** Id of the resource, such as `agent_…`, `dep_…` or `key_…`, or the name of a provider. */
         resource?: string | undefined;
         outcome?: "changed" | "refused" | undefined;
-        /** From this time on. */
+        /** Only entries at this time or later. */
         start_time?: string | undefined;
-        /** Before this time. */
+        /** Only entries before this time. */
         end_time?: string | undefined;
         /**
-         * Entries on a page.
+         * Maximum number of entries to return.
          *
          * @defaultValue `100`
          */
         limit?: number | undefined;
         /**
-         * Entries to skip. `cursor` costs less.
+         * Number of entries to skip. `cursor` is faster.
          *
          * @defaultValue `0`
          */
         offset?: number | undefined;
-        /** `pagination.next_cursor` of the page before. */
+        /** `pagination.next_cursor` of the previous page. */
         cursor?: string | undefined;
       } | undefined;
     };
     response: {
       data: AuditEntry[];
-      pagination: AuditPagination;
+      pagination: CursorPagination;
     };
   };
   /**
-   * Enrol a second factor. For the key that asks. Give `otpauth_url` to an authenticator, keep the recovery codes, then confirm with a code. Nothing counts before that.
+   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    */
   "POST /v1/mfa": {
     request: Record<never, never>;
@@ -1363,7 +1356,7 @@ export interface Operations {
       data: MfaEnrolment;
     };
   };
-  /** Confirm the second factor. Any valid key will do. */
+  /** Confirm the second factor. Needs any valid API key. */
   "POST /v1/mfa/confirm": {
     request: {
       body: ConfirmMfa;
@@ -1376,9 +1369,9 @@ export interface Operations {
     };
   };
   /**
-   * Get a step-up token. For scripts: a token for `X-MFA-Code` that counts for this key as a code does, for ten minutes.
+   * Get a step-up token. Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    */
   "POST /v1/mfa/step-up": {
     request: {
@@ -1389,7 +1382,7 @@ export interface Operations {
       data: StepUpToken;
     };
   };
-  /** Remove the second factor. Any valid key will do. */
+  /** Remove the second factor. Needs any valid API key. */
   "POST /v1/mfa/remove": {
     request: {
       body: RemoveMfa;

@@ -11,7 +11,6 @@ import type {
   AgentSummary,
   ApiKey,
   AuditEntry,
-  AuditPagination,
   CappedPagination,
   ConfirmMfa,
   CreateAgent,
@@ -20,6 +19,7 @@ import type {
   CreateProvider,
   CreateWebhook,
   CreatedApiKey,
+  CursorPagination,
   Delivery,
   DeliveryWithAttempts,
   Deployment,
@@ -27,7 +27,6 @@ import type {
   Invocation,
   InvocationSummary,
   LogEntry,
-  LogPagination,
   Me,
   Memory,
   MemoryClear,
@@ -67,7 +66,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Create agent. `name` never changes afterwards. `model` is required, except for a remote agent (`runtime.type` is `http`). Left out, the rest is `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
+   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
    *
    * Needs the permission `write`.
    *
@@ -96,7 +95,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Update agent. Changes the draft. `memory`, `limits` and `security` merge field by field, everything else is replaced; null restores the default. Changing `security` or `auth` also needs the permission `manage`, and is refused with `conflict` where it would refuse this very request, unless forced.
+   * Update agent. Changes the draft. `memory`, `limits`, `logs` and `security` are merged field by field; every other field is replaced. null restores a field's default. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
    *
    * Needs the permission `write`.
    *
@@ -107,7 +106,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Delete agent. The agent is gone at once and its name is free again. Keys that belong to it are revoked.
+   * Delete agent. Deletes the agent immediately; its name can be used again. Keys that are limited to this agent are revoked.
    *
    * Needs the permission `delete`.
    *
@@ -118,7 +117,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Pause agent. A paused agent refuses new invocations with `conflict`. Pausing twice is the same as once.
+   * Pause agent. A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.
    *
    * Needs the permission `write`.
    *
@@ -150,7 +149,7 @@ export class InvocationsMethods {
   }
 
   /**
-   * List invocations. Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List invocations. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    *
@@ -161,7 +160,7 @@ export class InvocationsMethods {
   }
 
   /**
-   * Get invocation. `Accept: text/event-stream` follows the run instead, from its beginning or after `Last-Event-ID`, with the same events as invoke.
+   * Get invocation. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
    *
@@ -172,7 +171,7 @@ export class InvocationsMethods {
   }
 
   /**
-   * Cancel invocation. The run stops before its next step and is recorded as `cancelled`. A run that has ended stays as it is.
+   * Cancel invocation. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
    * Needs the permission `write`.
    *
@@ -193,7 +192,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * Create deployment. Answers at once with `pending`. Checks of the model, the tools and the limits follow; then it is `active` and live from the next request on, or `failed` with an `error`, and what was live stays so.
+   * Create deployment. Returns immediately with the status `pending`. The model, the tools and the limits are checked; then the deployment is `active` and serves the next request, or it is `failed` with an `error` and the live deployment stays live.
    *
    * Needs the permission `write`.
    *
@@ -204,7 +203,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * List deployments. All there ever were: nothing is removed.
+   * List deployments. Includes past deployments. Deployments are never deleted.
    *
    * Needs the permission `read`.
    *
@@ -224,7 +223,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * Adjust canary. Changes the share of a canary. Sessions that are on it stay on it when the share grows.
+   * Adjust canary. Changes a canary's share of requests. When the share grows, sessions on the canary stay on it.
    *
    * Needs the permission `write`.
    *
@@ -235,7 +234,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * Promote canary. The canary becomes the live deployment, from the next request on.
+   * Promote canary. The canary becomes the live deployment and serves the next request.
    *
    * Needs the permission `write`.
    *
@@ -246,7 +245,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * Abort canary. The canary gets no request any more; the live deployment gets all.
+   * Abort canary. The canary gets no more requests; the live deployment gets all of them.
    *
    * Needs the permission `write`.
    *
@@ -257,7 +256,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * Roll back deployment. The environment runs the version of this deployment again; if it is the live one, the version before it. Counts from the next request on, on every node. The answer is a new deployment; no record is removed. A canary is aborted.
+   * Roll back deployment. Creates a new deployment of this deployment's version in its environment. For the live deployment, the previous version is deployed instead; a canary is aborted. Takes effect with the next request, on every node.
    *
    * Needs the permission `write`.
    *
@@ -287,7 +286,7 @@ export class VersionsMethods {
   }
 
   /**
-   * Get version. The whole definition, as it was when the label was first used. It never changes.
+   * Get version. The agent's definition at the time the version was created. It never changes.
    *
    * Needs the permission `read`.
    *
@@ -298,7 +297,7 @@ export class VersionsMethods {
   }
 
   /**
-   * Compare versions. What changes from this version to another one, or to the agent's draft.
+   * Compare versions. Changes from this version to another version, or to the agent's draft.
    *
    * Needs the permission `read`.
    *
@@ -319,18 +318,18 @@ export class LogsMethods {
   }
 
   /**
-   * Get logs. Newest first. `total` is counted up to 10,000; beyond that `total_relation` is `gte`. `Accept: text/event-stream` follows new entries instead, with the same filters.
+   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
    *
    * Needs the permission `read`.
    *
    * `GET /v1/agents/{agent_id}/logs`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/logs"]["request"]["query"]>, options?: RequestOptions): PageList<LogEntry, LogPagination> {
+  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/logs"]["request"]["query"]>, options?: RequestOptions): PageList<LogEntry, CursorPagination> {
     return this.client.list("GET /v1/agents/{agent_id}/logs", { params: { agent_id: agentId }, query }, options);
   }
 
   /**
-   * Add log entries. For remote agents and tools: what they did, beside what Perch saw.
+   * Add log entries. Lets remote agents and tools add their own entries to the agent's log.
    *
    * Needs the permission `write`.
    *
@@ -351,7 +350,7 @@ export class MetricsMethods {
   }
 
   /**
-   * Get metrics. Every interval of the range has a value, also one without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` a share from 0 to 1, `tokens` and `cost` are sums; `cost` is in US dollars, as far as the operator set prices. Percentiles are true to within 6 %.
+   * Get metrics. Returns one value for every interval of the range, including intervals without runs. `response_time` is in milliseconds, `throughput` in requests per minute, `error_rate` is a fraction from 0 to 1. `tokens` and `cost` are sums; `cost` is in US dollars and covers models whose price the operator has set. Percentiles are accurate to within 6 %.
    *
    * Needs the permission `read`.
    *
@@ -372,7 +371,7 @@ export class MemoryMethods {
   }
 
   /**
-   * Search memory. By meaning and by words at once: what only one of the two finds is found. Where no embedder answers, it goes by words alone and says so.
+   * Search memory. Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.
    *
    * Needs the permission `read`.
    *
@@ -383,7 +382,7 @@ export class MemoryMethods {
   }
 
   /**
-   * Add memory. The same content of the same user is kept once: adding it again makes it the newest.
+   * Add memory. The same content of the same user is stored once. Adding it again makes it the newest.
    *
    * Needs the permission `write`.
    *
@@ -394,26 +393,18 @@ export class MemoryMethods {
   }
 
   /**
-   * List memories. The one last said comes first.
+   * List memories. Most recently stored first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    *
    * `GET /v1/agents/{agent_id}/memory`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/memory"]["request"]["query"]>, options?: RequestOptions): PageList<Memory, {
-    limit: number;
-    offset: number;
-    /** How many items there are on all pages. */
-    total: number;
-    has_more: boolean;
-    /** `gte`: there are more than `total`, which is counted to 10,000. */
-    total_relation: "eq" | "gte";
-  }> {
+  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/memory"]["request"]["query"]>, options?: RequestOptions): PageList<Memory, CappedPagination> {
     return this.client.list("GET /v1/agents/{agent_id}/memory", { params: { agent_id: agentId }, query }, options);
   }
 
   /**
-   * Clear memory. Memories and what was said in sessions. It is out of sight when this returns; a large clear goes on removing in the background, and answers 202. Records of runs and logs are not memory: they expire by themselves.
+   * Clear memory. Deletes memories and session messages. They are hidden as soon as this returns; a large clear answers 202 and goes on deleting in the background. Records of runs and logs are not deleted: they expire.
    *
    * Needs the permission `delete`.
    *
@@ -424,7 +415,7 @@ export class MemoryMethods {
   }
 
   /**
-   * Get memory status. How much there is, and how far embedding has come after the embedder was changed.
+   * Get memory status. Number of memories, and the progress of embedding them.
    *
    * Needs the permission `read`.
    *
@@ -453,7 +444,7 @@ export class MemoryMethods {
   }
 
   /**
-   * Get clear. How far a clear has come.
+   * Get memory clear. Progress of a clear that runs in the background.
    *
    * Needs the permission `read`.
    *
@@ -474,7 +465,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Create webhook. The answer holds the secret that signs deliveries, this once. `X-Service-Signature` is the HMAC-SHA-256 of the raw body in hex, keyed with the secret as it is shown; the headers of Standard Webhooks come besides.
+   * Create webhook. The response contains the signing secret, which is shown only once. The header `X-Service-Signature` of a delivery is the hex-encoded HMAC-SHA-256 of the raw body, keyed with the whole secret as shown. Deliveries also carry the headers of Standard Webhooks.
    *
    * Needs the permission `write`.
    *
@@ -503,7 +494,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Update webhook. Counts from the next attempt on, also for deliveries that are pending.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries.
    *
    * Needs the permission `write`.
    *
@@ -514,7 +505,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Delete webhook. Its pending deliveries are cancelled, and its delivery log is gone with it.
+   * Delete webhook. Cancels pending deliveries and deletes the webhook's delivery log.
    *
    * Needs the permission `delete`.
    *
@@ -525,7 +516,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Rotate webhook secret. Makes a new secret and shows it once. During the overlap both sign: `webhook-signature` holds one signature of each, `X-Service-Signature` is the new secret's and `X-Service-Signature-Previous` the old one's.
+   * Rotate webhook secret. Creates a new secret and shows it once. During the overlap, deliveries are signed with both secrets: `webhook-signature` contains both signatures, `X-Service-Signature` is made with the new secret and `X-Service-Signature-Previous` with the old one.
    *
    * Needs the permission `write`.
    *
@@ -536,7 +527,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Send test event. Delivers an event `webhook.test` to this webhook, whatever events it asks for.
+   * Send test event. Delivers a `webhook.test` event to this webhook, whether or not it is subscribed to it.
    *
    * Needs the permission `write`.
    *
@@ -547,7 +538,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Redeliver all failed since a time. New deliveries for those that failed since then, and whose event has not been delivered or queued again meanwhile; the oldest 1,000 of them. `more` says whether some are left: ask again.
+   * Redeliver failed deliveries. Creates new deliveries for those that failed since a given time and whose event has not been delivered or queued again. Handles the oldest 1,000; if `has_more` is true, call it again.
    *
    * Needs the permission `write`.
    *
@@ -568,7 +559,7 @@ export class DeliveriesMethods {
   }
 
   /**
-   * List deliveries. Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List deliveries. Newest first. Deliveries are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    *
@@ -579,7 +570,7 @@ export class DeliveriesMethods {
   }
 
   /**
-   * Get delivery. With each attempt: when, how long, what was answered, and why it failed.
+   * Get delivery. Includes all attempts: when they were made, how long they took, the response, and why they failed.
    *
    * Needs the permission `read`.
    *
@@ -590,7 +581,7 @@ export class DeliveriesMethods {
   }
 
   /**
-   * Redeliver one. A new delivery of the same event, with attempts of its own. The event keeps its id.
+   * Redeliver. Creates a new delivery of the same event. The event keeps its id.
    *
    * Needs the permission `write`.
    *
@@ -611,7 +602,7 @@ export class EventsMethods {
   }
 
   /**
-   * List events. Newest first, kept for 30 days. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * List events. Newest first. Events are kept for 30 days. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    *
@@ -641,7 +632,7 @@ export class KeysMethods {
   }
 
   /**
-   * Create API key. The answer holds the key itself, once: it is not kept and cannot be shown again. A key never gives more than its maker holds: not in permissions, not in agents, not in time.
+   * Create API key. The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.
    *
    * Needs the permission `manage`.
    *
@@ -661,7 +652,7 @@ export class KeysMethods {
   }
 
   /**
-   * Revoke API key. The key stops working at once. Revoking twice is the same as once.
+   * Revoke API key. The key stops working immediately. Revoking a revoked key changes nothing.
    *
    * Needs the permission `manage`.
    *
@@ -672,7 +663,7 @@ export class KeysMethods {
   }
 
   /**
-   * Update API key. Changes its name, what it may do or when it ends, from its next request on. Never to more than the caller holds.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
    *
    * Needs the permission `manage`.
    *
@@ -683,7 +674,7 @@ export class KeysMethods {
   }
 
   /**
-   * Rotate API key. Makes a new key with the same rights and shows it once. The old one ends when the overlap is over, at once if it is 0.
+   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
    *
    * Needs the permission `manage`.
    *
@@ -694,7 +685,7 @@ export class KeysMethods {
   }
 
   /**
-   * Revoke a leaked API key. Whoever finds a key may end it by presenting it: no other key is needed. Limited by address.
+   * Revoke a leaked API key. Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.
    *
    * Needs no API key.
    *
@@ -715,9 +706,9 @@ export class AccountMethods {
   }
 
   /**
-   * Who am I. What the presented key is and may do.
+   * Get current key. The API key of this request and its organisation.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    *
    * `GET /v1/me`
    */
@@ -736,7 +727,7 @@ export class ModelsMethods {
   }
 
   /**
-   * List models. What an agent of this organisation can run on: built-in models, the server's providers and your own.
+   * List models. Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.
    *
    * Needs the permission `read`.
    *
@@ -757,7 +748,7 @@ export class ProvidersMethods {
   }
 
   /**
-   * Add model provider. Goes before a provider of the same name that the server has.
+   * Create model provider. Takes precedence over a provider of the same name in the server's configuration.
    *
    * Needs the permission `manage`.
    *
@@ -768,7 +759,7 @@ export class ProvidersMethods {
   }
 
   /**
-   * List model providers. Those of your organisation. What the server brings is in `GET /v1/models`.
+   * List model providers. Providers of your organisation. For models of the server's providers see `GET /v1/models`.
    *
    * Needs the permission `read`.
    *
@@ -788,7 +779,7 @@ export class ProvidersMethods {
   }
 
   /**
-   * Update model provider. Counts from the next model call on. A new address needs the API key anew, so that nobody can send it elsewhere.
+   * Update model provider. Takes effect with the next model call. Changing `base_url` requires `api_key` too, so that a stored key cannot be sent to another address.
    *
    * Needs the permission `manage`.
    *
@@ -799,7 +790,7 @@ export class ProvidersMethods {
   }
 
   /**
-   * Remove model provider. Runs that need it fail from their next model call on, unless the server has a provider of that name.
+   * Delete model provider. Runs that use the provider fail at their next model call, unless the server has a provider of the same name.
    *
    * Needs the permission `manage`.
    *
@@ -820,13 +811,13 @@ export class AuditLogMethods {
   }
 
   /**
-   * Get audit log. Newest first, for 400 days. A key that belongs to one agent sees what was done to that agent. `total` is counted up to 10,000; beyond that `total_relation` is `gte`.
+   * Get audit log. Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `manage`.
    *
    * `GET /v1/audit-log`
    */
-  list(query?: NonNullable<Operations["GET /v1/audit-log"]["request"]["query"]>, options?: RequestOptions): PageList<AuditEntry, AuditPagination> {
+  list(query?: NonNullable<Operations["GET /v1/audit-log"]["request"]["query"]>, options?: RequestOptions): PageList<AuditEntry, CursorPagination> {
     return this.client.list("GET /v1/audit-log", { query }, options);
   }
 }
@@ -841,9 +832,9 @@ export class MfaMethods {
   }
 
   /**
-   * Enrol a second factor. For the key that asks. Give `otpauth_url` to an authenticator, keep the recovery codes, then confirm with a code. Nothing counts before that.
+   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    *
    * `POST /v1/mfa`
    */
@@ -852,7 +843,7 @@ export class MfaMethods {
   }
 
   /**
-   * Confirm the second factor. Any valid key will do.
+   * Confirm the second factor. Needs any valid API key.
    *
    * `POST /v1/mfa/confirm`
    */
@@ -861,9 +852,9 @@ export class MfaMethods {
   }
 
   /**
-   * Get a step-up token. For scripts: a token for `X-MFA-Code` that counts for this key as a code does, for ten minutes.
+   * Get a step-up token. Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.
    *
-   * Any valid key will do.
+   * Needs any valid API key.
    *
    * `POST /v1/mfa/step-up`
    */
@@ -872,7 +863,7 @@ export class MfaMethods {
   }
 
   /**
-   * Remove the second factor. Any valid key will do.
+   * Remove the second factor. Needs any valid API key.
    *
    * `POST /v1/mfa/remove`
    */

@@ -6,7 +6,7 @@ export interface AddLogs {
 
 export interface AddMemory {
   content: string;
-  /** Whose it is. Without it, runs for every user may recall it. */
+  /** The user that the memory belongs to. Without it, runs for all users can recall the memory. */
   user_id?: string | undefined;
   session_id?: string | undefined;
   /** @defaultValue `{}` */
@@ -19,38 +19,38 @@ export interface Agent {
   status: AgentStatus;
   created_at: Timestamp;
   model: ModelRef;
-  /** null leaves it to the model. */
+  /** null uses the model's default. */
   temperature: number | null;
   instructions: string;
   tools: Array<McpTool | HttpTool>;
   memory: MemorySettings;
   limits: Limits;
   logs: LogSettings;
-  /** Tried in order when the model fails. */
+  /** Models to try, in this order, when `model` fails. */
   fallback_models: ModelRef[];
   runtime: Runtime;
   security: SecuritySettings;
-  auth: ShownAgentAuth | null;
+  auth: RedactedAgentAuth | null;
   updated_at: Timestamp;
 }
 
-/** Needs a token of the user in the header `X-User-Token`, beside the API key. */
+/** Requires a user's token in the header `X-User-Token`, in addition to the API key. */
 export type AgentAuth = {
   type: "oauth2";
-  /** The issuer: its `/.well-known/openid-configuration` says the rest. */
+  /** URL of the issuer. Its `/.well-known/openid-configuration` is used for discovery. */
   provider: string;
   clientId: string;
-  /** Which scopes count here. An operation needs the scope of its permission, `write:agents` for write. */
+  /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
   scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents">;
-  /** What `aud` of a token must name; `clientId` unless set. */
+  /** Required audience (`aud`) of tokens. The default is `clientId`. */
   audience?: string | undefined;
-  /** For asking about opaque tokens (RFC 7662). */
+  /** For introspection of opaque tokens (RFC 7662). */
   clientSecret?: string | undefined;
 } | {
   type: "jwt";
-  /** HS256, at least 32 bytes. */
+  /** HS256 signing secret, at least 32 bytes. */
   secret: string;
-  /** Still accepted, while you change to `secret`. */
+  /** Previous signing secret, still accepted during a rotation. */
   previousSecret?: string | undefined;
 };
 
@@ -70,80 +70,65 @@ export interface AgentSummary {
 export interface ApiKey {
   id: KeyId;
   name: string;
-  /** The one agent this key reaches; null means all agents of the organisation. */
+  /** The only agent that this key can access. null: all agents of the organisation. */
   agent_id: AgentId | null;
-  /** The role it was made with, if any. */
+  /** The role that the key was created with, if any. */
   role: Role | null;
   permissions: Permission[];
-  /** The first characters of the key, to recognise it by. */
+  /** First characters of the key, to identify it. */
   prefix: string;
   status: KeyStatus;
-  /** The key that made this one; null for an organisation's first. */
+  /** The key that created this one. null for the organisation's first key. */
   created_by: KeyId | null;
-  /** The key this one replaces, if it came from a rotation. */
+  /** The key that this one replaced in a rotation. */
   rotated_from: KeyId | null;
   created_at: Timestamp;
   expires_at: Timestamp | null;
-  /** Written in batches: may be some seconds late. */
+  /** May be a few seconds out of date. */
   last_used_at: Timestamp | null;
   revoked_at: Timestamp | null;
 }
 
-export interface ArmFigures {
-  runs: number;
-  error_rate: number;
-  p95_ms: number | null;
-  mean_tokens: number | null;
-}
-
 export interface AuditDetails {
-  /** Which fields the request named; never their values. */
+  /** Names of the fields in the request, never their values. */
   fields?: string[] | undefined;
-  /** Why it was refused. */
+  /** Error code of a refused request. */
   reason?: string | undefined;
 }
 
 export interface AuditEntry {
   id: AuditId;
   created_at: Timestamp;
-  /** Who vouched for it: `key` an API key; `oauth`, `jwt` a key and a user's token; `operator` a command on the server; `public` nobody. */
+  /** How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `operator`: a command on the server. `public`: not at all. */
   actor: "key" | "oauth" | "jwt" | "operator" | "public";
   key_id: KeyId | null;
-  /** The user of the token, where there was one. */
+  /** The user that the token names, if the request had one. */
   user_id: string | null;
-  /** The operation's id in this document, such as `updateAgent`, or an operator's command. */
+  /** The operation's id in this document, such as `updateAgent`, or the operator's command. */
   operation: string;
   resource_type: string;
-  /** The id of what was changed, or its name where it has no id. */
+  /** Id of the resource, or its name if it has no id. */
   resource: string | null;
-  /** The agent it belongs to. */
+  /** The agent that the resource belongs to. */
   agent_id: AgentId | null;
-  /** Where the request came from. */
+  /** IP address that the request came from. */
   address: string | null;
-  /** `X-Request-Id` of the answer. */
+  /** `X-Request-Id` of the response. */
   request_id: string | null;
+  /** `changed`: the change was made. `refused`: the request was refused. */
   outcome: "changed" | "refused";
   details: AuditDetails;
 }
 
 export type AuditId = string;
 
-export interface AuditPagination {
-  limit: number;
-  offset: number;
-  /** How many items there are on all pages. */
-  total: number;
-  has_more: boolean;
-  total_relation: "eq" | "gte";
-  next_cursor: string | null;
-}
-
 export interface CappedPagination {
   limit: number;
   offset: number;
-  /** How many items there are on all pages. */
+  /** Number of items on all pages. */
   total: number;
   has_more: boolean;
+  /** `eq`: `total` is exact. `gte`: there are at least `total` items. */
   total_relation: "eq" | "gte";
 }
 
@@ -155,7 +140,7 @@ export interface ConfirmMfa {
 
 export interface CreateAgent {
   model?: ModelRef | undefined;
-  /** null leaves it to the model. */
+  /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
   tools?: Array<McpTool | HttpTool> | null | undefined;
@@ -171,18 +156,18 @@ export interface CreateAgent {
 
 export interface CreateDeployment {
   environment: Environment;
-  /** Its first use makes a version of the agent's draft; later use deploys that version again. */
+  /** A new label creates a version from the agent's draft. A label that exists deploys that version again. */
   version: VersionLabel;
   /**
-   * Less than 100 makes a canary beside the live deployment.
+   * Share of requests. Less than 100 creates a canary beside the live deployment.
    *
    * @defaultValue `100`
    */
   traffic_percent?: number | undefined;
-  /** For a canary: when it is taken out of service by itself. */
+  /** Conditions under which a canary is rolled back automatically. */
   guards?: NewGuards | undefined;
   /**
-   * Deploys a version that exists as it is, though the agent's draft has changed since.
+   * Deploy an existing version even though the agent's draft has changed since.
    *
    * @defaultValue `false`
    */
@@ -191,11 +176,11 @@ export interface CreateDeployment {
 
 export interface CreateKey {
   name: string;
-  /** Id or name of the one agent the key may reach; left out, it reaches all. */
+  /** Id or name of the only agent that the key can access. The default is all agents. */
   agent_id?: string | undefined;
-  /** Either this or `role`. */
+  /** Give either `permissions` or `role`. */
   permissions?: Permission[] | undefined;
-  /** Either this or `permissions`. */
+  /** Give either `role` or `permissions`. */
   role?: Role | undefined;
   expires_at?: string | undefined;
 }
@@ -204,13 +189,13 @@ export interface CreateProvider {
   name: ProviderName;
   type: ProviderType;
   /**
-   * Where it answers; null is the provider's own address.
+   * URL of the provider's API. null uses the provider's public API.
    *
    * @defaultValue `null`
    */
   base_url?: string | null | undefined;
   /**
-   * The models that may be used; empty means any that the provider has.
+   * Models that agents may use. Empty: all models of the provider.
    *
    * @defaultValue `[]`
    */
@@ -220,35 +205,47 @@ export interface CreateProvider {
 }
 
 export interface CreateWebhook {
-  /** Id or name of the one agent whose events it receives; left out, those of all agents. */
+  /** Id or name of the only agent whose events are delivered. The default is all agents. */
   agent_id?: string | undefined;
-  /** HTTPS address that receives events. It must not be a private address. */
+  /** HTTPS URL that receives events. It must not resolve to a private address. */
   url: string;
-  /** The names of the events it receives. */
-  events: Array<"agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back">;
+  /** Names of the events to deliver. */
+  events: SubscribableEventType[];
 }
 
 export interface CreatedApiKey {
   id: KeyId;
   name: string;
-  /** The one agent this key reaches; null means all agents of the organisation. */
+  /** The only agent that this key can access. null: all agents of the organisation. */
   agent_id: AgentId | null;
-  /** The role it was made with, if any. */
+  /** The role that the key was created with, if any. */
   role: Role | null;
   permissions: Permission[];
-  /** The first characters of the key, to recognise it by. */
+  /** First characters of the key, to identify it. */
   prefix: string;
   status: KeyStatus;
-  /** The key that made this one; null for an organisation's first. */
+  /** The key that created this one. null for the organisation's first key. */
   created_by: KeyId | null;
-  /** The key this one replaces, if it came from a rotation. */
+  /** The key that this one replaced in a rotation. */
   rotated_from: KeyId | null;
   created_at: Timestamp;
   expires_at: Timestamp | null;
-  /** Written in batches: may be some seconds late. */
+  /** May be a few seconds out of date. */
   last_used_at: Timestamp | null;
   revoked_at: Timestamp | null;
   key: string;
+}
+
+export interface CursorPagination {
+  limit: number;
+  offset: number;
+  /** Number of items on all pages. */
+  total: number;
+  has_more: boolean;
+  /** `eq`: `total` is exact. `gte`: there are at least `total` items. */
+  total_relation: "eq" | "gte";
+  /** `cursor` of the next page; null on the last page. */
+  next_cursor: string | null;
 }
 
 export interface Delivery {
@@ -257,15 +254,15 @@ export interface Delivery {
   event_id: EventId;
   event_type: EventType;
   status: DeliveryStatus;
-  /** How many were made. */
+  /** Number of attempts made. */
   attempts: number;
-  /** When the next is due; null when there will be none. */
+  /** When the next attempt is due. null if there will be none. */
   next_attempt_at: Timestamp | null;
-  /** What the last attempt was answered with; null if with nothing. */
+  /** HTTP status of the last attempt. null if there was no response. */
   status_code: number | null;
-  /** Why the last attempt failed, in words; null if it did not. */
+  /** Why the last attempt failed. null if it succeeded. */
   error: string | null;
-  /** The delivery that this one repeats, if any. */
+  /** The delivery that this one repeats. */
   redelivery_of: DeliveryId | null;
   created_at: Timestamp;
   finished_at: Timestamp | null;
@@ -273,12 +270,12 @@ export interface Delivery {
 
 export interface DeliveryAttempt {
   number: number;
-  at: Timestamp;
+  attempted_at: Timestamp;
   duration_ms: number;
   status_code: number | null;
-  /** Why it failed, in words; null if it did not. */
+  /** Why the attempt failed. null if it succeeded. */
   error: string | null;
-  /** The beginning of what was answered: 1 KiB at most. */
+  /** Start of the response body, at most 1 KiB. */
   response: string | null;
 }
 
@@ -292,15 +289,15 @@ export interface DeliveryWithAttempts {
   event_id: EventId;
   event_type: EventType;
   status: DeliveryStatus;
-  /** How many were made. */
+  /** Number of attempts made. */
   attempts: number;
-  /** When the next is due; null when there will be none. */
+  /** When the next attempt is due. null if there will be none. */
   next_attempt_at: Timestamp | null;
-  /** What the last attempt was answered with; null if with nothing. */
+  /** HTTP status of the last attempt. null if there was no response. */
   status_code: number | null;
-  /** Why the last attempt failed, in words; null if it did not. */
+  /** Why the last attempt failed. null if it succeeded. */
   error: string | null;
-  /** The delivery that this one repeats, if any. */
+  /** The delivery that this one repeats. */
   redelivery_of: DeliveryId | null;
   created_at: Timestamp;
   finished_at: Timestamp | null;
@@ -313,30 +310,37 @@ export interface Deployment {
   environment: Environment;
   version: VersionLabel;
   status: DeploymentStatus;
-  /** 100 for the live one; less for a canary beside it. */
+  /** Share of requests. 100 for the live deployment, less for a canary. */
   traffic_percent: number;
   guards: Guards | null;
-  /** The last look at a guarded canary. */
+  /** Result of the canary's last check. */
   guard_report: GuardReport | null;
-  /** The deployment that this one took out of service by a rollback. */
+  /** The deployment that this one replaced in a rollback. */
   rollback_of: DeploymentId | null;
   created_by: KeyId | null;
   created_at: Timestamp;
   activated_at: Timestamp | null;
   ended_at: Timestamp | null;
-  /** Why it failed or was rolled back, and what to do. */
+  /** Why the deployment failed or was rolled back, and what to do about it. */
   error: string | null;
 }
 
 export type DeploymentId = string;
 
+export interface DeploymentStats {
+  runs: number;
+  error_rate: number;
+  p95_ms: number | null;
+  mean_tokens: number | null;
+}
+
 export type DeploymentStatus = "pending" | "active" | "failed" | "superseded" | "rolled_back";
 
-/** Memory belongs to the agent and not to a version: the draft's embedder counts for all. A new one embeds all memories anew, in the background; searches work meanwhile. */
+/** The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile. */
 export interface EmbedderSettings {
-  /** `provider/model`. `perch/minilm` runs within the server and needs no key. */
+  /** `provider/model`. The built-in `perch/minilm` runs in the server and needs no provider. */
   model: ModelRef;
-  /** Of its vectors. */
+  /** Size of the model's vectors. */
   dimensions: 384 | 768 | 1024 | 1536;
 }
 
@@ -346,29 +350,29 @@ export interface ErrorBody {
   success: false;
   error: {
     code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable";
-    /** For a person: what happened and what to do next. */
+    /** Human-readable: what happened, and what to do next. */
     message: string;
-    /** Seconds to wait before trying again. */
+    /** Seconds to wait before retrying. */
     retry_after?: number | undefined;
     details?: ErrorDetail[] | undefined;
   };
 }
 
 export interface ErrorDetail {
-  /** Where the problem is, as a dotted path, for example `limits.max_steps`. */
+  /** Path of the invalid field, for example `limits.max_steps`. */
   field: string;
-  /** What is wrong with it. */
+  /** What is wrong with the field. */
   error: string;
 }
 
-/** Also the body of a delivery. */
+/** An event. Also the body of a webhook delivery. */
 export interface Event {
   id: EventId;
   type: EventType;
   created_at: Timestamp;
-  /** The agent it is about; null where it is about none. */
+  /** The agent that the event is about, if any. */
   agent_id: AgentId | null;
-  /** Of `agent.…`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error; a response of more than 65,536 characters is cut, and `response_truncated` says so. Of `deployment.…`: the deployment. Of `webhook.test`: webhook_id. */
+  /** For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `deployment.*`: the deployment. For `webhook.test`: webhook_id. */
   data: Record<string, unknown>;
 }
 
@@ -380,24 +384,24 @@ export type Granularity = "1m" | "5m" | "1h" | "1d";
 
 export interface GuardReport {
   checked_at: Timestamp;
-  /** `waiting`: not enough runs yet. */
+  /** `waiting`: not enough runs yet. `healthy`: no guard was violated. `rolled_back`: a guard was violated. */
   verdict: "waiting" | "healthy" | "rolled_back";
-  /** Which guard was broken, with the figures. */
+  /** The guard that was violated, with its values. */
   reason: string | null;
-  canary: ArmFigures;
-  live: ArmFigures;
+  canary: DeploymentStats;
+  live: DeploymentStats;
 }
 
 export interface Guards {
-  /** How far its share of failed runs may lie above the live one's: 0.05 is five points. */
+  /** Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points. */
   max_error_rate_increase?: number | undefined;
-  /** Its 95th percentile of run times over the live one's. */
+  /** Maximum ratio of the canary's 95th percentile run time to the live deployment's. */
   max_p95_ratio?: number | undefined;
-  /** Its mean tokens of a run over the live one's. */
+  /** Maximum ratio of the canary's mean tokens per run to the live deployment's. */
   max_mean_tokens_ratio?: number | undefined;
-  /** Runs of each of the two before anything is judged. */
+  /** Number of runs that both deployments need before they are compared. */
   min_runs: number;
-  /** How long it is watched, from its activation. */
+  /** How long the canary is watched after its activation. */
   window_seconds: number;
 }
 
@@ -419,39 +423,39 @@ export interface Invocation {
   agent_id: AgentId;
   status: InvocationStatus;
   environment: string;
-  /** The version that ran; null for the agent's draft. */
+  /** The version that ran. null for the agent's draft. */
   version: string | null;
-  /** The deployment that made it live. */
+  /** The deployment that served the run, if any. */
   deployment_id: DeploymentId | null;
   user_id: string | null;
   session_id: string | null;
   message: string;
   response: string | null;
-  /** Why it failed or was cancelled, for a person. */
+  /** Why the run failed or was cancelled. */
   error: string | null;
-  /** Model calls made. */
+  /** Number of model calls. */
   steps: number;
   tokens_used: number;
   duration_ms: number | null;
   created_at: Timestamp;
   finished_at: Timestamp | null;
-  /** Its log in order: model calls, tool calls, retries, with their times. Empty until it has ended. */
+  /** The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended. */
   timeline: LogEntry[];
 }
 
 export interface InvocationContext {
-  /** Whom the agent is talking to. */
+  /** Your id for the user that the agent talks to. */
   user_id?: string | undefined;
-  /** The conversation: one turn at a time, in order, with what was said before. */
+  /** Your id for the conversation. Its runs are processed one at a time, in order, and the model sees its earlier messages. */
   session_id?: string | undefined;
-  /** Which environment answers; `production` unless set. */
+  /** The environment that handles the message. The default is `production`. */
   environment?: string | undefined;
-  /** This version answers, whatever is deployed. Needs a key that may also read; for trying a version out. */
+  /** Run this version instead of the deployed one, to try it out. The key also needs the permission `read`. */
   version?: string | undefined;
 }
 
 export interface InvocationResult {
-  /** The agent's reply. */
+  /** The agent's response. */
   response: string;
   request_id: RequestId;
   tokens_used: number;
@@ -465,15 +469,15 @@ export interface InvocationSummary {
   agent_id: AgentId;
   status: InvocationStatus;
   environment: string;
-  /** The version that ran; null for the agent's draft. */
+  /** The version that ran. null for the agent's draft. */
   version: string | null;
-  /** The deployment that made it live. */
+  /** The deployment that served the run, if any. */
   deployment_id: DeploymentId | null;
   user_id: string | null;
   session_id: string | null;
-  /** Why it failed or was cancelled, for a person. */
+  /** Why the run failed or was cancelled. */
   error: string | null;
-  /** Model calls made. */
+  /** Number of model calls. */
   steps: number;
   tokens_used: number;
   duration_ms: number | null;
@@ -491,28 +495,28 @@ export type KeyId = string;
 export type KeyStatus = "active" | "expired" | "revoked";
 
 export interface Limits {
-  /** Model calls in one run. */
+  /** Maximum number of model calls in one run. */
   max_steps: number;
-  /** Tokens in one run, all steps together. */
+  /** Maximum number of tokens in one run, over all steps. */
   max_tokens: number;
-  /** Time for one run. */
+  /** Maximum duration of one run. */
   timeout_seconds: number;
-  /** How much of a session the model sees, in messages. */
-  history_messages: number;
-  /** Runs of this agent at the same time. */
+  /** Maximum number of earlier messages of the session that the model sees. */
+  max_history_messages: number;
+  /** Maximum number of runs of this agent at the same time. */
   max_concurrent_runs: number;
 }
 
 export interface LimitsPatch {
-  /** Model calls in one run. */
+  /** Maximum number of model calls in one run. */
   max_steps?: number | undefined;
-  /** Tokens in one run, all steps together. */
+  /** Maximum number of tokens in one run, over all steps. */
   max_tokens?: number | undefined;
-  /** Time for one run. */
+  /** Maximum duration of one run. */
   timeout_seconds?: number | undefined;
-  /** How much of a session the model sees, in messages. */
-  history_messages?: number | undefined;
-  /** Runs of this agent at the same time. */
+  /** Maximum number of earlier messages of the session that the model sees. */
+  max_history_messages?: number | undefined;
+  /** Maximum number of runs of this agent at the same time. */
   max_concurrent_runs?: number | undefined;
 }
 
@@ -520,7 +524,7 @@ export interface LogEntry {
   timestamp: Timestamp;
   level: LogLevel;
   message: string;
-  /** `request_id` is the run's, `environment` and `version` say what ran; the rest depends on the entry. */
+  /** `request_id`, `environment` and `version` identify the run. Other fields depend on the entry. */
   metadata: {
     request_id: string | null;
     [field: string]: unknown;
@@ -529,30 +533,20 @@ export interface LogEntry {
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-export interface LogPagination {
-  limit: number;
-  offset: number;
-  /** How many items there are on all pages. */
-  total: number;
-  has_more: boolean;
-  total_relation: "eq" | "gte";
-  next_cursor: string | null;
-}
-
 export interface LogSettings {
-  /** Whether messages and answers stand in log entries. They do not unless you say so. */
+  /** Include messages and responses in log entries. The default is false. */
   messages: boolean;
 }
 
 export interface LogSettingsPatch {
-  /** Whether messages and answers stand in log entries. They do not unless you say so. */
+  /** Include messages and responses in log entries. The default is false. */
   messages?: boolean | undefined;
 }
 
 export interface McpTool {
   type: "mcp";
   name: string;
-  /** Streamable HTTP address of the MCP server. */
+  /** URL of the MCP server (Streamable HTTP). */
   url: string;
 }
 
@@ -565,9 +559,9 @@ export interface Me {
   key: {
     id: KeyId;
     name: string;
-    /** The one agent this key reaches; null means all agents of the organisation. */
+    /** The only agent that this key can access. null: all agents of the organisation. */
     agent_id: AgentId | null;
-    /** The role it was made with, if any. */
+    /** The role that the key was created with, if any. */
     role: Role | null;
     permissions: Permission[];
     expires_at: Timestamp | null;
@@ -577,24 +571,24 @@ export interface Me {
 export interface Memory {
   id: MemoryId;
   content: string;
-  /** Whose it is; null where it belongs to nobody. */
+  /** The user that the memory belongs to. null if it belongs to no user. */
   user_id: string | null;
   session_id: string | null;
-  /** The run that remembered it; null where somebody added it. */
+  /** The run that stored the memory. null if it was added through the API. */
   source_request_id: RequestId | null;
   metadata: Record<string, unknown>;
   created_at: Timestamp;
-  /** When it was last said. The same content of one user is one memory. */
+  /** When the content was last stored. The same content of the same user is one memory. */
   updated_at: Timestamp;
 }
 
 export interface MemoryClear {
   id: ClearId;
-  /** While it runs, what it removes is out of sight already. */
+  /** While it is `running`, the memories it removes are already hidden. */
   status: "running" | "completed";
-  /** So far. */
+  /** Memories deleted so far. */
   memories_deleted: number;
-  /** Messages of sessions, so far. */
+  /** Session messages deleted so far. */
   messages_deleted: number;
   user_id: string | null;
   session_id: string | null;
@@ -606,21 +600,21 @@ export interface MemoryClear {
 export interface MemoryHit {
   id: MemoryId;
   content: string;
-  /** Whose it is; null where it belongs to nobody. */
+  /** The user that the memory belongs to. null if it belongs to no user. */
   user_id: string | null;
   session_id: string | null;
-  /** The run that remembered it; null where somebody added it. */
+  /** The run that stored the memory. null if it was added through the API. */
   source_request_id: RequestId | null;
   metadata: Record<string, unknown>;
   created_at: Timestamp;
-  /** When it was last said. The same content of one user is one memory. */
+  /** When the content was last stored. The same content of the same user is one memory. */
   updated_at: Timestamp;
-  /** Sum of the contributions. It orders the hits of one search and means nothing beyond. */
+  /** Sum of the contributions. Only comparable within one search. */
   score: number;
   score_parts: {
-    /** null: not among the hits by meaning. */
+    /** null if the vector search did not find it. */
     vector: VectorPart | null;
-    /** null: not among the hits by words. */
+    /** null if the text search did not find it. */
     text: TextPart | null;
   };
 }
@@ -628,44 +622,45 @@ export interface MemoryHit {
 export type MemoryId = string;
 
 export interface MemorySettings {
-  /** Give the model what it remembered before. */
+  /** Search the agent's memories for each message and give the results to the model. */
   recall: boolean;
-  /** How many memories at most. */
+  /** Maximum number of memories to give to the model. */
   recall_limit: number;
-  /** Keep what was asked and answered as a memory. */
+  /** Store each completed run's message and response as a memory. */
   remember: boolean;
   embedder: EmbedderSettings;
 }
 
 export interface MemorySettingsPatch {
-  /** Give the model what it remembered before. */
+  /** Search the agent's memories for each message and give the results to the model. */
   recall?: boolean | undefined;
-  /** How many memories at most. */
+  /** Maximum number of memories to give to the model. */
   recall_limit?: number | undefined;
-  /** Keep what was asked and answered as a memory. */
+  /** Store each completed run's message and response as a memory. */
   remember?: boolean | undefined;
   embedder?: EmbedderSettings | undefined;
 }
 
 export interface MemoryStatus {
-  /** All that is stored, with what a running clear has yet to remove. */
+  /** Number of stored memories, including those that a running clear has yet to delete. */
   memories: number;
-  /** How many the agent may have. Past it the ones said longest ago go. */
-  most_memories: number;
-  /** What memories are embedded with. */
+  /** Maximum number of memories for this agent. Above it, those stored longest ago are deleted. */
+  max_memories: number;
+  /** The model that embeds the agent's memories. */
   embedder: {
     model: string;
     dimensions: number;
   };
-  /** Memories yet to be embedded, counted to 10,000. Words find them already. */
-  waiting: number;
+  /** Number of memories not yet embedded, counted up to 10,000. The text search finds them already. */
+  pending_embeddings: number;
+  /** Whether a clear is running. */
   clearing: boolean;
 }
 
 export interface MetricSeries {
   metric: "response_time" | "throughput" | "error_rate" | "tokens" | "cost";
   granularity: Granularity;
-  /** Of response_time; null for the others. */
+  /** Which statistic of response_time the values are. null for other metrics. */
   statistic: "avg" | "p50" | "p95" | "p99" | null;
   values: MetricValue[];
 }
@@ -676,43 +671,43 @@ export interface MetricValue {
   unit: string;
 }
 
-/** Six digits of the device, or a recovery code. Each counts once. */
+/** Six-digit code from the authenticator app, or a recovery code. Each code works once. */
 export type MfaCode = string;
 
 export interface MfaEnrolment {
-  /** Base32. Shown only now. */
+  /** The shared secret, in base32. Shown only once. */
   secret: string;
   otpauth_url: string;
-  /** For the day the device is lost; each once. Shown only now. */
+  /** Codes for when the device is lost. Each works once. Shown only once. */
   recovery_codes: string[];
 }
 
 export interface ModelEntry {
-  /** What an agent's `model` may be. `provider/*` stands for any model that the provider has. */
+  /** Value for an agent's `model`. `provider/*` stands for all models of the provider. */
   id: string;
   provider: string;
-  /** Who brings it: Perch, the server's operator, or your organisation. */
+  /** Where the model comes from: built into Perch, the server's configuration, or your organisation's providers. */
   source: "built-in" | "installation" | "organisation";
 }
 
-/** `provider/model`. `perch/echo` needs no provider key. */
+/** `provider/model`. The built-in `perch/echo` needs no provider. */
 export type ModelRef = string;
 
 export interface NewGuards {
-  /** How far its share of failed runs may lie above the live one's: 0.05 is five points. */
+  /** Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points. */
   max_error_rate_increase?: number | undefined;
-  /** Its 95th percentile of run times over the live one's. */
+  /** Maximum ratio of the canary's 95th percentile run time to the live deployment's. */
   max_p95_ratio?: number | undefined;
-  /** Its mean tokens of a run over the live one's. */
+  /** Maximum ratio of the canary's mean tokens per run to the live deployment's. */
   max_mean_tokens_ratio?: number | undefined;
   /**
-   * Runs of each of the two before anything is judged.
+   * Number of runs that both deployments need before they are compared.
    *
    * @defaultValue `50`
    */
   min_runs?: number | undefined;
   /**
-   * How long it is watched, from its activation.
+   * How long the canary is watched after its activation.
    *
    * @defaultValue `3600`
    */
@@ -720,12 +715,12 @@ export interface NewGuards {
 }
 
 export interface NewLogEntry {
-  /** When it happened, in the last 24 hours; now unless given. */
+  /** When it happened, at most 24 hours ago. The default is now. */
   timestamp?: string | undefined;
   /** @defaultValue `"info"` */
   level?: LogLevel | undefined;
   message: string;
-  /** The run it belongs to. */
+  /** The run that the entry belongs to. */
   request_id?: RequestId | undefined;
   /** @defaultValue `{}` */
   metadata?: Record<string, unknown> | undefined;
@@ -736,7 +731,7 @@ export type OrganisationId = string;
 export interface Pagination {
   limit: number;
   offset: number;
-  /** How many items there are on all pages. */
+  /** Number of items on all pages. */
   total: number;
   has_more: boolean;
 }
@@ -746,24 +741,40 @@ export type Permission = "read" | "write" | "delete" | "manage";
 export interface Provider {
   name: ProviderName;
   type: ProviderType;
-  /** Where it answers; null is the provider's own address. */
+  /** URL of the provider's API. null uses the provider's public API. */
   base_url: string | null;
-  /** The models that may be used; empty means any that the provider has. */
+  /** Models that agents may use. Empty: all models of the provider. */
   models: string[];
-  /** Whether it has an API key. The key itself is never shown. */
+  /** Whether an API key is set. The key is never returned. */
   api_key_set: boolean;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
 
-/** The first half of `provider/model`. */
+/** The part before the slash in `provider/model`. */
 export type ProviderName = string;
 
-/** Whose interface it speaks. `openai-compatible` is for vLLM, Ollama, gateways and the like. */
+/** Which API the provider has. `openai-compatible` is for vLLM, Ollama, gateways and others with OpenAI's API. */
 export type ProviderType = "openai" | "anthropic" | "google" | "openai-compatible";
 
+/** User authentication of an agent, without its secrets. */
+export type RedactedAgentAuth = {
+  type: "oauth2";
+  /** URL of the issuer. Its `/.well-known/openid-configuration` is used for discovery. */
+  provider: string;
+  clientId: string;
+  /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
+  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents">;
+  /** Required audience (`aud`) of tokens. The default is `clientId`. */
+  audience?: string | undefined;
+  hasClientSecret: boolean;
+} | {
+  type: "jwt";
+  hasPreviousSecret: boolean;
+};
+
 export interface RedeliverFailed {
-  /** Deliveries created from this time on. */
+  /** Only deliveries created at this time or later. */
   since: string;
 }
 
@@ -779,7 +790,7 @@ export type Role = "admin" | "developer" | "viewer";
 
 export interface RotateKey {
   /**
-   * How long the old key goes on working beside the new one: up to 7 days, one day unless set.
+   * How long the old key keeps working: up to 7 days. The default is one day.
    *
    * @defaultValue `86400`
    */
@@ -788,14 +799,14 @@ export interface RotateKey {
 
 export interface RotateWebhookSecret {
   /**
-   * How long the old secret signs beside the new one: up to 7 days, one day unless set.
+   * How long deliveries are signed with the old secret too: up to 7 days. The default is one day.
    *
-   * @defaultValue `24`
+   * @defaultValue `86400`
    */
-  overlap_hours?: number | undefined;
+  overlap_seconds?: number | undefined;
 }
 
-/** Event `error`: the run failed or was cancelled. The last one. */
+/** Event `error`: the run failed or was cancelled. The last event. */
 export interface RunErrorEvent {
   code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable";
   message: string;
@@ -804,7 +815,7 @@ export interface RunErrorEvent {
 
 export type RunEvent = TokenEvent | ToolEvent | InvocationResult | RunErrorEvent;
 
-/** Who answers: the model, or your own service that Perch posts the message to. */
+/** What answers invocations: the model, or your own HTTP service, to which Perch posts each message. */
 export type Runtime = {
   type: "model";
 } | {
@@ -817,31 +828,31 @@ export interface SearchMemory {
   /** @defaultValue `10` */
   limit?: number | undefined;
   /**
-   * By meaning and by words, or by one of them.
+   * `vector` searches by meaning, `text` by words, `hybrid` by both.
    *
    * @defaultValue `"hybrid"`
    */
   mode?: SearchMode | undefined;
-  /** Memories of this user alone. */
+  /** Only memories of this user. */
   user_id?: string | undefined;
-  /** Memories of this session alone. */
+  /** Only memories of this session. */
   session_id?: string | undefined;
-  /** Last said at this time or later. */
+  /** Only memories last stored at this time or later. */
   start_time?: string | undefined;
-  /** Last said before this time. */
+  /** Only memories last stored before this time. */
   end_time?: string | undefined;
-  /** Memories whose metadata contain this. */
+  /** Only memories whose metadata contains these values. */
   metadata?: Record<string, unknown> | undefined;
 }
 
 export type SearchMode = "hybrid" | "vector" | "text";
 
 export interface SearchReport {
-  /** What was searched by. `text` where the embedder could not be asked. */
+  /** How the search was done. `text` if the embedder was not available. */
   mode: SearchMode;
-  /** Whether every memory in question was compared. Large agents are searched by an index. */
+  /** Whether every candidate was compared. Large memories are searched with an approximate index. */
   exact: boolean;
-  /** What is worth knowing about this search, such as why it went by words alone. */
+  /** Note about this search, such as why only the text search was used. */
   notice: string | null;
 }
 
@@ -901,22 +912,6 @@ export interface SecuritySettingsPatch {
   } | null | undefined;
 }
 
-/** Secrets are never shown. */
-export type ShownAgentAuth = {
-  type: "oauth2";
-  /** The issuer: its `/.well-known/openid-configuration` says the rest. */
-  provider: string;
-  clientId: string;
-  /** Which scopes count here. An operation needs the scope of its permission, `write:agents` for write. */
-  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents">;
-  /** What `aud` of a token must name; `clientId` unless set. */
-  audience?: string | undefined;
-  hasClientSecret: boolean;
-} | {
-  type: "jwt";
-  hasPreviousSecret: boolean;
-};
-
 export type StepUp = ConfirmMfa;
 
 export interface StepUpToken {
@@ -924,12 +919,14 @@ export interface StepUpToken {
   expires_at: Timestamp;
 }
 
+export type SubscribableEventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back";
+
 export interface TextPart {
-  /** Its place among the hits by words, from 1. */
+  /** Rank among the results of the text search, starting at 1. */
   rank: number;
-  /** How much of the query's words it has, rare words counting more: 0 to 1. */
+  /** Share of the query's words that the memory contains, from 0 to 1. Rare words count more. */
   coverage: number;
-  /** The words that matched, in the form they are indexed in. */
+  /** The words that matched, in their indexed form. */
   words: string[];
   /** What this part adds to the score. */
   contribution: number;
@@ -941,9 +938,9 @@ export type Timestamp = string;
 
 /** Event `token`. */
 export interface TokenEvent {
-  /** Which model call says it. Each has a text of its own; the last one's is the answer. */
+  /** Number of the model call that produced the text. Each step has its own text; the last step's text is the response. */
   step: number;
-  /** Where in the step's text it goes. What stood there before is replaced. */
+  /** Position in the step's text where this text starts. It replaces everything from there on. */
   offset: number;
   text: string;
 }
@@ -951,17 +948,17 @@ export interface TokenEvent {
 /** Event `tool`. */
 export interface ToolEvent {
   step: number;
-  /** Which of the step's calls. */
+  /** Number of the call within the step. */
   call: number;
   name: string;
   status: "started" | "completed" | "failed";
-  /** When it starts. */
+  /** Only with `started`. */
   arguments?: unknown;
 }
 
 export interface UpdateAgent {
   model?: ModelRef | undefined;
-  /** null leaves it to the model. */
+  /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
   tools?: Array<McpTool | HttpTool> | null | undefined;
@@ -980,36 +977,36 @@ export interface UpdateDeployment {
 
 export interface UpdateKey {
   name?: string | undefined;
-  /** Either this or `role`. */
+  /** Give either `permissions` or `role`. */
   permissions?: Permission[] | undefined;
-  /** Either this or `permissions`. */
+  /** Give either `role` or `permissions`. */
   role?: Role | undefined;
-  /** null: it never expires. */
+  /** null: the key never expires. */
   expires_at?: string | null | undefined;
 }
 
 export interface UpdateProvider {
-  /** Where it answers; null is the provider's own address. */
+  /** URL of the provider's API. null uses the provider's public API. */
   base_url?: string | null | undefined;
-  /** The models that may be used; empty means any that the provider has. */
+  /** Models that agents may use. Empty: all models of the provider. */
   models?: string[] | undefined;
-  /** null takes it away. A new `base_url` needs it anew. */
+  /** null removes the key. Required when `base_url` changes. */
   api_key?: string | null | undefined;
 }
 
 export interface UpdateWebhook {
-  /** HTTPS address that receives events. It must not be a private address. */
+  /** HTTPS URL that receives events. It must not resolve to a private address. */
   url?: string | undefined;
-  /** The names of the events it receives. */
-  events?: Array<"agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back"> | undefined;
-  /** false stops deliveries and cancels what is pending when its turn comes. true begins anew. */
+  /** Names of the events to deliver. */
+  events?: SubscribableEventType[] | undefined;
+  /** false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again. */
   enabled?: boolean | undefined;
 }
 
 export interface VectorPart {
-  /** Its place among the hits by meaning, from 1. */
+  /** Rank among the results of the vector search, starting at 1. */
   rank: number;
-  /** Cosine of query and memory: 1 is the same meaning. */
+  /** Cosine similarity of query and memory. 1 means identical. */
   similarity: number;
   /** What this part adds to the score. */
   contribution: number;
@@ -1018,26 +1015,26 @@ export interface VectorPart {
 export interface Version {
   version: VersionLabel;
   agent_id: AgentId;
-  /** SHA-256 of the definition: two versions with one checksum are the same. */
+  /** SHA-256 of the definition. Versions with the same checksum are identical. */
   checksum: string;
   created_by: KeyId | null;
   created_at: Timestamp;
   definition: {
     model: ModelRef;
-    /** null leaves it to the model. */
+    /** null uses the model's default. */
     temperature: number | null;
     instructions: string;
     tools: Array<McpTool | HttpTool>;
     memory: MemorySettings;
     limits: Limits;
     logs: LogSettings;
-    /** Tried in order when the model fails. */
+    /** Models to try, in this order, when `model` fails. */
     fallback_models: ModelRef[];
     runtime: Runtime;
   };
 }
 
-/** What is absent on one side is left out there. */
+/** `from` or `to` is missing if the field does not exist on that side. */
 export interface VersionChange {
   path: string;
   from?: unknown;
@@ -1049,7 +1046,7 @@ export interface VersionDiff {
   to: string;
   same: boolean;
   changes: VersionChange[];
-  /** The same for reading: a unified diff, with texts line by line. */
+  /** The changes as a unified diff. */
   text: string;
 }
 
@@ -1058,7 +1055,7 @@ export type VersionLabel = string;
 export interface VersionSummary {
   version: VersionLabel;
   agent_id: AgentId;
-  /** SHA-256 of the definition: two versions with one checksum are the same. */
+  /** SHA-256 of the definition. Versions with the same checksum are identical. */
   checksum: string;
   created_by: KeyId | null;
   created_at: Timestamp;
@@ -1066,17 +1063,17 @@ export interface VersionSummary {
 
 export interface Webhook {
   id: WebhookId;
-  /** The one agent whose events it receives; null means all. */
+  /** The only agent whose events are delivered. null: all agents. */
   agent_id: AgentId | null;
   url: string;
   events: string[];
   status: WebhookStatus;
-  /** Why Perch disabled it; null if you did, or if it is enabled. */
+  /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */
   disabled_reason: string | null;
-  /** Since when no attempt has gone well; null while they do. */
+  /** Time since which every attempt has failed. null if the last attempt succeeded. */
   failing_since: Timestamp | null;
-  /** Until when the secret before the last rotation signs too. */
-  previous_secret_until: Timestamp | null;
+  /** Until when deliveries are signed with the previous secret too. */
+  previous_secret_expires_at: Timestamp | null;
   created_by: KeyId | null;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -1088,20 +1085,20 @@ export type WebhookStatus = "enabled" | "disabled";
 
 export interface WebhookWithSecret {
   id: WebhookId;
-  /** The one agent whose events it receives; null means all. */
+  /** The only agent whose events are delivered. null: all agents. */
   agent_id: AgentId | null;
   url: string;
   events: string[];
   status: WebhookStatus;
-  /** Why Perch disabled it; null if you did, or if it is enabled. */
+  /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */
   disabled_reason: string | null;
-  /** Since when no attempt has gone well; null while they do. */
+  /** Time since which every attempt has failed. null if the last attempt succeeded. */
   failing_since: Timestamp | null;
-  /** Until when the secret before the last rotation signs too. */
-  previous_secret_until: Timestamp | null;
+  /** Until when deliveries are signed with the previous secret too. */
+  previous_secret_expires_at: Timestamp | null;
   created_by: KeyId | null;
   created_at: Timestamp;
   updated_at: Timestamp;
-  /** Shown this once: it is kept encrypted. */
+  /** The signing secret. Shown only once. */
   secret: string;
 }

@@ -12,9 +12,9 @@ export type {
 export type { PerchOptions, RequestOptions } from "./options.ts";
 export { type Page, PageList } from "./page-list.ts";
 export { Perch } from "./perch.ts";
-export type { FollowEvents } from "./resources/events.ts";
+export type { FollowEventsOptions } from "./resources/events.ts";
 export type { LogFilter } from "./resources/logs.ts";
 export { type RunDone, RunStream, type RunStreamEvent, type RunToken, type RunTool } from "./run-stream.ts";
-export type { Answer } from "./send.ts";
+export type { ApiResponse } from "./send.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
 export type { CompletedRun, FailedRun, PerchEvent, RunOutcome } from "./webhook-event.ts";

@@ -3,15 +3,15 @@ import type { Pagination } from "./generated-schemas.ts";
 
 /** The route of an operation: `"GET /v1/agents/{agent_id}"`. */
 export type OperationKey = keyof Operations;
-/** What an operation takes: `params`, `query` and `body`, as far as it has them. */
+/** The request of an operation: `params`, `query` and `body`. */
 export type RequestOf<K extends OperationKey> = Operations[K]["request"];
-/** The body of its answer. */
+/** The response body of an operation. */
 export type ResponseOf<K extends OperationKey> = Operations[K]["response"];
-/** What is in the envelope of its answer. */
+/** `data` of an operation's response. */
 export type DataOf<K extends OperationKey> = ResponseOf<K> extends { data: infer Data } ? Data : never;
-/** What its list is made of. */
+/** An item of an operation's list. */
 export type ItemOf<K extends OperationKey> = ResponseOf<K> extends { data: Array<infer Item> } ? Item : never;
-/** What it says of its pages. */
+/** `pagination` of an operation's list. */
 export type PaginationOf<K extends OperationKey> =
   ResponseOf<K> extends { pagination: infer P extends Pagination } ? P : never;
 

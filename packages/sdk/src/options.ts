@@ -1,51 +1,51 @@
-/** How to reach Perch. */
+/** Options of the client. */
 export interface PerchOptions {
-  /** An API key, `perch_…`. The variable `PERCH_API_KEY` unless given. Keep it out of web pages. */
+  /** The API key, `perch_…`. The default is the environment variable `PERCH_API_KEY`. Do not use it in web pages. */
   readonly apiKey?: string | undefined;
-  /** Where Perch is, for example `https://perch.example.com`. The variable `PERCH_URL` unless given. */
+  /** URL of Perch, such as `https://perch.example.com`. The default is the environment variable `PERCH_URL`. */
   readonly baseUrl?: string | undefined;
-  /** The function that does requests; the platform's own unless given. */
+  /** The `fetch` function to use. The default is the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * Milliseconds that one try of a call may take. A call that is tried again gets this time again: bound it as a whole with a `signal`.
+   * Timeout of one attempt, in milliseconds. A retry gets the same time again; use `signal` to limit the whole call.
    *
    * @defaultValue `60_000`
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often a call is tried again: after 408, 429, 500, 502, 503, 504, a broken connection or a time-out. 0 for never.
+   * Maximum number of retries after 408, 429, 500, 502, 503, 504, a connection error or a timeout.
    *
    * @defaultValue `4`
    */
   readonly maxRetries?: number | undefined;
-  /** Headers for every request, on top of those that the client needs. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a single call may have of its own. */
+/** Options of a single call. */
 export interface RequestOptions {
-  /** Ends the call when it is aborted; the call then rejects with the signal's reason. */
+  /** Aborts the call. It then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's. */
+  /** Overrides the client's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** Instead of the client's. */
+  /** Overrides the client's `maxRetries`. */
   readonly maxRetries?: number | undefined;
   /**
-   * Names what you want done, so that it is done once. Every POST and PATCH gets a random one that counts for all its tries. Give your own, and
-   * keep it, if your process may die in between: the same key within 24 hours gives the first answer again.
+   * Makes retries of a POST or PATCH safe. The default is a random key, the same for all attempts of the call. Set and store your own
+   * if your process may restart in between: within 24 hours, the same key returns the first response.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Headers for this call. */
+  /** Additional headers for this call. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The options with nothing left open. */
+/** The options with all defaults applied. */
 export interface Settings {
   readonly baseUrl: string;
   readonly fetch: typeof globalThis.fetch;
   readonly timeoutMs: number;
   readonly maxRetries: number;
-  /** A function, so that whoever prints the client prints no key. */
+  /** A function, so that printing the client does not print the key. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
@@ -57,14 +57,15 @@ function fromEnvironment(name: string): string | undefined {
 
 const visibleAscii = /^[\x21-\x7e]+$/;
 
-/** Checks what can be checked before the first request. No message holds the key. */
+/** Validates the options. No error message contains the key. */
 export function readSettings(options: PerchOptions): Settings {
   const apiKey = options.apiKey ?? fromEnvironment("PERCH_API_KEY");
   // The platform would refuse it later, with a message that shows the whole header.
   if (apiKey !== undefined && !visibleAscii.test(apiKey))
-    throw new TypeError("The API key holds characters that no key has. Was a line break copied with it?");
+    throw new TypeError("The API key contains invalid characters. Was a line break copied with it?");
   const baseUrl = options.baseUrl ?? fromEnvironment("PERCH_URL");
-  if (baseUrl === undefined) throw new TypeError("Say where Perch is: give baseUrl, or set the variable PERCH_URL.");
+  if (baseUrl === undefined)
+    throw new TypeError("baseUrl is missing: pass it, or set the environment variable PERCH_URL.");
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
     throw new TypeError("baseUrl must be an address such as https://perch.example.com");
   const { timeoutMs = 60_000, maxRetries = 4 } = options;

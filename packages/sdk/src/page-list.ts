@@ -12,16 +12,16 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** As large as pages get, where the caller left it open: fewer requests. */
-const mostOnPage = 100;
+/** The largest page, to make fewer requests. */
+const defaultPageSize = 100;
 
-/** What tells one item from another; nothing for items without a name of their own, such as log entries. */
+/** The item's id; undefined for items without one, such as log entries. */
 function identityOf(item: unknown): unknown {
   const { id, request_id } = item as { id?: unknown; request_id?: unknown };
   return id ?? request_id;
 }
 
-/** Where the next page begins; undefined after the last. A cursor is surer than an offset: what is added meanwhile does not move it. */
+/** Query of the next page; undefined after the last. Prefers a cursor: new items do not move it, as they move an offset. */
 function nextQuery({ data, pagination }: Page<unknown>): PageQuery | undefined {
   if (!pagination.has_more || data.length === 0) return undefined;
   const { next_cursor } = pagination as { next_cursor?: string | null };
@@ -29,7 +29,7 @@ function nextQuery({ data, pagination }: Page<unknown>): PageQuery | undefined {
 }
 
 /**
- * A list. Await it for one page, or walk over it for all items of all pages, which are fetched as you get there.
+ * A list. Await it for one page, or iterate over it for the items of all pages, which are fetched as needed.
  *
  * @example
  * ```ts
@@ -50,13 +50,13 @@ export class PageList<Item, P extends Pagination = Pagination>
     this.#query = query;
   }
 
-  /** The one page that the query asks for. */
+  /** Fetches the page that the query selects. */
   page(): Promise<Page<Item, P>> {
     this.#first ??= this.#fetchPage({});
     return this.#first;
   }
 
-  /** The same as `page()`, so that the list can be awaited. */
+  /** Same as `page()`, so that the list can be awaited. */
   // biome-ignore lint/suspicious/noThenProperty: awaiting a list for its page is what it is for.
   then<A = Page<Item, P>, B = never>(
     onPage?: ((page: Page<Item, P>) => A | PromiseLike<A>) | null,
@@ -65,9 +65,9 @@ export class PageList<Item, P extends Pagination = Pagination>
     return this.page().then(onPage, onError);
   }
 
-  /** Page after page, from the one that the query asks for. Pages hold 100 items unless the query says otherwise. */
+  /** All pages, starting with the one that the query selects. A page has 100 items unless the query has a `limit`. */
   async *pages(): AsyncGenerator<Page<Item, P>, void> {
-    let query: PageQuery | undefined = { limit: this.#query.limit ?? mostOnPage };
+    let query: PageQuery | undefined = { limit: this.#query.limit ?? defaultPageSize };
     while (query) {
       const page: Page<Item, P> = await this.#fetchPage(query);
       yield page;
@@ -76,7 +76,7 @@ export class PageList<Item, P extends Pagination = Pagination>
     }
   }
 
-  /** Item after item. One that slid to the next page, because something was added meanwhile, comes once. */
+  /** All items. An item that moves to the next page, because another was added meanwhile, is returned once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void> {
     let before = new Set<unknown>();
     for await (const { data } of this.pages()) {
@@ -85,7 +85,7 @@ export class PageList<Item, P extends Pagination = Pagination>
     }
   }
 
-  /** All items. Use it before you delete what you list: a list that shrinks under a walk skips items. */
+  /** All items as an array. Use it if you delete items in a loop: iterating over a shrinking list skips items. */
   async toArray(): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this) items.push(item);

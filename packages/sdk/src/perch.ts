@@ -20,10 +20,10 @@ import { Events } from "./resources/events.ts";
 import { Invocations } from "./resources/invocations.ts";
 import { Logs } from "./resources/logs.ts";
 import { Webhooks } from "./resources/webhooks.ts";
-import type { Answer } from "./send.ts";
+import type { ApiResponse } from "./send.ts";
 
 /**
- * A client of Perch. It keeps no connection and no state: one for a whole program will do.
+ * A client of Perch. It has no state: create one and share it.
  *
  * @example
  * ```ts
@@ -38,29 +38,29 @@ export class Perch {
   readonly agents: Agents;
   /** Runs of an agent. */
   readonly invocations: Invocations;
-  /** Which version of an agent is live where. */
+  /** Which version of an agent is live in which environment. */
   readonly deployments: DeploymentsMethods;
   /** Immutable snapshots of an agent. */
   readonly versions: VersionsMethods;
-  /** What an agent did. */
+  /** Log entries of an agent. */
   readonly logs: Logs;
-  /** How well it did. */
+  /** Metrics of an agent. */
   readonly metrics: MetricsMethods;
-  /** What an agent remembers. */
+  /** Memories of an agent. */
   readonly memory: MemoryMethods;
-  /** Who is told of events. */
+  /** URLs that receive events. */
   readonly webhooks: Webhooks;
-  /** What became of each delivery to a webhook. */
+  /** Deliveries of events to a webhook. */
   readonly deliveries: DeliveriesMethods;
-  /** What happened. */
+  /** Events of the organisation. */
   readonly events: Events;
   /** API keys. */
   readonly keys: KeysMethods;
-  /** Who changed what. */
+  /** Changes made by users and operators. */
   readonly auditLog: AuditLogMethods;
   /** The second factor of an API key. */
   readonly mfa: MfaMethods;
-  /** Providers of models, with the organisation's own keys. */
+  /** Model providers of the organisation. */
   readonly providers: ProvidersMethods;
   /** Models that agents may use. */
   readonly models: ModelsMethods;
@@ -86,13 +86,13 @@ export class Perch {
     this.models = new ModelsMethods(client);
   }
 
-  /** What the presented key is and may do. `GET /v1/me` */
+  /** The API key of this client and its organisation. `GET /v1/me` */
   me(options?: RequestOptions): Promise<Me> {
     return this.#account.me(options);
   }
 
   /**
-   * Any operation, by its route. The answer is the whole body, envelope and all.
+   * Calls any operation by its route. Returns the whole response body, with its envelope.
    *
    * @example
    * ```ts
@@ -106,11 +106,11 @@ export class Perch {
     return this.#client.request(key, (request ?? {}) as RequestOf<K>, options);
   }
 
-  /** The same with status and headers. */
+  /** Like `request`, but returns status and headers too. */
   send<K extends OperationKey>(
     key: K,
     ...[request, options]: RequestArguments<K, RequestOptions>
-  ): Promise<Answer<ResponseOf<K>>> {
+  ): Promise<ApiResponse<ResponseOf<K>>> {
     return this.#client.send(key, (request ?? {}) as RequestOf<K>, options);
   }
 }

@@ -1,41 +1,41 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionError, errorOf, RunFailedError } from "./errors.ts";
-import { isWorthRepeating, parseRetryAfter, waitBeforeMs } from "./retry-rules.ts";
+import { ConnectionError, createError, RunFailedError } from "./errors.ts";
+import { isRetryable, parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
 
 const refused = (status: number, retryAfterSeconds?: number) =>
-  errorOf({ status, code: "unknown", message: "", retryAfterSeconds });
+  createError({ status, code: "unknown", message: "", retryAfterSeconds });
 
 describe("a failure", () => {
   test.each([408, 429, 500, 502, 503, 504])("%i is worth another try", (status) => {
-    expect(isWorthRepeating(refused(status))).toBe(true);
+    expect(isRetryable(refused(status))).toBe(true);
   });
   test.each([400, 401, 403, 404, 409, 413, 501, 200])("%i is not", (status) => {
-    expect(isWorthRepeating(refused(status))).toBe(false);
+    expect(isRetryable(refused(status))).toBe(false);
   });
   test("without an answer is worth another try; a run that failed is not", () => {
-    expect(isWorthRepeating(new ConnectionError({ code: "connection_failed", message: "" }))).toBe(true);
+    expect(isRetryable(new ConnectionError({ code: "connection_failed", message: "" }))).toBe(true);
     const details = [{ field: "request_id", error: "req_1" }];
-    const failed = errorOf({ status: 500, code: "server_error", message: "", details });
+    const failed = createError({ status: 500, code: "server_error", message: "", details });
     expect(failed).toBeInstanceOf(RunFailedError);
-    expect(isWorthRepeating(failed)).toBe(false);
+    expect(isRetryable(failed)).toBe(false);
   });
 });
 
 describe("the wait before the next try", () => {
   test("doubles up to a bound, and a part of it is chance", () => {
-    const longest = [0, 1, 2, 3, 4, 5, 20].map((failures) => waitBeforeMs(refused(503), failures, 1));
+    const longest = [0, 1, 2, 3, 4, 5, 20].map((failures) => retryDelayMs(refused(503), failures, 1));
     expect(longest).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
-    expect(waitBeforeMs(refused(503), 3, 0.5)).toBe(2000);
-    expect(waitBeforeMs(refused(503), 3, 0)).toBe(0);
+    expect(retryDelayMs(refused(503), 3, 0.5)).toBe(2000);
+    expect(retryDelayMs(refused(503), 3, 0)).toBe(0);
   });
   test("is never less than what the server asks for", () => {
-    expect(waitBeforeMs(refused(429, 7), 0, 0)).toBe(7000);
-    expect(waitBeforeMs(refused(429, 7), 0, 1)).toBe(7500);
-    expect(waitBeforeMs(refused(429, 60), 0, 0)).toBe(60_000);
+    expect(retryDelayMs(refused(429, 7), 0, 0)).toBe(7000);
+    expect(retryDelayMs(refused(429, 7), 0, 1)).toBe(7500);
+    expect(retryDelayMs(refused(429, 60), 0, 0)).toBe(60_000);
   });
   test("is none where it would be more than a minute, or in vain", () => {
-    expect(waitBeforeMs(refused(429, 61), 0, 0)).toBeUndefined();
-    expect(waitBeforeMs(refused(404), 0, 0)).toBeUndefined();
+    expect(retryDelayMs(refused(429, 61), 0, 0)).toBeUndefined();
+    expect(retryDelayMs(refused(404), 0, 0)).toBeUndefined();
   });
 });
 

@@ -1,23 +1,23 @@
-import { errorOf } from "./errors.ts";
+import { createError } from "./errors.ts";
 import { follow, type Source } from "./follow.ts";
 import type { InvocationResult, RunErrorEvent, TokenEvent, ToolEvent } from "./generated-schemas.ts";
 import type { SentEvent } from "./read-events.ts";
 
-/** The model says something: `text` belongs at `offset` of its step's text and replaces what stood there. `snapshot` is that text as it is now. */
+/** A piece of the model's text: it replaces the step's text from `offset` on. `snapshot` is the step's whole text so far. */
 export type RunToken = { readonly type: "token"; readonly snapshot: string } & Readonly<TokenEvent>;
-/** A tool is called, or has answered. */
+/** A tool call was started, completed or failed. */
 export type RunTool = { readonly type: "tool" } & Readonly<ToolEvent>;
-/** The run has completed. The last event. */
+/** The run completed. The last event. */
 export type RunDone = { readonly type: "done" } & Readonly<InvocationResult>;
-/** What happens while an agent runs. */
+/** An event of a run. */
 export type RunStreamEvent = RunToken | RunTool | RunDone;
 
-/** The run's id stands at the end of its address. */
+/** The run's id is the last part of its URL. */
 const idIn = (location: string | null): string | undefined => location?.split("/").at(-1);
 
 /**
- * A run while it runs. Read its events, or wait for its answer; what comes back after a broken connection goes on where it was, and no token comes twice.
- * Leaving the loop closes the connection and does not stop the run; another loop, or `result()`, goes on from there.
+ * The event stream of a run. Iterate over its events, or wait for its result. It reconnects by itself and continues after the last event.
+ * Leaving the loop closes the connection and does not stop the run; another loop, or `result()`, continues from there.
  *
  * @example
  * ```ts
@@ -41,24 +41,24 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     this.#source = source;
   }
 
-  /** `request_id` of the run, for `invocations.get` and `invocations.cancel`; undefined until the server has answered. */
+  /** `request_id` of the run, for `invocations.get` and `invocations.cancel`; undefined until the server has responded. */
   get invocationId(): string | undefined {
     return this.#invocationId;
   }
 
-  /** Its answer, as `agents.invoke` gives it. Rejects with a `RunFailedError` if the run failed. */
+  /** The result, as `agents.invoke` returns it. Rejects with a `RunFailedError` if the run failed. */
   async result(): Promise<InvocationResult> {
     for await (const _ of this);
-    if (this.#result === undefined) throw this.#error ?? new Error("The stream was left before its end.");
+    if (this.#result === undefined) throw this.#error ?? new Error("The stream was closed before its end.");
     return this.#result;
   }
 
-  /** The whole text of its answer. */
+  /** The response of the run. */
   async text(): Promise<string> {
     return (await this.result()).response;
   }
 
-  /** The events from where the last reader left off. A run that failed throws a `RunFailedError`. */
+  /** The events that have not been read yet. Throws a `RunFailedError` if the run failed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<RunStreamEvent, void> {
     if (this.#isBeingRead) throw new Error("This stream is being read already.");
     this.#isBeingRead = true;
@@ -80,7 +80,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     this.#invocationId ??= idIn(headers.get("location"));
   };
 
-  /** What it means; nothing if it is of a kind that came after this client. */
+  /** Parses an event; undefined for types that this version does not know. */
   #take({ event, data }: SentEvent): RunStreamEvent | undefined {
     if (event === "token") return this.#token(JSON.parse(data) as TokenEvent);
     if (event === "tool") return { type: "tool", ...(JSON.parse(data) as ToolEvent) };
@@ -104,7 +104,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   #failed({ code, message, request_id }: RunErrorEvent): Error {
     this.#invocationId = request_id;
     const details = [{ field: "request_id", error: request_id }];
-    this.#error = errorOf({ status: code === "conflict" ? 409 : 500, code, message, details });
+    this.#error = createError({ status: code === "conflict" ? 409 : 500, code, message, details });
     return this.#error;
   }
 }

@@ -1,10 +1,10 @@
-import { ConnectionError, errorOf, PerchError, TimeoutError } from "./errors.ts";
+import { ConnectionError, createError, PerchError, TimeoutError } from "./errors.ts";
 import type { ErrorDetail } from "./generated-schemas.ts";
 import type { RequestOptions, Settings } from "./options.ts";
-import { parseRetryAfter, waitBeforeMs } from "./retry-rules.ts";
-import { orAborted, sleep, type Watch, watch } from "./time-limits.ts";
+import { parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
+import { raceWithAbort, sleep, startTimeLimit, type TimeLimit } from "./time-limits.ts";
 
-/** One call, the same for all its tries. */
+/** One call, the same for all attempts. */
 export interface Call {
   readonly method: string;
   /** With its query. */
@@ -14,11 +14,11 @@ export interface Call {
   readonly options: RequestOptions;
 }
 
-/** An answer that succeeded. */
-export interface Answer<Body = unknown> {
+/** A successful response. */
+export interface ApiResponse<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
-  /** `X-Request-Id`: quote it when you report a problem. */
+  /** `X-Request-Id` of the response. Include it when you report a problem. */
   readonly requestId: string | undefined;
   readonly body: Body;
 }
@@ -33,115 +33,115 @@ const fetchFor = (settings: Settings, call: Call, signal: AbortSignal, extra: Re
     signal,
   });
 
-interface Refusal {
+interface ErrorFields {
   readonly code?: string;
   readonly message?: string;
   readonly details?: readonly ErrorDetail[];
   readonly retry_after?: number;
 }
 
-/** Also of an answer that somebody in between gave: a balancer's error page has no code. */
-function refusalOf(response: Response, text: string): PerchError {
-  let error: Refusal = {};
+/** The response may come from a proxy: its error page has no code. */
+function errorFromResponse(response: Response, text: string): PerchError {
+  let error: ErrorFields = {};
   try {
-    error = (JSON.parse(text) as { error?: Refusal }).error ?? {};
+    error = (JSON.parse(text) as { error?: ErrorFields }).error ?? {};
   } catch {
     // Not ours.
   }
   const { status, headers } = response;
   const asked = error.retry_after ?? parseRetryAfter(headers.get("retry-after"), Date.now());
-  return errorOf({
+  return createError({
     status,
     code: error.code ?? (status >= 500 ? "unavailable" : "unknown"),
-    message: error.message ?? `The answer was ${status}, and not one of Perch: is something else at this address?`,
+    message: error.message ?? `The response was ${status}, but not from Perch. Is baseUrl correct?`,
     details: error.details,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterSeconds: asked,
   });
 }
 
-/** What a failed exchange means. A caller who left gets the reason of his own signal. */
-function failureOf(
+/** Throws the signal's reason if the caller aborted. */
+function toPerchError(
   error: unknown,
-  { timedOut }: Watch,
+  { timedOut }: TimeLimit,
   caller: AbortSignal | undefined,
   timeoutMs: number,
 ): PerchError {
   if (caller?.aborted) throw caller.reason;
   if (error instanceof PerchError) return error;
-  if (timedOut()) return new TimeoutError({ code: "timed_out", message: `No answer within ${timeoutMs} ms.` });
+  if (timedOut()) return new TimeoutError({ code: "timed_out", message: `No response within ${timeoutMs} ms.` });
   const message = "Perch could not be reached, or the connection broke.";
   return new ConnectionError({ code: "connection_failed", message, cause: error });
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function parseResponse(response: Response): Promise<ApiResponse> {
   const text = await response.text();
-  if (!response.ok) throw refusalOf(response, text);
+  if (!response.ok) throw errorFromResponse(response, text);
   const { status, headers } = response;
   const requestId = headers.get("x-request-id") ?? undefined;
   if (!json.test(headers.get("content-type") ?? "")) {
-    const message = "The answer is not JSON: is baseUrl the address of Perch?";
+    const message = "The response is not JSON. Is baseUrl correct?";
     throw new PerchError({ status, code: "unknown", message, requestId });
   }
-  // Cut short, if it does not parse: that counts as no answer.
+  // If it does not parse, it was cut off: treated as a connection error.
   return { status, headers, requestId, body: JSON.parse(text) };
 }
 
-async function attempt(settings: Settings, call: Call): Promise<Answer | PerchError> {
+async function attempt(settings: Settings, call: Call): Promise<ApiResponse | PerchError> {
   const { signal: caller, timeoutMs = settings.timeoutMs } = call.options;
   caller?.throwIfAborted();
-  const limit = watch(timeoutMs, caller);
+  const limit = startTimeLimit(timeoutMs, caller);
   try {
-    const work = fetchFor(settings, call, limit.signal).then(answerOf);
-    return await orAborted(work, limit.signal);
+    const work = fetchFor(settings, call, limit.signal).then(parseResponse);
+    return await raceWithAbort(work, limit.signal);
   } catch (error) {
-    return failureOf(error, limit, caller, timeoutMs);
+    return toPerchError(error, limit, caller, timeoutMs);
   } finally {
     limit.stop();
   }
 }
 
-/** Tries until there is an answer, a refusal that will not change, or no try left. */
-export async function send(settings: Settings, call: Call): Promise<Answer> {
+/** Sends with retries, until there is a response, a permanent error, or no retry left. */
+export async function send(settings: Settings, call: Call): Promise<ApiResponse> {
   const { signal, maxRetries = settings.maxRetries } = call.options;
   for (let failures = 0; ; failures++) {
     const outcome = await attempt(settings, call);
     if (!(outcome instanceof PerchError)) return outcome;
-    const waitMs = failures < maxRetries ? waitBeforeMs(outcome, failures, Math.random()) : undefined;
+    const waitMs = failures < maxRetries ? retryDelayMs(outcome, failures, Math.random()) : undefined;
     if (waitMs === undefined) throw outcome;
     await sleep(waitMs, signal);
   }
 }
 
-/** A stream that has begun. */
+/** An open event stream. */
 export interface OpenStream {
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array>;
-  readonly watch: Watch;
-  /** What an error while reading means. */
-  readonly failureOf: (error: unknown) => PerchError;
+  readonly watch: TimeLimit;
+  /** Converts an error while reading. */
+  readonly toPerchError: (error: unknown) => PerchError;
 }
 
-/** One try to open a stream of events. Whoever gets one stops its watch. */
+/** One attempt to open an event stream. The caller must stop its time limit. */
 export async function openStream(settings: Settings, call: Call, lastEventId: string | undefined): Promise<OpenStream> {
   const { signal: caller, timeoutMs = settings.timeoutMs } = call.options;
   caller?.throwIfAborted();
-  const limit = watch(timeoutMs, caller);
+  const limit = startTimeLimit(timeoutMs, caller);
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
-    const response = await orAborted(fetchFor(settings, call, limit.signal, headers), limit.signal);
-    if (!response.ok) throw refusalOf(response, await orAborted(response.text(), limit.signal));
+    const response = await raceWithAbort(fetchFor(settings, call, limit.signal, headers), limit.signal);
+    if (!response.ok) throw errorFromResponse(response, await raceWithAbort(response.text(), limit.signal));
     const { body } = response;
     if (!body || !response.headers.get("content-type")?.startsWith("text/event-stream"))
-      throw new ConnectionError({ code: "connection_failed", message: "The answer is not a stream of events." });
+      throw new ConnectionError({ code: "connection_failed", message: "The response is not an event stream." });
     return {
       headers: response.headers,
       body,
       watch: limit,
-      failureOf: (error) => failureOf(error, limit, caller, timeoutMs),
+      toPerchError: (error) => toPerchError(error, limit, caller, timeoutMs),
     };
   } catch (error) {
     limit.stop();
-    throw failureOf(error, limit, caller, timeoutMs);
+    throw toPerchError(error, limit, caller, timeoutMs);
   }
 }

@@ -1,4 +1,4 @@
-/** Waits so long; rejects with the signal's reason as soon as it is aborted. */
+/** Sleeps. Rejects with the signal's reason when it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
@@ -14,23 +14,23 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Ends when the caller's signal does, or when nothing has been heard for so long. */
-export interface Watch {
+/** Aborts with the caller's signal, or after a time. */
+export interface TimeLimit {
   readonly signal: AbortSignal;
-  /** True if it was the time, not the caller. */
+  /** True if the time ran out and the caller did not abort. */
   readonly timedOut: () => boolean;
-  /** Counts anew from here. */
+  /** Restarts the timer. */
   readonly restart: (ms: number) => void;
   readonly stop: () => void;
 }
 
-/** By hand, since `AbortSignal.any` keeps what it made for as long as the caller's signal lives on some platforms. */
-export function watch(ms: number, caller: AbortSignal | undefined): Watch {
+/** Does not use `AbortSignal.any`, which leaks memory on some platforms while the caller's signal lives. */
+export function startTimeLimit(ms: number, caller: AbortSignal | undefined): TimeLimit {
   const controller = new AbortController();
   let isOver = false;
   const onTime = (): void => {
     isOver = true;
-    controller.abort(new DOMException("No answer in time", "TimeoutError"));
+    controller.abort(new DOMException("No response in time", "TimeoutError"));
   };
   const onCaller = (): void => controller.abort(caller?.reason);
   let timer = setTimeout(onTime, ms);
@@ -50,8 +50,8 @@ export function watch(ms: number, caller: AbortSignal | undefined): Watch {
   };
 }
 
-/** The work, or the signal's reason if that comes first: not every `fetch` heeds its signal. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Rejects with the signal's reason even if `fetch` ignores its signal. */
+export function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });

@@ -7,17 +7,12 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** How strict to be. */
 export interface VerifyOptions {
   /**
-   * How many seconds the time of a delivery may differ from now.
+   * How many seconds the time of a delivery may differ from now. With `null` any age passes, and `X-Service-Signature` alone will do: it
+   * holds no time, so an old delivery that is sent again cannot be told by it. Perch always sends both.
    *
    * @defaultValue `300`
    */
-  readonly toleranceSeconds?: number | undefined;
-  /**
-   * Refuse a delivery that has only `X-Service-Signature`, which does not cover a time: an old one could be sent again. Perch always sends both.
-   *
-   * @defaultValue `false`
-   */
-  readonly requireTimestamp?: boolean | undefined;
+  readonly toleranceSeconds?: number | null | undefined;
   /** The time now, in milliseconds; for tests. */
   readonly nowMs?: number | undefined;
 }
@@ -52,7 +47,7 @@ const bytesOfHex = (text: string): Bytes | undefined =>
     ? Uint8Array.from({ length: 32 }, (_, index) => Number.parseInt(text.slice(2 * index, 2 * index + 2), 16))
     : undefined;
 
-function joined(...parts: readonly Bytes[]): Bytes {
+function concat(...parts: readonly Bytes[]): Bytes {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -69,7 +64,7 @@ async function isSignedBy(keyBytes: Bytes, signatures: readonly Bytes[], message
   return checks.includes(true);
 }
 
-const present = <T>(values: readonly (T | undefined)[]): T[] =>
+const definedOnly = <T>(values: readonly (T | undefined)[]): T[] =>
   values.filter((value): value is T => value !== undefined);
 
 /** Standard Webhooks: keyed with the bytes behind the prefix, over id, time and body. */
@@ -80,11 +75,11 @@ async function passesStandard(headers: WebhookHeaders, body: Bytes, secrets: rea
     .split(" ")
     .filter((one) => one.startsWith("v1,"))
     .map((one) => bytesOfBase64(one.slice("v1,".length)));
-  const message = joined(utf8(`${id}.${timestamp}.`), body);
+  const message = concat(utf8(`${id}.${timestamp}.`), body);
   for (const secret of secrets) {
     const key = bytesOfBase64(secret.replace(/^whsec_/, ""));
     if (!key || key.length === 0) throw new TypeError("A webhook secret is whsec_ and base64, as it was shown");
-    if (await isSignedBy(key, present(signatures), message)) return true;
+    if (await isSignedBy(key, definedOnly(signatures), message)) return true;
   }
   return false;
 }
@@ -92,26 +87,25 @@ async function passesStandard(headers: WebhookHeaders, body: Bytes, secrets: rea
 /** `X-Service-Signature`: keyed with the secret as it was shown, over the body alone. */
 async function passesPlain(headers: WebhookHeaders, body: Bytes, secrets: readonly string[]): Promise<boolean> {
   const names = ["x-service-signature", "x-service-signature-previous"];
-  const signatures = present(names.map((name) => bytesOfHex(headerOf(headers, name) ?? "")));
+  const signatures = definedOnly(names.map((name) => bytesOfHex(headerOf(headers, name) ?? "")));
   for (const secret of secrets) if (await isSignedBy(utf8(secret), signatures, body)) return true;
   return false;
 }
 
 function checkTime(timestamp: string | undefined, { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions): void {
+  if (toleranceSeconds === null) return;
   const seconds = /^\d{1,12}$/.test(timestamp ?? "") ? Number(timestamp) : Number.NaN;
   if (!(Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds))
-    throw new WebhookVerificationError(
-      "The time of this delivery is too far from now: it may be an old one, sent again.",
-    );
+    throw new WebhookVerificationError("The timestamp of this delivery is too far from now: it may be a replay.");
 }
 
 /**
- * Checks that a delivery comes from Perch and is whole, and returns its event. It works on Node, in workers and in browsers.
+ * Verifies the signature of a webhook delivery and returns its event. Works in Node, workers and browsers.
  *
- * @param body - The raw body, as it came. JSON that was parsed and written again has other bytes.
- * @param headers - The headers of the request.
- * @param secret - The webhook's secret, `whsec_…`; while you rotate it, the old and the new one.
- * @throws WebhookVerificationError if it is not genuine. Answer 401 then.
+ * @param body - The raw request body. Do not parse and serialise it first: the bytes would differ.
+ * @param headers - The request headers.
+ * @param secret - The webhook's secret, `whsec_…`, or several during a rotation.
+ * @throws WebhookVerificationError if the signature or timestamp is invalid. Respond with 401.
  *
  * @example
  * ```ts
@@ -130,8 +124,8 @@ export async function verifyWebhook(
   // An empty secret would let anybody sign.
   if (secrets.length === 0) throw new TypeError("Give the webhook's secret");
   const isStandard = headerOf(headers, "webhook-signature") !== undefined;
-  if (!isStandard && options.requireTimestamp)
-    throw new WebhookVerificationError("This delivery has no signed time: webhook-signature is missing.");
+  if (!isStandard && options.toleranceSeconds !== null)
+    throw new WebhookVerificationError("This delivery has no signed timestamp: webhook-signature is missing.");
   const check = isStandard ? passesStandard : passesPlain;
   if (!(await check(headers, bytes, secrets)))
     throw new WebhookVerificationError("The signature of this delivery does not match.");

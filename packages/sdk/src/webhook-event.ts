@@ -1,6 +1,6 @@
 import type { AgentId, Deployment, Event, InvocationStatus, RequestId, WebhookId } from "./generated-schemas.ts";
 
-/** What an event of a run tells of it. */
+/** Data of a run's event. */
 export interface RunOutcome {
   request_id: RequestId;
   agent_id: AgentId;
@@ -14,7 +14,7 @@ export interface RunOutcome {
   session_id: string | null;
 }
 
-/** The answer of a run. */
+/** Data of `agent.completed`. */
 export interface CompletedRun extends RunOutcome {
   status: "completed";
   response: string;
@@ -22,7 +22,7 @@ export interface CompletedRun extends RunOutcome {
   response_truncated?: boolean;
 }
 
-/** Why a run failed, or that it was cancelled. */
+/** Data of `agent.failed`: the run failed or was cancelled. */
 export interface FailedRun extends RunOutcome {
   status: "failed" | "cancelled";
   error: string;
@@ -33,7 +33,7 @@ interface EventOf<Type extends Event["type"], Data> extends Omit<Event, "type" |
   data: Data;
 }
 
-/** An event, and the body of a delivery. Switch on its `type` to know its `data`. */
+/** An event, as a webhook delivery contains it. `type` determines the type of `data`. */
 export type PerchEvent =
   | EventOf<"agent.completed", CompletedRun>
   | EventOf<"agent.failed", FailedRun>

@@ -14,7 +14,7 @@ await once(site, "listening");
 const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 afterAll(() => void site.close());
 
-const server = usePerch({ corsOrigins: [origin], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const server = usePerch({ corsOrigins: [origin], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 
 /** What the page does; it knows the client as `sdk`. */
 const program = `async ([baseUrl, apiKey, secret, body, headers]) => {
@@ -32,7 +32,7 @@ const program = `async ([baseUrl, apiKey, secret, body, headers]) => {
 test("it does its work in a browser", async () => {
   const bundle = await rolldown({ input: join(import.meta.dirname, "../src/index.ts"), platform: "browser" });
   const [{ code }] = (await bundle.generate({ format: "iife", name: "sdk", minify: true })).output;
-  const { adminKey } = await server().newOrganisation();
+  const { adminKey } = await server().createOrganisation();
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu"],

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { errorCodes } from "@perch/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import { usePerch } from "../../server/test/harness.ts";
-import { errorOf } from "../src/errors.ts";
+import { createError } from "../src/errors.ts";
 import {
   ConflictError,
   ConnectionError,
@@ -21,10 +21,10 @@ let apiKey: string;
 let perch: Perch;
 let weak: Perch;
 beforeEach(async () => {
-  const organisation = await server().newOrganisation();
+  const organisation = await server().createOrganisation();
   apiKey = organisation.adminKey;
   perch = new Perch({ baseUrl: `${server().url}/`, apiKey });
-  weak = new Perch({ baseUrl: server().url, apiKey: await organisation.newKey({ role: "viewer" }) });
+  weak = new Perch({ baseUrl: server().url, apiKey: await organisation.createKey({ role: "viewer" }) });
 });
 
 const thrownBy = async (work: PromiseLike<unknown>): Promise<PerchError> => {
@@ -64,7 +64,7 @@ describe("a refusal", () => {
   });
 
   test("429 says when to come back", async () => {
-    const { adminKey } = await server().newOrganisation("free");
+    const { adminKey } = await server().createOrganisation("free");
     const eager = new Perch({ baseUrl: server().url, apiKey: adminKey, maxRetries: 0 });
     const outcomes = await Promise.allSettled(Array.from({ length: 120 }, () => eager.me()));
     const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
@@ -92,10 +92,10 @@ describe("a refusal", () => {
   });
 
   test("every code of the contract has a class of its own", () => {
-    const names = errorCodes.map((code) => errorOf({ code, message: "" }).name);
+    const names = errorCodes.map((code) => createError({ code, message: "" }).name);
     expect(new Set(names).size).toBe(errorCodes.length);
     expect(names).not.toContain("PerchError");
-    expect(errorOf({ code: "later_than_this_client", message: "" }).name).toBe("PerchError");
+    expect(createError({ code: "later_than_this_client", message: "" }).name).toBe("PerchError");
   });
 });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { usePerch } from "../../server/test/harness.ts";
-import { scripted } from "../../server/test/invoking.ts";
+import { createScriptedAgent } from "../../server/test/invoking.ts";
 import { Perch, RateLimitedError, RunFailedError, TimeoutError, UnavailableError } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 
-const server = usePerch({}, { runs: true });
+const server = usePerch({}, { withWorker: true });
 let proxy: FlakyProxy;
 beforeAll(async () => {
   proxy = await startFlakyProxy(() => server().url);
@@ -15,10 +15,10 @@ let perch: Perch;
 /** Past the proxy: what really happened. */
 let direct: Perch;
 beforeEach(async () => {
-  const organisation = await server().newOrganisation();
+  const organisation = await server().createOrganisation();
   perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutMs: 5000 });
   direct = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
-  await scripted(organisation, [{ reply: "You said: {message}", delay_ms: 100 }]);
+  await createScriptedAgent(organisation, [{ reply: "You said: {message}", delay_ms: 100 }]);
   proxy.seen.splice(0);
   proxy.expect();
 });
@@ -72,7 +72,7 @@ describe("an invoke", () => {
   });
 
   test("whose run fails is not repeated, and tells which run it was", async () => {
-    const instructions = JSON.stringify({ steps: [{ fail: "for good" }] });
+    const instructions = JSON.stringify({ steps: [{ fail: "permanent" }] });
     await direct.agents.create({ name: "broken", model: "perch/script", instructions });
     const error = await perch.agents.invoke("broken", { message: "hello" }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RunFailedError);

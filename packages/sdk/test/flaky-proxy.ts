@@ -46,10 +46,10 @@ function refuse(reply: ServerResponse, fault: Extract<Fault, { status: number }>
 }
 
 /** Passes so many bytes on, and is gone in the middle of whatever comes next. */
-async function passOn(answer: IncomingMessage, reply: ServerResponse, mostBytes: number): Promise<void> {
+async function passOn(answer: IncomingMessage, reply: ServerResponse, maxBytes: number): Promise<void> {
   reply.writeHead(answer.statusCode ?? 502, answer.headers);
   reply.flushHeaders();
-  let left = mostBytes;
+  let left = maxBytes;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     const part = chunk.subarray(0, left);
     left -= part.length;

@@ -3,7 +3,7 @@ import { usePerch } from "../../server/test/harness.ts";
 import { type LogEntry, Perch, type PerchEvent } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 
-const server = usePerch({}, { runs: true });
+const server = usePerch({}, { withWorker: true });
 let proxy: FlakyProxy;
 beforeAll(async () => {
   proxy = await startFlakyProxy(() => server().url);
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.close());
 
 async function withBot() {
-  const { adminKey } = await server().newOrganisation();
+  const { adminKey } = await server().createOrganisation();
   const perch = new Perch({ baseUrl: proxy.url, apiKey: adminKey });
   const direct = new Perch({ baseUrl: server().url, apiKey: adminKey });
   await direct.agents.create({ name: "bot", model: "perch/echo" });

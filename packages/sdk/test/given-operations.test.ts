@@ -1,12 +1,12 @@
 import { operationKeys } from "@perch/contract";
 import { afterAll, expect, test } from "vitest";
 import { usePerch } from "../../server/test/harness.ts";
-import { startReceiver } from "../../server/test/webhook-receiver.ts";
-import { quickly } from "../../server/test/webhooking.ts";
+import { startWebhookReceiver } from "../../server/test/webhook-receiver.ts";
+import { fastWebhookConfig } from "../../server/test/webhooking.ts";
 import { Perch, UnauthorizedError } from "../src/index.ts";
 
-const server = usePerch(quickly, { runs: true });
-const receiver = await startReceiver();
+const server = usePerch(fastWebhookConfig, { withWorker: true });
+const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
 
 /** The operations that the interface was given with; all others are additions. */
@@ -32,7 +32,7 @@ const given = [
 ];
 
 test("all 18 operations of the interface do their work through the client", async () => {
-  const { adminKey } = await server().newOrganisation();
+  const { adminKey } = await server().createOrganisation();
   const called = new Set<string>();
   const watching: typeof fetch = (input, init) => {
     const route = `${init?.method} ${new URL(String(input)).pathname}`;

@@ -8,7 +8,7 @@ import { methodNames } from "../../../scripts/typescript-sdk/method-names.ts";
 import { createOrganisation } from "../../server/src/organisations/create-organisation.ts";
 import { usePerch } from "../../server/test/harness.ts";
 
-const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/typescript-sdk.md"), "utf8");
 // Inside of the package, so that its name leads to it.
 const folder = join(import.meta.dirname, ".guide");

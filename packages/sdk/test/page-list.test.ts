@@ -7,7 +7,7 @@ let perch: Perch;
 let requests: string[];
 const names = Array.from({ length: 25 }, (_, index) => `bot-${String(index).padStart(2, "0")}`);
 beforeAll(async () => {
-  const { adminKey } = await server().newOrganisation();
+  const { adminKey } = await server().createOrganisation();
   requests = [];
   const counting: typeof fetch = (input, init) => {
     requests.push(String(input));

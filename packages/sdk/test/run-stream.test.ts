@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { type Organisation, usePerch } from "../../server/test/harness.ts";
-import { scripted } from "../../server/test/invoking.ts";
+import { createScriptedAgent } from "../../server/test/invoking.ts";
 import { NotFoundError, Perch, RunCancelledError, RunFailedError, type RunStreamEvent } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 
-const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 let proxy: FlakyProxy;
 beforeAll(async () => {
   proxy = await startFlakyProxy(() => server().url);
@@ -16,7 +16,7 @@ let organisation: Organisation;
 let perch: Perch;
 let direct: Perch;
 beforeEach(async () => {
-  organisation = await server().newOrganisation();
+  organisation = await server().createOrganisation();
   perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutMs: 5000 });
   direct = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
   proxy.seen.splice(0);
@@ -36,7 +36,7 @@ const tokensOf = (events: readonly RunStreamEvent[]) => events.filter((event) =>
 
 describe("a stream", () => {
   test("that is cut three times, in the middle of events, yields the full text once, and there is one run", async () => {
-    await scripted(organisation, [slowly]);
+    await createScriptedAgent(organisation, [slowly]);
     proxy.expect({ cutAfterBytes: 700 }, { cutAfterBytes: 650 }, { cutAfterBytes: 601 });
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const events = await allOf(stream);
@@ -56,14 +56,14 @@ describe("a stream", () => {
   });
 
   test("survives lost requests, 429, 503 and an error page before it begins", async () => {
-    await scripted(organisation, [{ reply: "Here I am" }]);
+    await createScriptedAgent(organisation, [{ reply: "Here I am" }]);
     proxy.expect("lose the request", { status: 429, retryAfter: 1 }, { status: 503 }, { status: 502, html: true });
     expect(await perch.agents.invokeStream("bot", { message: "hello" }).text()).toBe("Here I am");
     expect(await direct.invocations.list("bot").toArray()).toHaveLength(1);
   });
 
   test("tells of tools, of the step that each text belongs to, and of the run's id before its end", async () => {
-    await scripted(organisation, [
+    await createScriptedAgent(organisation, [
       { reply: "One moment.", tool_calls: [{ name: "perch_echo", arguments: { order: 42 } }] },
       { reply: "On its way." },
     ]);
@@ -92,7 +92,7 @@ describe("a stream", () => {
   });
 
   test("that was left goes on where it was, and the run was not stopped", async () => {
-    await scripted(organisation, [slowly]);
+    await createScriptedAgent(organisation, [slowly]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const first: RunStreamEvent[] = [];
     for await (const event of stream) {
@@ -110,7 +110,7 @@ describe("a stream", () => {
   });
 
   test("of a run that fails throws what it would have thrown without a stream, however often it is asked", async () => {
-    await scripted(organisation, [{ fail: "for good" }]);
+    await createScriptedAgent(organisation, [{ fail: "permanent" }]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const error = await stream.result().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RunFailedError);
@@ -120,7 +120,7 @@ describe("a stream", () => {
   });
 
   test("of a run that is cancelled says so", async () => {
-    await scripted(organisation, [
+    await createScriptedAgent(organisation, [
       { reply: "one", tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 800 },
     ]);
     const { request_id } = await perch.agents.invokeInBackground("bot", { message: "hello" });
@@ -138,7 +138,7 @@ describe("a stream", () => {
   });
 
   test("ends when the caller says so", async () => {
-    await scripted(organisation, [slowly]);
+    await createScriptedAgent(organisation, [slowly]);
     const abort = new AbortController();
     const reason = new Error("enough");
     const stream = perch.agents.invokeStream("bot", { message: "hello" }, { signal: abort.signal });
@@ -149,7 +149,7 @@ describe("a stream", () => {
   });
 
   test("has one reader at a time", async () => {
-    await scripted(organisation, [slowly]);
+    await createScriptedAgent(organisation, [slowly]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const reading = stream.result();
     await expect(stream.result()).rejects.toThrow("being read already");
@@ -159,7 +159,7 @@ describe("a stream", () => {
 
 describe("a run that was started in the background", () => {
   test("can be followed over broken connections, from its first event, also when it is over", async () => {
-    await scripted(organisation, [slowly]);
+    await createScriptedAgent(organisation, [slowly]);
     const { request_id } = await perch.agents.invokeInBackground("bot", { message: "hello" });
     proxy.expect({ cutAfterBytes: 900 }, "lose the request", { cutAfterBytes: 700 });
     const tokens = tokensOf(await allOf(perch.invocations.follow("bot", request_id)));

@@ -9,7 +9,7 @@ const complete = {
   PERCH_MASTER_KEY: masterKey.toString("base64"),
 };
 
-function complaint(environment: Record<string, string>): string {
+function configErrorMessage(environment: Record<string, string>): string {
   try {
     readConfig(environment);
   } catch (error) {
@@ -27,7 +27,7 @@ describe("readConfig", () => {
     expect(readConfig(complete)).toEqual({
       databaseUrl: complete.PERCH_DATABASE_URL,
       migrationDatabaseUrl: undefined,
-      databaseConnections: 10,
+      databaseMaxConnections: 10,
       masterKey,
       host: "127.0.0.1",
       port: 7400,
@@ -41,27 +41,27 @@ describe("readConfig", () => {
       workerHost: "127.0.0.1",
       workerPort: 7401,
       workerUrl: undefined,
-      scriptUrl: undefined,
+      scriptModelUrl: undefined,
       otlpUrl: undefined,
-      strangerRequestsPerMinute: 300,
+      unauthenticatedRequestsPerMinute: 300,
       security: {},
       previousMasterKeys: [],
       tls: undefined,
       trustedProxies: [],
       corsOrigins: [],
       providers: [],
-      modelSilenceSeconds: 60,
+      modelIdleTimeoutSeconds: 60,
       modelPrices: {},
       localEmbedderDir: join(import.meta.dirname, "../../../.models/minilm"),
-      outboundPrivateRanges: [],
-      webhookRetrySeconds: [5, 30, 120, 900, 3600, 10_800, 28_800, 86_400, 129_600],
+      outboundAllowedPrivateRanges: [],
+      webhookRetryDelaySeconds: [5, 30, 120, 900, 3600, 10_800, 28_800, 86_400, 129_600],
       webhookTimeoutSeconds: 10,
-      webhookSweepSeconds: 30,
-      webhookAllowHttp: false,
+      webhookSweepIntervalSeconds: 30,
+      webhookAllowLoopback: false,
     });
   });
 
-  test("a key is enough for the well-known providers; what PERCH_PROVIDERS says of the same name goes before", () => {
+  test("a key is enough for the well-known providers; an entry in PERCH_PROVIDERS takes precedence", () => {
     const { providers } = readConfig({
       ...complete,
       PERCH_OPENAI_API_KEY: "sk-o",
@@ -84,9 +84,9 @@ describe("readConfig", () => {
     ["no address", '{"a":{"type":"openai-compatible","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a needs a base_url"],
     ["an unknown type", '{"a":{"type":"acme","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a.type"],
     ["an unknown field", '{"a":{"type":"openai","key":"sk-hidden"}}', "PERCH_PROVIDERS.a"],
-  ])("providers with %s are refused, without a word of their keys", (_, text, complaint) => {
+  ])("providers with %s are refused, without printing their keys", (_, text, expected) => {
     const read = () => readConfig({ ...complete, PERCH_PROVIDERS: text });
-    expect(read).toThrow(complaint);
+    expect(read).toThrow(expected);
     expect(read).not.toThrow("sk-hidden");
   });
 
@@ -105,13 +105,13 @@ describe("readConfig", () => {
       PERCH_WORKER_HOST: "0.0.0.0",
       PERCH_WORKER_PORT: "9000",
       PERCH_WORKER_URL: "http://workers-2:9000",
-      PERCH_SCRIPT_URL: "http://script:1",
+      PERCH_SCRIPT_MODEL_URL: "http://script:1",
       PERCH_OTLP_URL: "http://collector:4318/",
-      PERCH_MODEL_SILENCE_SECONDS: "90",
+      PERCH_MODEL_IDLE_TIMEOUT_SECONDS: "90",
       PERCH_MODEL_PRICES: '{"local/small": 0.5}',
       PERCH_LOCAL_EMBEDDER_DIR: "/srv/minilm",
-      PERCH_OUTBOUND_PRIVATE_RANGES: "10.0.0.0/8",
-      PERCH_DATABASE_CONNECTIONS: "50",
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "10.0.0.0/8",
+      PERCH_DATABASE_MAX_CONNECTIONS: "50",
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
     });
@@ -128,10 +128,10 @@ describe("readConfig", () => {
       workerHost: "0.0.0.0",
       workerPort: 9000,
       workerUrl: "http://workers-2:9000",
-      scriptUrl: "http://script:1",
+      scriptModelUrl: "http://script:1",
       otlpUrl: "http://collector:4318",
       localEmbedderDir: "/srv/minilm",
-      databaseConnections: 50,
+      databaseMaxConnections: 50,
       trustedProxies: ["192.0.2.1", "10.0.0.0/8", "2001:db8::/32"],
       corsOrigins: ["https://a.example", "https://b.example"],
     });
@@ -140,15 +140,15 @@ describe("readConfig", () => {
   test("an empty variable counts as one that is not set", () => {
     const empty = { PERCH_PORT: "", PERCH_HOST: "", PERCH_LOG_LEVEL: "", PERCH_MIGRATION_DATABASE_URL: "" };
     expect(readConfig({ ...complete, ...empty })).toEqual(readConfig(complete));
-    expect(namedIn(complaint({ ...complete, PERCH_MASTER_KEY: "" }))).toEqual(["PERCH_MASTER_KEY"]);
+    expect(namedIn(configErrorMessage({ ...complete, PERCH_MASTER_KEY: "" }))).toEqual(["PERCH_MASTER_KEY"]);
   });
 
-  test("the environment's other variables are nobody's business", () => {
+  test("other environment variables are ignored", () => {
     expect(readConfig({ ...complete, HOME: "/root", PERCHANCE: "x" })).toEqual(readConfig(complete));
   });
 
   test("names everything that is missing in one message, and where to read on", () => {
-    const message = complaint({});
+    const message = configErrorMessage({});
     expect(namedIn(message)).toEqual(["PERCH_DATABASE_URL", "PERCH_MASTER_KEY"]);
     expect(message).toContain("docs/operations/configuration.md");
   });
@@ -160,10 +160,10 @@ describe("readConfig", () => {
       PERCH_MASTER_KEY: randomBytes(31).toString("base64"),
       PERCH_PORT: "65536",
       PERCH_LOG_LEVEL: "loud",
-      PERCH_DATABASE_CONNECTIONS: "0",
+      PERCH_DATABASE_MAX_CONNECTIONS: "0",
       PERCH_TRUSTED_PROXIES: "10.0.0.0/8, the-balancer",
     };
-    const message = complaint(wrong);
+    const message = configErrorMessage(wrong);
     expect(namedIn(message)).toEqual(Object.keys(wrong).sort());
     expect(message).not.toContain("my-password");
     expect(message).not.toContain(wrong.PERCH_MASTER_KEY);
@@ -177,12 +177,12 @@ describe("readConfig", () => {
     ["PERCH_PORT", "http"],
     ["PERCH_PORT", "80.5"],
     ["PERCH_PORT", "-1"],
-    ["PERCH_DATABASE_CONNECTIONS", "501"],
+    ["PERCH_DATABASE_MAX_CONNECTIONS", "501"],
     ["PERCH_TRUSTED_PROXIES", "10.0.0.0/33"],
     ["PERCH_TRUSTED_PROXIES", "*"],
     ["PERCH_OTLP_URL", "collector:4318"],
   ])("refuses %s=%s, and nothing else with it", (name, value) => {
-    const message = complaint({ ...complete, [name]: value });
+    const message = configErrorMessage({ ...complete, [name]: value });
     expect(namedIn(message)).toEqual([name]);
     if (name === "PERCH_MASTER_KEY") {
       expect(message).toContain("openssl rand -base64 32");

@@ -69,7 +69,7 @@ const Providers = z
 
 const FilePath = z.string().min(1).max(1024);
 
-/** What agents have as `security` and `auth`, for all paths, and what only a server has. */
+/** The settings that agents have as `security` and `auth`, for all requests, and those that only a server has. */
 const InstanceSecurity = z.strictObject({
   enforceHttps: SecuritySettings.shape.enforceHttps,
   hsts: SecuritySettings.shape.hsts,
@@ -90,56 +90,58 @@ const parsedJson = z.string().transform((text, context): unknown => {
   }
 });
 
-/** Every setting, with the sentence that docs/operations/configuration.md shows for it. */
+/** Every setting, with its description in docs/operations/configuration.md. */
 export const settings = {
   PERCH_DATABASE_URL: PostgresUrl.describe(
-    "PostgreSQL as the server's own role, a member of perch_app that owns no table.",
+    "PostgreSQL URL with the server's own role. The role must be a member of perch_app and must not own the tables.",
   ),
   PERCH_MIGRATION_DATABASE_URL: PostgresUrl.optional().describe(
-    "PostgreSQL as the owner of the tables. Only `migrate` reads it.",
+    "PostgreSQL URL with the role that owns the tables. Only `migrate` uses it.",
   ),
   PERCH_VALKEY_URL: z
     .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
     .optional()
-    .describe("Valkey (or Redis 7): limits and caches shared by several processes. One process alone does without."),
+    .describe(
+      "URL of Valkey (or Redis 7), which shares limits and caches between processes. Not needed for a single process.",
+    ),
   PERCH_RESTATE_INGRESS_URL: urlList
     .default(["http://127.0.0.1:8080"])
-    .describe("Where the engine (Restate) takes calls: one address, or several nodes' separated by commas."),
+    .describe("Ingress URL of Restate, the workflow engine. For several nodes, separate their URLs with commas."),
   PERCH_RESTATE_ADMIN_URL: urlList
     .default(["http://127.0.0.1:9070"])
-    .describe("Where workers register with the engine: one address, or several nodes' separated by commas."),
+    .describe("Admin URL of Restate, where workers register. For several nodes, separate their URLs with commas."),
   PERCH_RESTATE_IDENTITY_KEYS: commaList.describe(
-    "Public keys (publickeyv1_…) of engines that may call workers, separated by commas. Any may, if there is none.",
+    "Public keys (publickeyv1_…) of the Restate servers that may call workers, separated by commas. If empty, any caller is accepted.",
   ),
-  PERCH_WORKER_HOST: z.string().default("127.0.0.1").describe("Address that workers listen on for the engine."),
+  PERCH_WORKER_HOST: z.string().default("127.0.0.1").describe("Address on which workers listen for Restate."),
   PERCH_WORKER_PORT: z.coerce
     .number()
     .int()
     .min(0)
     .max(65_535)
     .default(7401)
-    .describe("Port that workers listen on for the engine."),
+    .describe("Port on which workers listen for Restate."),
   PERCH_WORKER_URL: z
     .url()
     .optional()
     .describe(
-      "Where the engine reaches the workers of this release, as one address for all of them. Their own host and port unless set. Give each release an address of its own: runs end on the release they began on.",
+      "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Each release needs its own URL, because a run ends on the release that it started on.",
     ),
-  PERCH_SCRIPT_URL: z
+  PERCH_SCRIPT_MODEL_URL: z
     .url()
     .optional()
     .describe(
-      "A server that perch/script asks for its replies, instead of playing the agent's instructions. For tests.",
+      "For tests: a server that `perch/script` asks for its steps, instead of reading them from the agent's instructions.",
     ),
   PERCH_MASTER_KEY: MasterKey.describe(
-    "32 random bytes in base64. It encrypts the keys that everything secret is under: lose it and every API key is void.",
+    "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, every API key becomes invalid.",
   ),
   PERCH_PREVIOUS_MASTER_KEYS: commaList
     .pipe(z.array(MasterKey))
-    .describe("Master keys from before, separated by commas, until `rotate-master-key` has run."),
-  PERCH_HOST: z.string().default("127.0.0.1").describe("Address to listen on."),
-  PERCH_PORT: z.coerce.number().int().min(0).max(65_535).default(7400).describe("Port to listen on."),
-  PERCH_METRICS_HOST: z.string().default("127.0.0.1").describe("Address that metrics for operators are served on."),
+    .describe("Previous master keys, separated by commas. Needed until `rotate-master-key` has run."),
+  PERCH_HOST: z.string().default("127.0.0.1").describe("Address on which the API listens."),
+  PERCH_PORT: z.coerce.number().int().min(0).max(65_535).default(7400).describe("Port on which the API listens."),
+  PERCH_METRICS_HOST: z.string().default("127.0.0.1").describe("Address on which Prometheus metrics are served."),
   PERCH_METRICS_PORT: z.coerce
     .number()
     .int()
@@ -147,58 +149,69 @@ export const settings = {
     .max(65_535)
     .optional()
     .describe(
-      "Port for metrics of this process, as Prometheus reads them: `GET /metrics`, without a key. Off unless set.",
+      "Port on which this process serves Prometheus metrics: `GET /metrics`, without authentication. No metrics are served unless it is set.",
     ),
-  PERCH_LOG_LEVEL: z.enum(logLevels).default("info").describe("How much to log, as JSON lines on standard error."),
-  PERCH_DATABASE_CONNECTIONS: z.coerce
+  PERCH_LOG_LEVEL: z
+    .enum(logLevels)
+    .default("info")
+    .describe("Minimum level of log messages. They are written to standard error as JSON lines."),
+  PERCH_DATABASE_MAX_CONNECTIONS: z.coerce
     .number()
     .int()
     .min(1)
     .max(500)
     .default(10)
-    .describe("Most database connections of one process."),
-  PERCH_STRANGER_REQUESTS_PER_MINUTE: z.coerce
+    .describe("Maximum number of database connections per process."),
+  PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: z.coerce
     .number()
     .int()
     .min(1)
     .max(1_000_000)
     .default(300)
-    .describe("Requests without a known, valid key that one address may make in a minute, all at once if need be."),
+    .describe(
+      "Maximum number of requests per minute from one IP address without a valid API key. All of them may come at once.",
+    ),
   PERCH_TRUSTED_PROXIES: AddressRanges.describe(
-    "Proxies whose X-Forwarded-* headers count, as addresses or CIDR ranges separated by commas. None by default.",
+    "Proxies whose X-Forwarded-* headers are trusted: IP addresses or CIDR ranges, separated by commas. None by default.",
   ),
-  PERCH_OPENAI_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `openai/…`."),
-  PERCH_ANTHROPIC_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `anthropic/…`."),
-  PERCH_GOOGLE_API_KEY: ProviderApiKey.optional().describe("Gives every organisation the models of `google/…`."),
+  PERCH_OPENAI_API_KEY: ProviderApiKey.optional().describe(
+    "API key of OpenAI. Makes the models `openai/…` available to all organisations.",
+  ),
+  PERCH_ANTHROPIC_API_KEY: ProviderApiKey.optional().describe(
+    "API key of Anthropic. Makes the models `anthropic/…` available to all organisations.",
+  ),
+  PERCH_GOOGLE_API_KEY: ProviderApiKey.optional().describe(
+    "API key of Google. Makes the models `google/…` available to all organisations.",
+  ),
   PERCH_PROVIDERS: parsedJson
     .pipe(Providers)
     .optional()
     .describe(
-      'Other model providers for every organisation, as JSON by name: `{"local": {"type": "openai-compatible", "base_url": "http://127.0.0.1:8000/v1", "api_key": null, "models": []}}`. Types: openai, anthropic, google, openai-compatible.',
+      'Other model providers for all organisations, as JSON, by name: `{"local": {"type": "openai-compatible", "base_url": "http://127.0.0.1:8000/v1", "api_key": null, "models": []}}`. Types: openai, anthropic, google, openai-compatible.',
     ),
   PERCH_MODEL_PRICES: parsedJson
     .pipe(z.record(ModelRef, z.number().min(0).max(1_000_000)))
     .optional()
     .describe(
-      'What a million tokens of a model cost, in US dollars, as JSON: `{"openai/gpt-5": 4}`. Gives agents the metric `cost`.',
+      'Price of a million tokens in US dollars, by model, as JSON: `{"openai/gpt-5": 4}`. Used for the metric `cost`.',
     ),
-  PERCH_MODEL_SILENCE_SECONDS: z.coerce
+  PERCH_MODEL_IDLE_TIMEOUT_SECONDS: z.coerce
     .number()
     .int()
     .min(1)
     .max(900)
     .default(60)
-    .describe("A model call that brings nothing for this long is given up and tried again."),
+    .describe("A model call that receives no data for this long is aborted and retried."),
   PERCH_LOCAL_EMBEDDER_DIR: z
     .string()
     .optional()
     .describe(
-      "Folder with the weights of `perch/minilm`, which `node scripts/local-embedder/main.ts` gets. `.models/minilm` of the checkout unless set.",
+      "Directory with the weights of `perch/minilm`, which `node scripts/local-embedder/main.ts` downloads. The default is `.models/minilm` in the checkout.",
     ),
-  PERCH_OUTBOUND_PRIVATE_RANGES: AddressRanges.describe(
-    "Private addresses that tools, remote agents, webhooks and organisations' model providers may be at, as addresses or CIDR ranges separated by commas. None by default.",
+  PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: AddressRanges.describe(
+    "Private addresses that tools, remote agents, webhooks and organisations' model providers may use: IP addresses or CIDR ranges, separated by commas. None by default.",
   ),
-  PERCH_WEBHOOK_RETRY_SECONDS: z
+  PERCH_WEBHOOK_RETRY_DELAY_SECONDS: z
     .string()
     .default("5,30,120,900,3600,10800,28800,86400,129600")
     .transform((text) => text.split(",").map(Number))
@@ -207,7 +220,7 @@ export const settings = {
       "must be up to 50 numbers of seconds, separated by commas",
     )
     .describe(
-      "How long to wait after each failed attempt of a webhook's delivery, in seconds separated by commas: one more attempt than there are waits. 10 attempts over 3 days unless set.",
+      "Delays between the attempts of a webhook delivery, in seconds, separated by commas. There is one attempt more than there are delays. The default makes 10 attempts over 3 days.",
     ),
   PERCH_WEBHOOK_TIMEOUT_SECONDS: z.coerce
     .number()
@@ -215,34 +228,38 @@ export const settings = {
     .min(1)
     .max(60)
     .default(10)
-    .describe("A webhook's receiver that has not answered after this long has failed."),
-  PERCH_WEBHOOK_SWEEP_SECONDS: z.coerce
+    .describe("A delivery attempt fails if the webhook's receiver has not answered after this long."),
+  PERCH_WEBHOOK_SWEEP_INTERVAL_SECONDS: z.coerce
     .number()
     .int()
     .min(1)
     .max(3600)
     .default(30)
-    .describe("How often to look for deliveries that the engine was never told of, because a process died in between."),
-  PERCH_WEBHOOK_ALLOW_HTTP: z
+    .describe(
+      "How often to look for deliveries that were recorded but not handed to Restate, because a process died in between.",
+    ),
+  PERCH_WEBHOOK_ALLOW_LOOPBACK: z
     .stringbool()
     .default(false)
-    .describe("For development: webhooks may be at loopback, also with plain http. Anywhere else they need https."),
+    .describe(
+      "For development: allows webhooks at loopback addresses, also with plain http. All other addresses need https.",
+    ),
   PERCH_OTLP_URL: z
     .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
     .transform((text) => text.replace(/\/+$/, ""))
     .optional()
     .describe(
-      "A collector that takes OpenTelemetry traces, OTLP over HTTP: `http://collector:4318`. Nothing is traced unless set.",
+      "URL of an OpenTelemetry collector that receives traces with OTLP over HTTP: `http://collector:4318`. No traces are made unless it is set.",
     ),
   PERCH_SECURITY: parsedJson
     .pipe(InstanceSecurity)
     .optional()
     .describe(
-      "Security settings for every path, as JSON: `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` as an agent has them, `mtls` with `enabled` and `caCert`; besides, `tls` with `cert` and `key` to serve HTTPS directly, and `certificates`, the directory where agents' `mtls.caCert` may be. All files by path. See docs/security/settings.md.",
+      "Security settings for all requests, as JSON. `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` are the same as an agent's; `mtls` has `enabled` and `caCert`. `tls` with `cert` and `key` makes the server serve HTTPS itself. `certificates` is the directory that agents' `mtls.caCert` files must be in. All files are given by path. See docs/security/settings.md.",
     ),
   PERCH_CORS_ORIGINS: commaList
     .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
-    .describe("Origins whose pages may call the API from a browser, separated by commas. None by default."),
+    .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
 };
 
 const Settings = z.object(settings);
@@ -250,7 +267,7 @@ const Settings = z.object(settings);
 export interface Config {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string | undefined;
-  readonly databaseConnections: number;
+  readonly databaseMaxConnections: number;
   readonly valkeyUrl: string | undefined;
   readonly ingressUrls: readonly string[];
   readonly adminUrls: readonly string[];
@@ -258,7 +275,7 @@ export interface Config {
   readonly workerHost: string;
   readonly workerPort: number;
   readonly workerUrl: string | undefined;
-  readonly scriptUrl: string | undefined;
+  readonly scriptModelUrl: string | undefined;
   readonly masterKey: Buffer;
   readonly previousMasterKeys: readonly Buffer[];
   readonly host: string;
@@ -266,28 +283,28 @@ export interface Config {
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
   readonly logLevel: (typeof logLevels)[number];
-  readonly strangerRequestsPerMinute: number;
+  readonly unauthenticatedRequestsPerMinute: number;
   readonly trustedProxies: readonly string[];
   readonly otlpUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   readonly security: z.infer<typeof InstanceSecurity>;
-  /** Where the API itself speaks TLS: certificate and key in PEM. */
+  /** Certificate and key in PEM, where the API itself terminates TLS. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly providers: readonly ConfiguredProvider[];
-  readonly modelSilenceSeconds: number;
+  readonly modelIdleTimeoutSeconds: number;
   readonly modelPrices: Readonly<Record<string, number>>;
-  /** Absolute. It need not be there. */
+  /** Absolute path. The directory may be missing. */
   readonly localEmbedderDir: string;
-  readonly outboundPrivateRanges: readonly string[];
-  readonly webhookRetrySeconds: readonly number[];
+  readonly outboundAllowedPrivateRanges: readonly string[];
+  readonly webhookRetryDelaySeconds: readonly number[];
   readonly webhookTimeoutSeconds: number;
-  readonly webhookAllowHttp: boolean;
-  readonly webhookSweepSeconds: number;
+  readonly webhookAllowLoopback: boolean;
+  readonly webhookSweepIntervalSeconds: number;
 }
 
 export type ConfiguredProvider = z.infer<typeof Providers>[number];
 
-/** The well-known providers need only a key; what PERCH_PROVIDERS says of the same name goes before. */
+/** Well-known providers need only a key; an entry of the same name in PERCH_PROVIDERS takes precedence. */
 function configuredProviders(values: z.infer<typeof Settings>): ConfiguredProvider[] {
   const wellKnown = [
     ["openai", values.PERCH_OPENAI_API_KEY],
@@ -316,7 +333,7 @@ function readTls(files: { readonly cert: string; readonly key: string } | undefi
 
 /** Parses the environment, once. This is its only reader. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  // An empty variable counts as one that is not set: compose files and shells make no difference either.
+  // An empty variable counts as unset: compose files and shells do not distinguish them.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const result = Settings.safeParse(given);
   if (!result.success) {
@@ -329,7 +346,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     databaseUrl: values.PERCH_DATABASE_URL,
     migrationDatabaseUrl: values.PERCH_MIGRATION_DATABASE_URL,
-    databaseConnections: values.PERCH_DATABASE_CONNECTIONS,
+    databaseMaxConnections: values.PERCH_DATABASE_MAX_CONNECTIONS,
     valkeyUrl: values.PERCH_VALKEY_URL,
     ingressUrls: values.PERCH_RESTATE_INGRESS_URL,
     adminUrls: values.PERCH_RESTATE_ADMIN_URL,
@@ -337,7 +354,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     workerHost: values.PERCH_WORKER_HOST,
     workerPort: values.PERCH_WORKER_PORT,
     workerUrl: values.PERCH_WORKER_URL,
-    scriptUrl: values.PERCH_SCRIPT_URL,
+    scriptModelUrl: values.PERCH_SCRIPT_MODEL_URL,
     masterKey: values.PERCH_MASTER_KEY,
     previousMasterKeys: values.PERCH_PREVIOUS_MASTER_KEYS,
     host: values.PERCH_HOST,
@@ -345,21 +362,21 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     metricsHost: values.PERCH_METRICS_HOST,
     metricsPort: values.PERCH_METRICS_PORT,
     logLevel: values.PERCH_LOG_LEVEL,
-    strangerRequestsPerMinute: values.PERCH_STRANGER_REQUESTS_PER_MINUTE,
+    unauthenticatedRequestsPerMinute: values.PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE,
     trustedProxies: values.PERCH_TRUSTED_PROXIES,
     otlpUrl: values.PERCH_OTLP_URL,
     corsOrigins: values.PERCH_CORS_ORIGINS,
     security: values.PERCH_SECURITY ?? {},
     tls: readTls(values.PERCH_SECURITY?.tls),
     providers: configuredProviders(values),
-    modelSilenceSeconds: values.PERCH_MODEL_SILENCE_SECONDS,
+    modelIdleTimeoutSeconds: values.PERCH_MODEL_IDLE_TIMEOUT_SECONDS,
     modelPrices: values.PERCH_MODEL_PRICES ?? {},
     localEmbedderDir: resolve(values.PERCH_LOCAL_EMBEDDER_DIR ?? join(import.meta.dirname, "../../../.models/minilm")),
-    outboundPrivateRanges: values.PERCH_OUTBOUND_PRIVATE_RANGES,
-    webhookRetrySeconds: values.PERCH_WEBHOOK_RETRY_SECONDS,
+    outboundAllowedPrivateRanges: values.PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES,
+    webhookRetryDelaySeconds: values.PERCH_WEBHOOK_RETRY_DELAY_SECONDS,
     webhookTimeoutSeconds: values.PERCH_WEBHOOK_TIMEOUT_SECONDS,
-    webhookAllowHttp: values.PERCH_WEBHOOK_ALLOW_HTTP,
-    webhookSweepSeconds: values.PERCH_WEBHOOK_SWEEP_SECONDS,
+    webhookAllowLoopback: values.PERCH_WEBHOOK_ALLOW_LOOPBACK,
+    webhookSweepIntervalSeconds: values.PERCH_WEBHOOK_SWEEP_INTERVAL_SECONDS,
   };
 }
 

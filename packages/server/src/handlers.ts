@@ -13,59 +13,60 @@ import type { z } from "zod";
 import type { OrganisationTransaction } from "./db/database.ts";
 import type { Agents } from "./db/generated-rows.ts";
 import type { Epoch } from "./gate/gate.ts";
-import type { RepeatableRequest } from "./idempotency/repeatable-request.ts";
+import type { IdempotentRequest } from "./idempotency/repeatable-request.ts";
 import type { TraceParent } from "./tracing/tracing.ts";
 
-/** Who is calling, as far as the presented key tells. */
+/** The identity behind the presented key. */
 export interface Caller {
   readonly keyId: string;
   readonly keyName: string;
   readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
-  /** The one agent this key reaches, or null for all of the organisation. */
-  readonly agentId: string | null;
+  /** The one agent that this key is restricted to; null: all agents of the organisation. */
+  readonly onlyAgentId: string | null;
   readonly role: Role | null;
   readonly permissions: ReadonlySet<Permission>;
   readonly expiresAt: Date | null;
-  /** The user that a token beside the key speaks for. */
+  /** The user authenticated by a token sent along with the key. */
   readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;
 }
 
-/** What of the organisation the caller may see. Every query takes it. */
+/** The part of the organisation that the caller may see. Every query takes it. */
 export interface Scope {
   readonly organisationId: string;
-  readonly agentId: string | null;
+  /** The one agent that the caller is restricted to; null: all agents. */
+  readonly onlyAgentId: string | null;
 }
 
 export interface RequestContext {
   readonly requestId: string;
-  /** Where the request came from. */
+  /** The client's IP address. */
   readonly address: string;
-  /** Asks for the second factor, where this agent has one for anything. */
-  readonly demandFactor: (agent: Selectable<Agents>) => Promise<void>;
-  /** Whether these settings would refuse this very request. */
+  /** Requires the second factor, where the agent's settings use one for any operation. */
+  readonly requireSecondFactor: (agent: Selectable<Agents>) => Promise<void>;
+  /** Whether these settings would refuse the current request. */
   readonly wouldRefuse: (settings: SecuritySettings) => boolean;
   readonly caller: Caller;
   readonly scope: Scope;
-  /** What this request may still believe of what was remembered. */
+  /** Decides which cached values are fresh enough for this request. */
   readonly epoch: Epoch;
   /** The `Prefer` header (RFC 7240). */
   readonly prefer: string | undefined;
   /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
   readonly events: EventRequest | undefined;
-  /** What a run that this request starts is traced under; null where nothing is traced. */
+  /** Parent span of a run that this request starts; null where the request is not traced. */
   readonly trace: TraceParent | null;
-  /** The request as something that may be repeated, if it carries an `Idempotency-Key`. `change` takes care of it by itself. */
-  readonly repeatable: RepeatableRequest | undefined;
-  /** Says that this answer was given before. */
-  readonly replaying: () => void;
+  /** Set if the request carries an `Idempotency-Key`. `change` handles it on its own. */
+  readonly idempotentRequest: IdempotentRequest | undefined;
+  /** Marks the response as a replay of an earlier one. */
+  readonly markReplayed: () => void;
   /**
-   * Every change goes through here: one transaction holds the change, the answer kept for a retry, and the promise that no node
-   * serves the old state once this returns. What `work` returns must be what the handler returns.
+   * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
+   * old state once this returns. The handler must return what `work` returns.
    */
   readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
 }
 
-/** An answer with a status and headers of its own, where an operation has more than one. */
+/** A response with its own status and headers, where an operation has more than one. */
 export class Reply<T> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -79,7 +80,7 @@ export class Reply<T> {
 }
 
 export interface EventRequest {
-  /** The last event the client has seen, if it comes back (`Last-Event-ID`). */
+  /** The last event received by a client that reconnects (`Last-Event-ID`). */
   readonly lastEventId: string | undefined;
 }
 
@@ -89,7 +90,7 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** An answer that goes on: events, until there are no more or the client leaves. */
+/** A streaming response: events until the source ends or the client closes the connection. */
 export class EventStream {
   readonly headers: Readonly<Record<string, string>>;
   readonly events: (signal: AbortSignal) => AsyncIterable<ServerEvent>;
@@ -100,7 +101,7 @@ export class EventStream {
   }
 }
 
-/** For the few operations that need no key. */
+/** For operations that need no key. */
 export type PublicContext = Pick<RequestContext, "requestId" | "address">;
 
 type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;

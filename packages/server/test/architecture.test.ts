@@ -42,7 +42,7 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["config", "version", ...resources, ...below],
   workflows: ["engine", "models", "tools", "platform", ...resources],
   idempotency: ["handlers", "gate", "db", "platform", "contract"],
-  engine: ["deployments", "invocations", "memory", "platform"],
+  engine: ["agents", "deployments", "invocations", "memory", "platform"],
   models: ["platform", "contract"],
   tools: ["models", "platform", "contract"],
   streams: ["platform"],

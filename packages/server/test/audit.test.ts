@@ -2,13 +2,13 @@ import { dataPlaneOperations, isRepeatable, type Operation, operationKeys, opera
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { ok, requestFor } from "./contract-client.ts";
+import { buildRequest, ok } from "./contract-client.ts";
 import { type Organisation, startPerch } from "./harness.ts";
-import { subjectOf } from "./operation-samples.ts";
+import { createOrganisationWithSample } from "./operation-samples.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
-  perch = await startPerch({}, { runs: true });
+  perch = await startPerch({}, { withWorker: true });
 });
 afterAll(() => perch.stop());
 
@@ -16,10 +16,10 @@ const changing = operationKeys.filter(
   (key) => !key.startsWith("GET ") && (operations[key] as Operation).permission !== "public",
 );
 
-const entries = async ({ call }: Organisation, query = {}) =>
+const listAuditEntries = async ({ call }: Organisation, query = {}) =>
   ok(await call("GET /v1/audit-log", { query: { limit: 1000, ...query } as never })).data;
 
-test("the walk saw the table, and the data plane names operations that there are", () => {
+test("the tests below cover the table, and every data-plane operation exists", () => {
   expect(changing.length).toBeGreaterThanOrEqual(19);
   const ids = changing.map((key) => operations[key].id);
   expect(dataPlaneOperations.filter((id) => !ids.includes(id as never))).toEqual([]);
@@ -31,9 +31,9 @@ describe.each(changing)("%s", (key) => {
 
   test(`leaves ${expected === 1 ? "exactly one entry" : "no entry: it is work, not a change"}, also when it is repeated`, async () => {
     verifies("audit.every-change");
-    const { organisation, first } = await subjectOf(perch, key);
-    const before = new Set((await entries(organisation)).map((entry) => entry.id));
-    const { path, init } = requestFor(key, first);
+    const { organisation, first } = await createOrganisationWithSample(perch, key);
+    const before = new Set((await listAuditEntries(organisation)).map((entry) => entry.id));
+    const { path, init } = buildRequest(key, first);
     const headers = {
       ...(init.headers as object),
       authorization: `Bearer ${organisation.adminKey}`,
@@ -44,9 +44,9 @@ describe.each(changing)("%s", (key) => {
     if (isRepeatable(key)) {
       expect((await fetch(perch.url + path, { ...init, headers })).headers.get("idempotent-replayed")).toBe("true");
     }
-    const made = (await entries(organisation)).filter((entry) => !before.has(entry.id));
-    expect(made).toHaveLength(expected);
-    for (const entry of made) {
+    const newEntries = (await listAuditEntries(organisation)).filter((entry) => !before.has(entry.id));
+    expect(newEntries).toHaveLength(expected);
+    for (const entry of newEntries) {
       expect(entry).toMatchObject({
         actor: "key",
         operation: id,
@@ -63,7 +63,7 @@ describe.each(changing)("%s", (key) => {
 
 test("the server's own database role can neither change nor delete an entry", async () => {
   verifies("audit.append-only");
-  await perch.newOrganisation();
+  await perch.createOrganisation();
   for (const statement of ["update audit_log set actor = 'operator'", "delete from audit_log", "truncate audit_log"]) {
     const attempt = withClient(perch.database.appUrl, (client) => client.query(statement));
     await expect(attempt, statement).rejects.toThrow(/permission denied/);
@@ -71,18 +71,18 @@ test("the server's own database role can neither change nor delete an entry", as
 });
 
 test("a change that fails leaves no entry, and no entry is left without its change", async () => {
-  const { organisation } = await subjectOf(perch, "POST /v1/agents");
-  const before = (await entries(organisation)).length;
+  const { organisation } = await createOrganisationWithSample(perch, "POST /v1/agents");
+  const before = (await listAuditEntries(organisation)).length;
   const twice = await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } });
   expect(twice.status).toBe(409);
-  expect((await entries(organisation)).length).toBe(before);
+  expect((await listAuditEntries(organisation)).length).toBe(before);
 });
 
 test("no entry holds a value that a request brought", async () => {
-  const organisation = await perch.newOrganisation();
+  const organisation = await perch.createOrganisation();
   const secret = "sk-do-not-write-this-down";
   ok(await organisation.call("POST /v1/providers", { body: { name: "acme", type: "openai", api_key: secret } }));
-  const [entry] = await entries(organisation);
+  const [entry] = await listAuditEntries(organisation);
   expect(entry).toMatchObject({ resource: "acme", details: { fields: ["name", "type", "api_key"] } });
   const { rows } = await withClient(perch.database.adminUrl, (client) =>
     client.query("select a::text from audit_log a"),

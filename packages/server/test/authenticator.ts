@@ -2,19 +2,19 @@ import { TOTP } from "otpauth";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-/** The code that a device shows, now or some periods of 30 s from now. */
-export const codeOf = (secret: string, periods = 0): string =>
+/** The TOTP code of now, or of some periods of 30 s from now. */
+export const generateTotpCode = (secret: string, periods = 0): string =>
   new TOTP({ secret }).generate({ timestamp: Date.now() + periods * 30_000 });
 
-export interface Enrolled {
+export interface EnrolledFactor {
   readonly key: string;
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
 }
 
-/** A second factor for a key, the organisation's first unless another is given. Uses up the code of the period before. */
-export async function enrol({ call, adminKey }: Organisation, key = adminKey): Promise<Enrolled> {
+/** Enrols a second factor for a key, by default the organisation's admin key. Uses up the code of the previous period. */
+export async function enrolSecondFactor({ call, adminKey }: Organisation, key = adminKey): Promise<EnrolledFactor> {
   const { secret, recovery_codes: recoveryCodes } = ok(await call("POST /v1/mfa", {}, key)).data;
-  ok(await call("POST /v1/mfa/confirm", { body: { code: codeOf(secret, -1) } }, key));
+  ok(await call("POST /v1/mfa/confirm", { body: { code: generateTotpCode(secret, -1) } }, key));
   return { key, secret, recoveryCodes };
 }

@@ -8,7 +8,7 @@ import {
 } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../spec/verifies.ts";
-import { requestFor } from "./contract-client.ts";
+import { buildRequest } from "./contract-client.ts";
 import { usePerch } from "./harness.ts";
 
 const perch = usePerch();
@@ -22,11 +22,11 @@ const openToAnyKey: readonly OperationKey[] = [
   "POST /v1/mfa/remove",
 ];
 /** Operations that need no key at all. */
-const open: readonly OperationKey[] = ["POST /v1/keys/revoke-leaked"];
-const guarded = operationKeys.filter((key) => !open.includes(key));
+const withoutKey: readonly OperationKey[] = ["POST /v1/keys/revoke-leaked"];
+const guarded = operationKeys.filter((key) => !withoutKey.includes(key));
 
-async function answer(key: OperationKey, apiKey: string | undefined) {
-  const { path, init } = requestFor(key, {});
+async function requestWithKey(key: OperationKey, apiKey: string | undefined) {
+  const { path, init } = buildRequest(key, {});
   const response = await fetch(perch().url + path, {
     ...init,
     ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
@@ -44,23 +44,26 @@ describe.each(guarded)("%s", (key) => {
 
   test("401 without a key", async () => {
     verifies("auth.missing-key-401");
-    expect(await answer(key, undefined)).toEqual({ status: 401, code: "unauthorized" });
+    expect(await requestWithKey(key, undefined)).toEqual({ status: 401, code: "unauthorized" });
   });
 
   test("403 with every permission but its own, and not with its own alone", async () => {
     verifies("auth.permission-403", "permissions.agents", "permissions.keys");
-    const { newKey } = await perch().newOrganisation();
+    const { createKey } = await perch().createOrganisation();
     if (permission === null) {
       expect(openToAnyKey).toContain(key);
       return;
     }
     const others = permissions.filter((other: Permission) => other !== permission);
-    expect(await answer(key, await newKey({ permissions: others }))).toEqual({ status: 403, code: "forbidden" });
-    const { status } = await answer(key, await newKey({ permissions: [permission] }));
+    expect(await requestWithKey(key, await createKey({ permissions: others }))).toEqual({
+      status: 403,
+      code: "forbidden",
+    });
+    const { status } = await requestWithKey(key, await createKey({ permissions: [permission] }));
     expect([401, 403]).not.toContain(status);
   });
 });
 
-test("the walk saw the whole table", () => {
+test("the tests above cover the whole table", () => {
   expect(operationKeys.length).toBeGreaterThanOrEqual(11);
 });

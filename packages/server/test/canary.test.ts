@@ -2,57 +2,65 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deployment } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
-import { armFor } from "../src/deployments/deployment-rules.ts";
+import { chooseArm } from "../src/deployments/deployment-rules.ts";
 import { createServingDirectory } from "../src/deployments/serving-directory.ts";
 import { parsePublicId } from "../src/platform/ids.ts";
 import { ok } from "./contract-client.ts";
-import { deploy, deploymentOf } from "./deploying.ts";
-import { type Node, type Organisation, type Perch, usePerch } from "./harness.ts";
-import { type Invoked, invokeAt } from "./invoking.ts";
+import { deploy, getDeployment } from "./deploying.ts";
+import { type ApiNode, type Organisation, type Perch, usePerch } from "./harness.ts";
+import { type InvokeResponse, invokeAgent } from "./invoking.ts";
 import { startScriptServer } from "./script-server.ts";
-import { usePerchBehindDoor } from "./worker-door.ts";
+import { usePerchWithWorkerProcesses } from "./worker-door.ts";
 
-/** The live version echoes; the canary asks this server, which does as the test wants. */
-let canaryDoes: (call: number) => object;
-const script = await startScriptServer(() => canaryDoes(script.calls.length));
+/** The live version echoes; the canary calls this server, whose replies the test sets. */
+let canaryReply: (call: number) => object;
+const script = await startScriptServer(() => canaryReply(script.calls.length));
 afterAll(() => script.close());
-const behaves = () => ({ reply: "canary" });
+const replyNormally = () => ({ reply: "canary" });
 const failsThreeOfTen = (call: number) =>
-  call % 10 < 3 ? { fail: "for good", reply: "No." } : { reply: "canary", tokens: 2 };
+  call % 10 < 3 ? { fail: "permanent", reply: "No." } : { reply: "canary", tokens: 2 };
 
-type Wish = Pick<Parameters<typeof deploy>[1], "traffic_percent" | "guards">;
+type CanaryOptions = Pick<Parameters<typeof deploy>[1], "traffic_percent" | "guards">;
 
-async function withCanary(node: Perch, wish: Wish, beforeIt?: (organisation: Organisation) => Promise<unknown>) {
-  const organisation = await node.newOrganisation();
+async function createOrganisationWithCanary(
+  node: Perch,
+  options: CanaryOptions,
+  beforeCanary?: (organisation: Organisation) => Promise<unknown>,
+) {
+  const organisation = await node.createOrganisation();
   const { call } = organisation;
   ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
   expect(await deploy(organisation, { version: "v1" })).toMatchObject({ status: "active" });
-  await beforeIt?.(organisation);
+  await beforeCanary?.(organisation);
   ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: { model: "perch/script" } }));
-  const canary = await deploy(organisation, { version: "v2", ...wish });
-  expect(canary).toMatchObject({ status: "active", traffic_percent: wish.traffic_percent });
+  const canary = await deploy(organisation, { version: "v2", ...options });
+  expect(canary).toMatchObject({ status: "active", traffic_percent: options.traffic_percent });
   return { organisation, canary };
 }
 
-/** Forty requests at a time, on each node in turn. */
-const askMany = (nodes: readonly { url: string }[], { adminKey }: Organisation, times = 40): Promise<Invoked[]> =>
+/** Sends forty invokes at once, to each node in turn. */
+const invokeMany = (
+  nodes: readonly { url: string }[],
+  { adminKey }: Organisation,
+  times = 40,
+): Promise<InvokeResponse[]> =>
   Promise.all(
     Array.from({ length: times }, (_, i) =>
-      invokeAt(nodes[i % nodes.length] as Node, adminKey, { message: "hello there" }),
+      invokeAgent(nodes[i % nodes.length] as ApiNode, adminKey, { message: "hello there" }),
     ),
   );
 
-/** Asks until the canary is no longer active, and a moment more: the record can be read just before every node knows. */
-async function askUntilEnded(nodes: readonly { url: string }[], organisation: Organisation, id: string) {
+/** Invokes until the canary is no longer active, then waits briefly: its record may change just before every node has noticed. */
+async function invokeUntilEnded(nodes: readonly { url: string }[], organisation: Organisation, id: string) {
   for (;;) {
-    const deployment = await deploymentOf(organisation, id);
+    const deployment = await getDeployment(organisation, id);
     if (deployment.status !== "active") return sleep(50, deployment);
     if (Date.now() > Date.parse(deployment.activated_at ?? "") + 40_000) return deployment;
-    await askMany(nodes, organisation);
+    await invokeMany(nodes, organisation);
   }
 }
 
-const secondsServed = ({ activated_at, ended_at }: Deployment) =>
+const servedSeconds = ({ activated_at, ended_at }: Deployment) =>
   (Date.parse(ended_at ?? "") - Date.parse(activated_at ?? "")) / 1000;
 
 const eventsOf = (perch: Perch, id: string): Promise<{ type: string; data: Deployment }[]> =>
@@ -61,28 +69,31 @@ const eventsOf = (perch: Perch, id: string): Promise<{ type: string; data: Deplo
     return (await client.query<{ type: string; data: Deployment }>(query, [id])).rows;
   });
 
-const onlyEchoes = (answers: readonly Invoked[]) =>
+const expectOnlyEchoes = (answers: readonly InvokeResponse[]) =>
   expect(new Set(answers.map(({ data }) => data?.response))).toEqual(new Set(["hello there"]));
 
 const guards = { min_runs: 20, window_seconds: 20 };
 
 describe("a canary", () => {
-  const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), scriptUrl: script.url }, { runs: true });
-  let nodes: readonly [Node, Node];
+  const perch = usePerch(
+    { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), scriptModelUrl: script.url },
+    { withWorker: true },
+  );
+  let nodes: readonly [ApiNode, ApiNode];
   beforeAll(async () => {
-    nodes = [perch(), await perch().addNode()];
+    nodes = [perch(), await perch().addApiNode()];
   });
 
   describe("of 20 %, then 40 %, then promoted", () => {
     let organisation: Organisation;
     let canary: Deployment;
     const params = () => ({ agent_id: "bot", deployment_id: canary.id });
-    const lots = 5;
-    const lot = 2000;
-    const sessions = Array.from({ length: lots * lot }, (_, i) => `session-${i}`);
+    const batchCount = 5;
+    const batchSize = 2000;
+    const sessions = Array.from({ length: batchCount * batchSize }, (_, i) => `session-${i}`);
     const invoked = sessions.slice(0, 300);
-    /** Which sessions get the canary, as this node's directory and the rule say under the epoch that holds now. */
-    const chosenAt = async ({ server: { core } }: Node) => {
+    /** Which sessions get the canary by this node's directory and the rule, under the current epoch. */
+    const canarySessionsByRule = async ({ server: { core } }: ApiNode) => {
       const directory = createServingDirectory({ db: core.db, now: core.nowMs });
       const organisationId = parsePublicId("organisation", organisation.id) ?? "";
       const agent = { organisationId, agentId: parsePublicId("agent", canary.agent_id) ?? "" };
@@ -90,16 +101,16 @@ describe("a canary", () => {
       const serving = await directory.find(agent, "production", epoch);
       if (!serving) throw new Error("nothing is deployed");
       return sessions.filter(
-        (sessionId, i) => armFor(serving, { sessionId, userId: null }, i / sessions.length).version === "v2",
+        (sessionId, i) => chooseArm(serving, { sessionId, userId: null }, i / sessions.length).version === "v2",
       );
     };
     /** What real invokes of each session get, on one node. */
-    const invokedAt = async (node: Node) => {
+    const canarySessionsByInvoke = async (node: ApiNode) => {
       const waiting = invoked.values();
       const onCanary = new Set<string>();
       const ask = async () => {
         for (const session_id of waiting) {
-          const answer = await invokeAt(node, organisation.adminKey, { message: "hi", context: { session_id } });
+          const answer = await invokeAgent(node, organisation.adminKey, { message: "hi", context: { session_id } });
           expect(answer.status, answer.text).toBe(200);
           if (answer.data.response === "canary") onCanary.add(session_id);
         }
@@ -109,25 +120,25 @@ describe("a canary", () => {
     };
     let before: string[];
 
-    test("by the directory and the rule, its share of 2,000 sessions is within 3 points (the middle of five lots), the same on both nodes", async () => {
-      canaryDoes = behaves;
-      ({ organisation, canary } = await withCanary(perch(), { traffic_percent: 20 }));
-      before = await chosenAt(nodes[0]);
-      expect(await chosenAt(nodes[1])).toEqual(before);
+    test("by the directory and the rule, its share of 2,000 sessions is within 3 points (the median of five batches), the same on both nodes", async () => {
+      canaryReply = replyNormally;
+      ({ organisation, canary } = await createOrganisationWithCanary(perch(), { traffic_percent: 20 }));
+      before = await canarySessionsByRule(nodes[0]);
+      expect(await canarySessionsByRule(nodes[1])).toEqual(before);
       const chosen = new Set(before);
-      // Chance gives one lot of 2,000 in a thousand a share further off; three of five lots, never.
-      const shares = Array.from({ length: lots }, (_, i) => {
-        const on = sessions.slice(i * lot, (i + 1) * lot).filter((session) => chosen.has(session));
-        return (on.length / lot) * 100;
+      // By chance one batch of 2,000 in a thousand is further off; three of five practically never are.
+      const shares = Array.from({ length: batchCount }, (_, i) => {
+        const on = sessions.slice(i * batchSize, (i + 1) * batchSize).filter((session) => chosen.has(session));
+        return (on.length / batchSize) * 100;
       }).sort((a, b) => a - b);
       expect(Math.abs((shares[2] ?? 0) - 20)).toBeLessThanOrEqual(3);
     });
 
     test("by real invokes, 300 sessions get what the rule says, and the same on the other node", async () => {
-      const said = invoked.filter((session) => before.includes(session));
-      expect(said.length).toBeGreaterThan(20);
-      expect(await invokedAt(nodes[0])).toEqual(said);
-      expect(await invokedAt(nodes[1])).toEqual(said);
+      const expected = invoked.filter((session) => before.includes(session));
+      expect(expected.length).toBeGreaterThan(20);
+      expect(await canarySessionsByInvoke(nodes[0])).toEqual(expected);
+      expect(await canarySessionsByInvoke(nodes[1])).toEqual(expected);
     }, 60_000);
 
     test("with a share of 40 % no session has left it, by the rule and by real invokes", async () => {
@@ -137,28 +148,28 @@ describe("a canary", () => {
           body: { traffic_percent: 40 },
         }),
       );
-      const after = new Set(await chosenAt(nodes[1]));
+      const after = new Set(await canarySessionsByRule(nodes[1]));
       expect(before.filter((session) => !after.has(session))).toEqual([]);
       expect(Math.abs(after.size / sessions.length - 0.4)).toBeLessThan(0.03);
-      expect(await invokedAt(nodes[1])).toEqual(invoked.filter((session) => after.has(session)));
+      expect(await canarySessionsByInvoke(nodes[1])).toEqual(invoked.filter((session) => after.has(session)));
     }, 60_000);
 
     test("promoted, it gets every session, by the rule and by real invokes", async () => {
       const key = "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote";
       expect(ok(await organisation.call(key, { params: params() })).data).toMatchObject({ traffic_percent: 100 });
-      expect(await chosenAt(nodes[1])).toEqual(sessions);
-      expect(await invokedAt(nodes[1])).toEqual(invoked);
+      expect(await canarySessionsByRule(nodes[1])).toEqual(sessions);
+      expect(await canarySessionsByInvoke(nodes[1])).toEqual(invoked);
     }, 60_000);
   });
 
   test("whose model fails three times of ten is rolled back within its window, says why, and gets no request more", async () => {
-    canaryDoes = failsThreeOfTen;
-    const wish = { traffic_percent: 50, guards: { ...guards, max_error_rate_increase: 0.1 } };
-    const { organisation, canary } = await withCanary(perch(), wish);
-    const ended = await askUntilEnded(nodes, organisation, canary.id);
-    onlyEchoes(await askMany(nodes, organisation));
+    canaryReply = failsThreeOfTen;
+    const options = { traffic_percent: 50, guards: { ...guards, max_error_rate_increase: 0.1 } };
+    const { organisation, canary } = await createOrganisationWithCanary(perch(), options);
+    const ended = await invokeUntilEnded(nodes, organisation, canary.id);
+    expectOnlyEchoes(await invokeMany(nodes, organisation));
     expect(ended.status).toBe("rolled_back");
-    expect(secondsServed(ended)).toBeLessThan(guards.window_seconds);
+    expect(servedSeconds(ended)).toBeLessThan(guards.window_seconds);
     const { canary: of, live, verdict, reason } = ended.guard_report ?? expect.fail("no report");
     expect(verdict).toBe("rolled_back");
     expect(of.runs).toBeGreaterThanOrEqual(guards.min_runs);
@@ -191,30 +202,33 @@ describe("a canary", () => {
   ])(
     "that is %s than its guard allows is rolled back within its window",
     async (_, rule, step, reason) => {
-      canaryDoes = () => step;
-      const { organisation, canary } = await withCanary(perch(), {
+      canaryReply = () => step;
+      const { organisation, canary } = await createOrganisationWithCanary(perch(), {
         traffic_percent: 50,
         guards: { ...guards, ...rule },
       });
-      const ended = await askUntilEnded(nodes, organisation, canary.id);
+      const ended = await invokeUntilEnded(nodes, organisation, canary.id);
       expect(ended).toMatchObject({ status: "rolled_back", guard_report: { verdict: "rolled_back" } });
       expect(ended.guard_report?.reason).toMatch(reason);
-      expect(secondsServed(ended)).toBeLessThan(guards.window_seconds);
-      onlyEchoes(await askMany(nodes, organisation));
+      expect(servedSeconds(ended)).toBeLessThan(guards.window_seconds);
+      expectOnlyEchoes(await invokeMany(nodes, organisation));
     },
     60_000,
   );
 
   test("that is healthy stays past its window, and its report has the figures of its invocations and the live one's since", async () => {
-    canaryDoes = (call) => ({ reply: "canary", tokens: 3 + (call % 3) });
+    canaryReply = (call) => ({ reply: "canary", tokens: 3 + (call % 3) });
     const rules = { max_error_rate_increase: 0.1, max_p95_ratio: 100, max_mean_tokens_ratio: 2 };
-    const wish = { traffic_percent: 50, guards: { ...rules, min_runs: 20, window_seconds: 10 } };
-    const { organisation, canary } = await withCanary(perch(), wish, (early) => askMany(nodes, early));
-    for (let i = 0; i < 3; i++) await askMany(nodes, organisation);
-    const looked = async () => Date.parse((await deploymentOf(organisation, canary.id)).guard_report?.checked_at ?? "");
+    const options = { traffic_percent: 50, guards: { ...rules, min_runs: 20, window_seconds: 10 } };
+    const { organisation, canary } = await createOrganisationWithCanary(perch(), options, (early) =>
+      invokeMany(nodes, early),
+    );
+    for (let i = 0; i < 3; i++) await invokeMany(nodes, organisation);
+    const lastCheckedAt = async () =>
+      Date.parse((await getDeployment(organisation, canary.id)).guard_report?.checked_at ?? "");
     const windowEndsAt = Date.parse(canary.activated_at ?? "") + 10_000;
-    await expect.poll(looked, { timeout: 20_000, interval: 200 }).toBeGreaterThanOrEqual(windowEndsAt);
-    const after = await deploymentOf(organisation, canary.id);
+    await expect.poll(lastCheckedAt, { timeout: 20_000, interval: 200 }).toBeGreaterThanOrEqual(windowEndsAt);
+    const after = await getDeployment(organisation, canary.id);
     expect(after).toMatchObject({ status: "active", traffic_percent: 50, ended_at: null, error: null });
     const list = async (offset: number) =>
       ok(
@@ -229,13 +243,13 @@ describe("a canary", () => {
     const figures = (version: string) => {
       const runs = since.filter((run) => run.version === version);
       const times = runs.map(({ duration_ms }) => duration_ms ?? 0).sort((a, b) => a - b);
-      const place = 0.95 * (times.length - 1);
-      const [low, high] = [times[Math.floor(place)] ?? 0, times[Math.ceil(place)] ?? 0];
+      const position = 0.95 * (times.length - 1);
+      const [low, high] = [times[Math.floor(position)] ?? 0, times[Math.ceil(position)] ?? 0];
       const round = (value: number) => Math.round(value * 10) / 10;
       return {
         runs: runs.length,
         error_rate: 0,
-        p95_ms: round(low + (high - low) * (place % 1)),
+        p95_ms: round(low + (high - low) * (position % 1)),
         mean_tokens: round(runs.reduce((sum, { tokens_used }) => sum + tokens_used, 0) / runs.length),
       };
     };
@@ -246,27 +260,27 @@ describe("a canary", () => {
 });
 
 describe("the watch over a canary", () => {
-  const behindDoor = usePerchBehindDoor({ PERCH_SCRIPT_URL: script.url });
-  const wish = { traffic_percent: 50, guards: { ...guards, max_error_rate_increase: 0.1 } };
+  const perchWithWorkers = usePerchWithWorkerProcesses({ PERCH_SCRIPT_MODEL_URL: script.url });
+  const options = { traffic_percent: 50, guards: { ...guards, max_error_rate_increase: 0.1 } };
 
-  test("outlives the worker, killed between two looks: the other one rolls the bad canary back", async () => {
-    const { perch, haveWorkers, loseWorker } = behindDoor();
-    canaryDoes = failsThreeOfTen;
-    await haveWorkers(2);
-    const { organisation, canary } = await withCanary(perch, wish);
+  test("outlives the worker, killed between two checks: the other one rolls the bad canary back", async () => {
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    canaryReply = failsThreeOfTen;
+    await ensureWorkers(2);
+    const { organisation, canary } = await createOrganisationWithCanary(perch, options);
     await expect
-      .poll(async () => (await deploymentOf(organisation, canary.id)).guard_report?.verdict, { timeout: 10_000 })
+      .poll(async () => (await getDeployment(organisation, canary.id)).guard_report?.verdict, { timeout: 10_000 })
       .toBe("waiting");
-    await loseWorker("SIGKILL");
-    expect(await askUntilEnded([perch], organisation, canary.id)).toMatchObject({ status: "rolled_back" });
-    onlyEchoes(await askMany([perch], organisation));
+    await endActiveWorker("SIGKILL");
+    expect(await invokeUntilEnded([perch], organisation, canary.id)).toMatchObject({ status: "rolled_back" });
+    expectOnlyEchoes(await invokeMany([perch], organisation));
   }, 90_000);
 
   test("outlives the worker, killed in the middle of a rollback: the other one does it, once", async () => {
-    const { perch, haveWorkers, loseWorker } = behindDoor();
-    canaryDoes = failsThreeOfTen;
-    await haveWorkers(2);
-    const { organisation, canary } = await withCanary(perch, wish);
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    canaryReply = failsThreeOfTen;
+    await ensureWorkers(2);
+    const { organisation, canary } = await createOrganisationWithCanary(perch, options);
     await withClient(perch.database.adminUrl, async (client) => {
       await client.query("begin");
       await client.query("select 1 from agents where id = $1 for update", [parsePublicId("agent", canary.agent_id)]);
@@ -276,17 +290,17 @@ describe("the watch over a canary", () => {
         );
         return rows.length > 0;
       };
-      for (let i = 0; i < 3; i++) await askMany([perch], organisation);
+      for (let i = 0; i < 3; i++) await invokeMany([perch], organisation);
       await expect.poll(isWaiting, { timeout: 10_000 }).toBe(true);
-      await loseWorker("SIGKILL");
+      await endActiveWorker("SIGKILL");
       await sleep(100);
       await client.query("commit");
     });
     await expect
-      .poll(async () => (await deploymentOf(organisation, canary.id)).status, { timeout: 30_000 })
+      .poll(async () => (await getDeployment(organisation, canary.id)).status, { timeout: 30_000 })
       .toBe("rolled_back");
     await sleep(50);
-    onlyEchoes(await askMany([perch], organisation));
+    expectOnlyEchoes(await invokeMany([perch], organisation));
     expect((await eventsOf(perch, canary.id)).map(({ type }) => type)).toEqual([
       "deployment.activated",
       "deployment.rolled_back",

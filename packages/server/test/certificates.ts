@@ -10,15 +10,15 @@ export interface Certificate {
   readonly keyFile: string;
 }
 
-interface Wish {
+interface CertificateOptions {
   readonly name: string;
-  /** For how long it is valid from now; negative for one that has ended. */
+  /** How long it is valid from now; negative for an expired one. */
   readonly days?: number;
   readonly usage?: string;
   readonly isAuthority?: boolean;
 }
 
-/** Real certificates, made by OpenSSL in a directory of their own. */
+/** Creates real certificates with OpenSSL in a temporary directory. */
 export function createCertificates() {
   const directory = mkdtempSync(join(tmpdir(), "perch-certificates-"));
   const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: directory, stdio: "pipe" });
@@ -29,7 +29,7 @@ export function createCertificates() {
     return { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8"), certFile, keyFile };
   };
 
-  const authority = (name: string): Certificate => {
+  const createAuthority = (name: string): Certificate => {
     openssl(
       ...["req", "-x509", ...newKey, "-days", "30", "-subj", `/CN=${name}`, "-keyout", `${name}.key`],
       ...["-out", `${name}.crt`, "-addext", "keyUsage=critical,keyCertSign,cRLSign"],
@@ -37,7 +37,10 @@ export function createCertificates() {
     return read(name);
   };
 
-  const issue = (by: string, { name, days = 30, usage = "clientAuth", isAuthority = false }: Wish): Certificate => {
+  const issue = (
+    by: string,
+    { name, days = 30, usage = "clientAuth", isAuthority = false }: CertificateOptions,
+  ): Certificate => {
     openssl("req", ...newKey, "-subj", `/CN=${name}`, "-keyout", `${name}.key`, "-out", `${name}.csr`);
     writeFileSync(
       join(directory, `${name}.ext`),
@@ -50,5 +53,5 @@ export function createCertificates() {
     return read(name);
   };
 
-  return { directory, authority, issue, remove: () => rmSync(directory, { recursive: true }) };
+  return { directory, createAuthority, issue, remove: () => rmSync(directory, { recursive: true }) };
 }

@@ -27,15 +27,15 @@ interface Success<K extends OperationKey> {
 
 export type Answer<K extends OperationKey> = Success<K> | Failure;
 
-interface Parts {
+interface RequestParts {
   readonly params?: Record<string, string>;
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
 }
 
-export function requestFor(
+export function buildRequest(
   key: OperationKey,
-  { params = {}, query = {}, body }: Parts,
+  { params = {}, query = {}, body }: RequestParts,
 ): { path: string; init: RequestInit } {
   const { method, path } = routeOf(key);
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? `no-${name}`));
@@ -51,14 +51,14 @@ export function requestFor(
   };
 }
 
-/** Every answer any test sees is held against the contract: declared fields only, and the status its code belongs to. */
+/** Sends a request and checks the response against the contract: declared fields only, and the status of its error code. */
 export async function send<K extends OperationKey>(
   url: string,
   apiKey: string | undefined,
   key: K,
   request: RequestOf<Operations[K]>,
 ): Promise<Answer<K>> {
-  const { path, init } = requestFor(key, request as Parts);
+  const { path, init } = buildRequest(key, request as RequestParts);
   const headers = { ...(init.headers as Record<string, string>), ...(apiKey && { authorization: `Bearer ${apiKey}` }) };
   const response = await fetch(url + path, { ...init, headers });
   const body: unknown = await response.json();
@@ -75,15 +75,15 @@ export async function send<K extends OperationKey>(
   return { status: response.status, headers: response.headers, body } as Answer<K>;
 }
 
-/** The body of an answer that must have succeeded. */
+/** Returns the body of a successful response, and throws for an error. */
 export function ok<K extends OperationKey>(answer: Answer<K>): ResponseOf<Operations[K]> {
   if ("success" in answer.body && answer.body.success === false)
     throw new Error(`refused: ${JSON.stringify(answer.body.error)}`);
   return answer.body as ResponseOf<Operations[K]>;
 }
 
-/** The error of an answer that must have been refused. */
-export function refusal(
+/** Returns the error of an error response, and throws for a success. */
+export function expectError(
   answer: Answer<OperationKey>,
   expected?: ErrorCode,
 ): ErrorBody["error"] & { readonly status: number } {

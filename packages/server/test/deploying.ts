@@ -2,10 +2,10 @@ import type { Deployment } from "@perch/contract";
 import { vi } from "vitest";
 import { ok } from "./contract-client.ts";
 import type { Organisation, Perch } from "./harness.ts";
-import { invokeAt, scripted } from "./invoking.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
 import { startToolServer } from "./tool-server.ts";
 
-interface Wish {
+interface DeploymentRequest {
   readonly environment?: string;
   readonly version: string;
   readonly traffic_percent?: number;
@@ -15,17 +15,17 @@ interface Wish {
 
 export const createDeployment = async (
   { call }: Organisation,
-  { environment = "production", ...wish }: Wish,
+  { environment = "production", ...request }: DeploymentRequest,
   agent_id = "bot",
 ): Promise<Deployment> =>
   ok(
     await call("POST /v1/agents/{agent_id}/deployments", {
       params: { agent_id },
-      body: { environment, ...wish } as never,
+      body: { environment, ...request } as never,
     }),
   ).data;
 
-export const deploymentOf = async (
+export const getDeployment = async (
   { call }: Organisation,
   deployment_id: string,
   agent_id = "bot",
@@ -33,11 +33,15 @@ export const deploymentOf = async (
   ok(await call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", { params: { agent_id, deployment_id } })).data;
 
 /** Creates a deployment and waits until it is no longer pending. */
-export async function deploy(organisation: Organisation, wish: Wish, agent_id = "bot"): Promise<Deployment> {
-  const { id } = await createDeployment(organisation, wish, agent_id);
+export async function deploy(
+  organisation: Organisation,
+  request: DeploymentRequest,
+  agent_id = "bot",
+): Promise<Deployment> {
+  const { id } = await createDeployment(organisation, request, agent_id);
   return vi.waitFor(
     async () => {
-      const deployment = await deploymentOf(organisation, id, agent_id);
+      const deployment = await getDeployment(organisation, id, agent_id);
       if (deployment.status === "pending") throw new Error(`${id} is still pending`);
       return deployment;
     },
@@ -52,8 +56,8 @@ export const rollBack = async ({ call }: Organisation, deployment_id: string, ag
     }),
   ).data;
 
-/** The agent's draft says this from now on. */
-export const draftSays = async (
+/** Makes the agent's draft answer with this reply. */
+export const setDraftReply = async (
   { call }: Organisation,
   reply: string,
   step: object = {},
@@ -63,37 +67,37 @@ export const draftSays = async (
   ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id }, body: { instructions } }));
 };
 
-/** What the agent answers, and so which version of it runs. */
-export const saysAt = async (
+/** Invokes the agent and returns its response, which shows the version that ran. */
+export const invokeForReply = async (
   node: { url: string },
   { adminKey }: Organisation,
   context: object = {},
   agent = "bot",
 ): Promise<string> => {
-  const { status, text, data } = await invokeAt(node, adminKey, { message: "hello", context }, { agent });
+  const { status, text, data } = await invokeAgent(node, adminKey, { message: "hello", context }, { agent });
   if (status !== 200) throw new Error(text);
   return data.response;
 };
 
-/** An organisation with a bot that says the label of what runs; each label was live in production, one after the other. */
-export async function withVersions(
-  perch: Pick<Perch, "newOrganisation">,
+/** Creates an organisation whose agent answers with the label of the running version, and deploys each label to production in turn. */
+export async function createOrganisationWithVersions(
+  perch: Pick<Perch, "createOrganisation">,
   labels: readonly string[],
 ): Promise<Organisation & { readonly deployments: readonly Deployment[] }> {
-  const organisation = await perch.newOrganisation();
-  await scripted(organisation, [{ reply: "draft" }]);
+  const organisation = await perch.createOrganisation();
+  await createScriptedAgent(organisation, [{ reply: "draft" }]);
   const deployments: Deployment[] = [];
   for (const version of labels) {
-    await draftSays(organisation, version);
-    const made = await deploy(organisation, { version });
-    if (made.status !== "active") throw new Error(`${version} failed: ${made.error}`);
-    deployments.push(made);
+    await setDraftReply(organisation, version);
+    const deployment = await deploy(organisation, { version });
+    if (deployment.status !== "active") throw new Error(`${version} failed: ${deployment.error}`);
+    deployments.push(deployment);
   }
   return { ...organisation, deployments };
 }
 
-/** A tool whose address answers when it is told to: until then, a deployment of an agent that has it is pending. */
-export async function slowTool() {
+/** Starts a tool server that answers once `answer` is called: until then, a deployment of an agent with this tool is pending. */
+export async function startSlowTool() {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const server = await startToolServer(() => promise);
   const tool = {

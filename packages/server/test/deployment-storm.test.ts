@@ -5,14 +5,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../src/platform/ids.ts";
 import { send } from "./contract-client.ts";
-import { deploy, draftSays } from "./deploying.ts";
-import { type Node, type Organisation, usePerch } from "./harness.ts";
-import { invokeAt, scripted } from "./invoking.ts";
+import { deploy, setDraftReply } from "./deploying.ts";
+import { type ApiNode, type Organisation, usePerch } from "./harness.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
-let nodes: readonly Node[];
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
+let nodes: readonly ApiNode[];
 beforeAll(async () => {
-  nodes = [perch(), await perch().addNode()];
+  nodes = [perch(), await perch().addApiNode()];
 });
 
 const labels = ["v1", "v2", "v3", "v4", "v5"];
@@ -34,7 +34,7 @@ interface Row {
   readonly error: string | null;
 }
 
-interface Asked {
+interface SentInvocation {
   readonly startedAtMs: number;
   readonly status: number;
   readonly text: string;
@@ -45,16 +45,16 @@ interface Asked {
 /** The first half comes at once; the other one by one, while that is being worked on, and its last become live. */
 const isRollback = (i: number): boolean => (i < half ? i % 4 === 0 : i % 20 === 0 && i <= 140);
 
-const nodeAt = (i: number): Node => nodes[i % nodes.length] ?? perch();
+const nodeAt = (i: number): ApiNode => nodes[i % nodes.length] ?? perch();
 
-/** How many were live at each look, from a connection of its own. */
+/** Samples how many deployments are live, on a separate connection. */
 async function sampleWhile(work: () => Promise<void>): Promise<number[]> {
   const client = new pg.Client({ connectionString: perch().database.adminUrl });
   await client.connect();
   const samples: number[] = [];
-  let over = false;
+  let isDone = false;
   const sampling = (async () => {
-    while (!over) {
+    while (!isDone) {
       const { rows } = await client.query<{ live: number }>(
         "select count(*)::int as live from deployments where environment = 'production' and status = 'active' and traffic_percent = 100",
       );
@@ -65,22 +65,22 @@ async function sampleWhile(work: () => Promise<void>): Promise<number[]> {
   try {
     await work();
   } finally {
-    over = true;
+    isDone = true;
     await sampling;
     await client.end();
   }
   return samples;
 }
 
-/** Asks without a pause on both nodes, half of the loops in a session of their own. */
-async function invokeWhile(key: string, work: () => Promise<void>): Promise<Asked[]> {
-  const asked: Asked[] = [];
-  let over = false;
+/** Invokes continuously on both nodes; half of the loops use a session each. */
+async function invokeWhile(key: string, work: () => Promise<void>): Promise<SentInvocation[]> {
+  const asked: SentInvocation[] = [];
+  let isDone = false;
   const asking = Array.from({ length: loops }, async (_, loop) => {
     const context = loop % 2 === 0 ? {} : { context: { session_id: `session ${loop}` } };
-    for (let i = 0; !over; i++) {
+    for (let i = 0; !isDone; i++) {
       const startedAtMs = performance.now();
-      const { status, text, data } = await invokeAt(nodeAt(loop + i), key, { message: "hello", ...context });
+      const { status, text, data } = await invokeAgent(nodeAt(loop + i), key, { message: "hello", ...context });
       asked.push({ startedAtMs, status, text, requestId: data?.request_id, response: data?.response });
       await sleep(10);
     }
@@ -88,7 +88,7 @@ async function invokeWhile(key: string, work: () => Promise<void>): Promise<Aske
   try {
     await work();
   } finally {
-    over = true;
+    isDone = true;
     await Promise.all(asking);
   }
   return asked;
@@ -99,8 +99,8 @@ interface Accepted {
   readonly returnedAtMs: number;
 }
 
-/** One of the storm's operations; undefined where a rollback was refused because there was nothing to go back to. */
-async function operate(key: string, i: number, first: Deployment): Promise<Accepted | undefined> {
+/** Deploys or rolls back; undefined if a rollback was refused because there was nothing to roll back to. */
+async function deployOrRollBack(key: string, i: number, first: Deployment): Promise<Accepted | undefined> {
   if (i >= half) await sleep((i - half) * 20);
   const { url } = nodeAt(i >> 1);
   const params = { agent_id: "bot" };
@@ -131,39 +131,41 @@ const history = (): Promise<Row[]> =>
     return rows;
   });
 
-/** In an environment nobody asks: in the storm each but the last is deployed again, and the last is what the draft says. */
-async function makeVersions(organisation: Organisation): Promise<void> {
+/** Creates the versions in staging, which is not invoked: the storm redeploys them, and leaves the last label in the draft. */
+async function createVersions(organisation: Organisation): Promise<void> {
   for (const version of labels) {
-    await draftSays(organisation, version);
+    await setDraftReply(organisation, version);
     expect(await deploy(organisation, { environment: "staging", version })).toMatchObject({ status: "active" });
   }
-  await draftSays(organisation, newLabel);
+  await setDraftReply(organisation, newLabel);
 }
 
-interface Storm {
+interface StormResult {
   readonly samples: readonly number[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly SentInvocation[];
   readonly accepted: readonly Accepted[];
   readonly rows: readonly Row[];
   readonly firstLiveAtMs: number;
 }
 
-async function rage(): Promise<Storm> {
-  const organisation = await perch().newOrganisation();
+async function runStorm(): Promise<StormResult> {
+  const organisation = await perch().createOrganisation();
   const { adminKey } = organisation;
-  await scripted(organisation, [{ reply: "draft" }]);
-  await makeVersions(organisation);
+  await createScriptedAgent(organisation, [{ reply: "draft" }]);
+  await createVersions(organisation);
   const accepted: Accepted[] = [];
   let firstLiveAtMs = Number.POSITIVE_INFINITY;
-  let asked: Asked[] = [];
+  let asked: SentInvocation[] = [];
   const samples = await sampleWhile(async () => {
     asked = await invokeWhile(adminKey, async () => {
       const first = await deploy(organisation, { version: "v1", redeploy: true });
       firstLiveAtMs = performance.now();
       accepted.push({ deployment: first, returnedAtMs: firstLiveAtMs });
       for (const from of [0, half]) {
-        const made = await Promise.all(Array.from({ length: half }, (_, i) => operate(adminKey, from + i, first)));
-        accepted.push(...made.filter((one) => one !== undefined));
+        const results = await Promise.all(
+          Array.from({ length: half }, (_, i) => deployOrRollBack(adminKey, from + i, first)),
+        );
+        accepted.push(...results.filter((one) => one !== undefined));
       }
       const pending = async () => (await history()).filter(({ status }) => status === "pending").length;
       await expect.poll(pending, { timeout: 60_000, interval: 100 }).toBe(0);
@@ -173,12 +175,12 @@ async function rage(): Promise<Storm> {
 }
 
 describe("200 deployments and rollbacks of one environment at once, while it is asked on two nodes", () => {
-  let storm: Storm;
+  let storm: StormResult;
   const wereLive = () => storm.rows.filter(({ live }) => live !== null).sort((a, b) => Number(a.live) - Number(b.live));
   const rowOf = (publicId: string) => storm.rows.find(({ id }) => id === parsePublicId("deployment", publicId));
 
   test("exactly one is live at every moment from the first on, and none is pending in the end", async () => {
-    storm = await rage();
+    storm = await runStorm();
     const { samples, rows } = storm;
     const fromFirst = samples.slice(samples.findIndex((live) => live > 0));
     expect(fromFirst.length).toBeGreaterThan(200);
@@ -239,19 +241,19 @@ describe("200 deployments and rollbacks of one environment at once, while it is 
     }
   });
 
-  test("each has told once that it became live or failed, and once that it was rolled back, if it was", async () => {
+  test("each published one event when it became live or failed, and one if it was rolled back", async () => {
     const events = await withClient(perch().database.adminUrl, async (client) => {
       const { rows } = await client.query<{ type: string; id: string }>(
         "select type, data->>'id' as id from events where type like 'deployment.%' and data->>'environment' = 'production'",
       );
       return rows;
     });
-    const told = events.map(({ type, id }) => `${parsePublicId("deployment", id)} ${type}`).sort();
+    const published = events.map(({ type, id }) => `${parsePublicId("deployment", id)} ${type}`).sort();
     const kindsOf = ({ live, status }: Row) => [
       live === null ? "deployment.failed" : "deployment.activated",
       ...(status === "rolled_back" ? ["deployment.rolled_back"] : []),
     ];
-    expect(told).toEqual(storm.rows.flatMap((row) => kindsOf(row).map((kind) => `${row.id} ${kind}`)).sort());
+    expect(published).toEqual(storm.rows.flatMap((row) => kindsOf(row).map((kind) => `${row.id} ${kind}`)).sort());
   });
 
   test("no invocation failed; each says what its record says, and none ran what a rollback had ended before it was sent", async () => {

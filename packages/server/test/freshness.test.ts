@@ -3,62 +3,62 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
 import { ok, send } from "./contract-client.ts";
-import { type Node, startPerch } from "./harness.ts";
+import { type ApiNode, startPerch } from "./harness.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
-let other: Node;
+let other: ApiNode;
 
 beforeAll(async () => {
   perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") });
-  other = await perch.addNode();
+  other = await perch.addApiNode();
 });
 afterAll(() => perch.stop());
 
 interface Observation<T> {
   readonly sentAt: number;
-  readonly saw: T;
+  readonly value: T;
 }
 
-/** Asks the other node 200 times a second, whatever the answers take, until told to stop. */
-function watch<T>(look: () => Promise<T>) {
-  const seen: Promise<Observation<T>>[] = [];
+/** Reads from the other node 200 times a second, without waiting for responses, until stopped. */
+function startPolling<T>(read: () => Promise<T>) {
+  const observations: Promise<Observation<T>>[] = [];
   const timer = setInterval(() => {
     const sentAt = performance.now();
-    seen.push(look().then((saw) => ({ sentAt, saw })));
+    observations.push(read().then((value) => ({ sentAt, value })));
   }, 5);
   return {
     stop: async () => {
       clearInterval(timer);
-      return Promise.all(seen);
+      return Promise.all(observations);
     },
   };
 }
 
-/** Everything the other node showed to requests sent after the change had returned. */
-async function shownAfter<T>(
-  look: () => Promise<T>,
+/** What the other node returned to requests sent before the change began and after it had returned. */
+async function observeAroundChange<T>(
+  read: () => Promise<T>,
   change: () => Promise<unknown>,
 ): Promise<{ before: T[]; after: T[] }> {
-  const watcher = watch(look);
+  const watcher = startPolling(read);
   await sleep(300);
   const startedAt = performance.now();
   await change();
   const returnedAt = performance.now();
   await sleep(500);
-  const seen = await watcher.stop();
+  const observations = await watcher.stop();
   return {
-    before: seen.filter(({ sentAt }) => sentAt < startedAt - 200).map(({ saw }) => saw),
-    after: seen.filter(({ sentAt }) => sentAt > returnedAt).map(({ saw }) => saw),
+    before: observations.filter(({ sentAt }) => sentAt < startedAt - 200).map(({ value }) => value),
+    after: observations.filter(({ sentAt }) => sentAt > returnedAt).map(({ value }) => value),
   };
 }
 
 describe("a change on one node, seen from another under 200 requests a second", () => {
   test("a revoked key is refused from its next request on", async () => {
     verifies("keys.revoked-at-once");
-    const { call, newKey } = await perch.newOrganisation();
-    const key = await newKey({ role: "viewer" });
+    const { call, createKey } = await perch.createOrganisation();
+    const key = await createKey({ role: "viewer" });
     const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
-    const { before, after } = await shownAfter(
+    const { before, after } = await observeAroundChange(
       async () => (await send(other.url, key, "GET /v1/me", {})).status,
       () => call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }),
     );
@@ -68,10 +68,10 @@ describe("a change on one node, seen from another under 200 requests a second", 
   });
 
   test("a changed role counts from the next request on", async () => {
-    const { call, newKey } = await perch.newOrganisation();
-    const key = await newKey({ role: "admin" });
+    const { call, createKey } = await perch.createOrganisation();
+    const key = await createKey({ role: "admin" });
     const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
-    const { before, after } = await shownAfter(
+    const { before, after } = await observeAroundChange(
       async () => (await send(other.url, key, "GET /v1/keys", { query: {} })).status,
       () => call("PATCH /v1/keys/{key_id}", { params: { key_id: id }, body: { role: "viewer" } }),
     );
@@ -81,16 +81,16 @@ describe("a change on one node, seen from another under 200 requests a second", 
   });
 
   test("a patched agent is the new one from the next request on, ten times over", async () => {
-    const { call, adminKey } = await perch.newOrganisation();
+    const { call, adminKey } = await perch.createOrganisation();
     const bot = { agent_id: "bot" };
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", temperature: 0 } }));
     let promised = 0;
     let stale = 0;
-    let looks = 0;
-    const watcher = watch(async () => {
+    let reads = 0;
+    const watcher = startPolling(async () => {
       const atLeast = promised;
       const { data } = ok(await send(other.url, adminKey, "GET /v1/agents/{agent_id}", { params: bot }));
-      looks += 1;
+      reads += 1;
       if ((data.temperature ?? 0) < atLeast) stale += 1;
     });
     for (let i = 1; i <= 10; i++) {
@@ -100,26 +100,26 @@ describe("a change on one node, seen from another under 200 requests a second", 
     }
     await sleep(100);
     await watcher.stop();
-    expect(looks).toBeGreaterThan(100);
+    expect(reads).toBeGreaterThan(100);
     expect(stale).toBe(0);
   });
 
-  test("an agent that was not there is found as soon as it is, and gone as soon as it is not", async () => {
-    const { call, adminKey } = await perch.newOrganisation();
+  test("a created agent is found at once, and a deleted one is 404 at once", async () => {
+    const { call, adminKey } = await perch.createOrganisation();
     const bot = { params: { agent_id: "bot" } };
-    const look = async () => (await send(other.url, adminKey, "GET /v1/agents/{agent_id}", bot)).status;
-    const created = await shownAfter(look, () =>
+    const read = async () => (await send(other.url, adminKey, "GET /v1/agents/{agent_id}", bot)).status;
+    const created = await observeAroundChange(read, () =>
       call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
     );
     expect(new Set(created.before)).toEqual(new Set([404]));
     expect(created.after.filter((status) => status !== 200)).toEqual([]);
-    const deleted = await shownAfter(look, () => call("DELETE /v1/agents/{agent_id}", bot));
+    const deleted = await observeAroundChange(read, () => call("DELETE /v1/agents/{agent_id}", bot));
     expect(deleted.after.filter((status) => status !== 404)).toEqual([]);
   });
 });
 
 test("while the epoch holds, neither the key nor the agent is read again", async () => {
-  const { call, adminKey } = await perch.newOrganisation();
+  const { call, adminKey } = await perch.createOrganisation();
   ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
   const get = () => send(other.url, adminKey, "GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } });
   for (let i = 0; i < 3; i++) ok(await get());
@@ -132,9 +132,9 @@ test("while the epoch holds, neither the key nor the agent is read again", async
 });
 
 test("a change whose process died before it replaced the epoch is repaired by another node", async () => {
-  const { id, adminKey } = await perch.newOrganisation();
-  const look = async () => ok(await send(other.url, adminKey, "GET /v1/me", {})).data.organisation.tier;
-  for (let i = 0; i < 3; i++) expect(await look()).toBe("enterprise");
+  const { id, adminKey } = await perch.createOrganisation();
+  const read = async () => ok(await send(other.url, adminKey, "GET /v1/me", {})).data.organisation.tier;
+  for (let i = 0; i < 3; i++) expect(await read()).toBe("enterprise");
   // What a process leaves behind that is killed right after its commit: the change and the promise, and the old epoch.
   await withClient(perch.database.adminUrl, async (client) => {
     const { rows } = await client.query<{ id: string }>(
@@ -143,7 +143,7 @@ test("a change whose process died before it replaced the epoch is repaired by an
     for (const row of rows) await client.query("insert into epoch_changes (organisation_id) values ($1)", [row.id]);
   });
   expect(id).toMatch(/^org_/);
-  await expect.poll(look, { timeout: 5000, interval: 100 }).toBe("pro");
+  await expect.poll(read, { timeout: 5000, interval: 100 }).toBe("pro");
   await expect
     .poll(
       async () =>

@@ -13,7 +13,7 @@ interface HaproxyOptions {
   readonly authority: Certificate;
   /** Where Perch listens. */
   readonly port: number;
-  /** The address that the proxy asks from. */
+  /** The source address of the proxy's connections to Perch. */
   readonly from: string;
 }
 
@@ -26,7 +26,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A real HAProxy that ends TLS, asks for a client certificate, and passes it on as RFC 9440 says. */
+/** Starts a real HAProxy that terminates TLS, requests a client certificate and forwards it as RFC 9440 says. */
 export async function startHaproxy({ directory, server, authority, port, from }: HaproxyOptions) {
   const listenPort = await freePort();
   writeFileSync(join(directory, "server.pem"), server.cert + server.key);

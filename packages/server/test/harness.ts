@@ -19,7 +19,7 @@ export interface Organisation {
   readonly adminKey: string;
   /** Calls as the organisation's admin, or as another key. */
   readonly call: <K extends OperationKey>(key: K, request: RequestOf<Operations[K]>, as?: string) => Promise<Answer<K>>;
-  readonly newKey: (key: {
+  readonly createKey: (key: {
     role?: Role;
     permissions?: string[];
     agent_id?: string;
@@ -27,31 +27,31 @@ export interface Organisation {
   }) => Promise<string>;
 }
 
-export interface Node {
+export interface ApiNode {
   readonly url: string;
   readonly server: Api & { readonly core: Core };
 }
 
-export interface Perch extends Node {
+export interface Perch extends ApiNode {
   readonly database: TestDatabase;
-  readonly newOrganisation: (tier?: Tier) => Promise<Organisation>;
-  /** A worker on the same database, known to the engine (see `runs`). */
+  readonly createOrganisation: (tier?: Tier) => Promise<Organisation>;
+  /** Starts a worker on the same database and registers it with the engine (see `withWorker`). */
   readonly addWorker: () => Promise<Worker>;
-  /** One more API node on the same database, Valkey and master key. */
-  readonly addNode: () => Promise<Node>;
+  /** Starts another API node on the same database, Valkey and master key. */
+  readonly addApiNode: () => Promise<ApiNode>;
 }
 
-export const testConfig = (database: TestDatabase, change: Partial<Config> = {}): Config => ({
+export const testConfig = (database: TestDatabase, overrides: Partial<Config> = {}): Config => ({
   ...readConfig({
     PERCH_DATABASE_URL: database.appUrl,
     PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
     PERCH_PORT: "0",
-    PERCH_STRANGER_REQUESTS_PER_MINUTE: "100000",
+    PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
   }),
-  ...change,
+  ...overrides,
 });
 
-/** An API node without its listener: all that `serve` has, and the way it comes down. */
+/** An API node that does not listen yet, with its shutdown steps. */
 export async function startApi(
   config: Config,
   logger: Logger,
@@ -68,30 +68,30 @@ function organisationAt(url: string, id: string, adminKey: string): Organisation
     id,
     adminKey,
     call,
-    newKey: async (key) => {
-      const made = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
-      if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`);
-      return made.body.data.key;
+    createKey: async (key) => {
+      const created = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
+      if (created.status !== 201) throw new Error(`no key was created: ${JSON.stringify(created.body)}`);
+      return created.body.data.key;
     },
   };
 }
 
 interface StartOptions {
-  /** Start an engine and a worker too, so that agents can run. */
-  readonly runs?: boolean;
+  /** Also start an engine and a worker, so that agents can run. */
+  readonly withWorker?: boolean;
   readonly logger?: Logger;
 }
 
 export async function startPerch(
-  change: Partial<Config> = {},
-  { runs = false, logger = silent }: StartOptions = {},
+  overrides: Partial<Config> = {},
+  { withWorker = false, logger = silent }: StartOptions = {},
 ): Promise<Perch & { readonly stop: () => Promise<void> }> {
   const database = await createTestDatabase();
-  const engine = runs ? await startRestate() : undefined;
+  const engine = withWorker ? await startRestate() : undefined;
   const config = testConfig(database, {
     ...(engine && { ingressUrls: engine.ingressUrls, adminUrls: engine.adminUrls }),
     workerPort: 0,
-    ...change,
+    ...overrides,
   });
   const workers: { readonly core: Core; readonly worker: Worker }[] = [];
   const addWorker = async (): Promise<Worker> => {
@@ -100,21 +100,21 @@ export async function startPerch(
     workers.push({ core, worker });
     return worker;
   };
-  const nodes: Node[] = [];
-  const addNode = async (): Promise<Node> => {
+  const nodes: ApiNode[] = [];
+  const addApiNode = async (): Promise<ApiNode> => {
     const server = await startApi(config, logger);
     const node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
     nodes.push(node);
     return node;
   };
-  const first = await addNode();
-  if (runs) await addWorker();
+  const first = await addApiNode();
+  if (withWorker) await addWorker();
   return {
     ...first,
     database,
-    addNode,
+    addApiNode,
     addWorker,
-    newOrganisation: async (tier = "enterprise") => {
+    createOrganisation: async (tier = "enterprise") => {
       const { id, key } = await createOrganisation(first.server.core, { name: "Test", tier });
       return organisationAt(first.url, id, key);
     },
@@ -128,10 +128,10 @@ export async function startPerch(
 }
 
 /** A real server on a database of its own, for one test file. */
-export function usePerch(change: Partial<Config> = {}, options: StartOptions = {}): () => Perch {
+export function usePerch(overrides: Partial<Config> = {}, options: StartOptions = {}): () => Perch {
   let perch: Awaited<ReturnType<typeof startPerch>> | undefined;
   beforeAll(async () => {
-    perch = await startPerch(change, options);
+    perch = await startPerch(overrides, options);
   });
   afterAll(() => perch?.stop());
   return () => {

@@ -3,9 +3,9 @@ import { verifies } from "../../../spec/verifies.ts";
 import { runResetAgentSecurity } from "../src/commands/run-reset-agent-security.ts";
 import { ok } from "./contract-client.ts";
 import { type Organisation, startPerch } from "./harness.ts";
-import { ask, expectRefusal } from "./raw-request.ts";
+import { expectRefusal, sendRawRequest } from "./raw-request.ts";
 
-// 127.0.0.9 is the proxy; everybody else on loopback is a stranger.
+// 127.0.0.9 is the trusted proxy; every other loopback address is untrusted.
 const proxy = "127.0.0.9";
 const start = (security: object = {}) => startPerch({ trustedProxies: [proxy], security: security as never });
 
@@ -13,28 +13,28 @@ let perch: Awaited<ReturnType<typeof start>>;
 let organisation: Organisation;
 const agentUrl = (name: string) => `${perch.url}/v1/agents/${name}`;
 
-const make = (name: string, security: object) =>
+const createAgent = (name: string, security: object) =>
   organisation
     .call("POST /v1/agents", {
-      query: { force: "true" },
+      query: { force: true },
       body: { name, model: "perch/echo", security: security as never },
     })
     .then(ok);
-const listed = (...addresses: string[]) => ({ ipWhitelist: { enabled: true, addresses } });
+const allowList = (...addresses: string[]) => ({ ipWhitelist: { enabled: true, addresses } });
 
 beforeAll(async () => {
   perch = await start();
-  organisation = await perch.newOrganisation();
-  await make("https", { enforceHttps: true });
-  await make("hsts", { hsts: { enabled: true, maxAge: 600 } });
-  await make("off", {
+  organisation = await perch.createOrganisation();
+  await createAgent("https", { enforceHttps: true });
+  await createAgent("hsts", { hsts: { enabled: true, maxAge: 600 } });
+  await createAgent("off", {
     ipWhitelist: { enabled: false, addresses: [] },
     enforceHttps: false,
     hsts: { enabled: false, maxAge: 600 },
     mtls: { enabled: false, clientCert: "a", clientKey: "b", caCert: "c" },
   });
-  await make("nobody", listed());
-  await make("office", listed("203.0.113.7", "198.51.100.0/24", "2001:db8:1::/48", "::ffff:192.0.2.0/120"));
+  await createAgent("nobody", allowList());
+  await createAgent("office", allowList("203.0.113.7", "198.51.100.0/24", "2001:db8:1::/48", "::ffff:192.0.2.0/120"));
 });
 afterAll(() => perch.stop());
 
@@ -51,7 +51,9 @@ describe("IP allow-list", () => {
   ])("lets in %s", async (_, forwarded) => {
     verifies("security.ip-allow-list-enforced", "security.govern-rest-api");
     const headers = { "x-forwarded-for": forwarded };
-    expect((await ask(agentUrl("office"), { key: organisation.adminKey, headers, from: proxy })).status).toBe(200);
+    expect(
+      (await sendRawRequest(agentUrl("office"), { key: organisation.adminKey, headers, from: proxy })).status,
+    ).toBe(200);
   });
 
   test.each([
@@ -77,7 +79,7 @@ describe("IP allow-list", () => {
   ])("403 for %s", async (_, forwarded) => {
     verifies("security.ip-allow-list-enforced");
     const headers = { "x-forwarded-for": forwarded };
-    expectRefusal(await ask(agentUrl("office"), { key: organisation.adminKey, headers, from: proxy }), 403);
+    expectRefusal(await sendRawRequest(agentUrl("office"), { key: organisation.adminKey, headers, from: proxy }), 403);
   });
 
   test.each([
@@ -88,13 +90,16 @@ describe("IP allow-list", () => {
     ["CF-Connecting-IP", { "cf-connecting-ip": "203.0.113.7" }],
     ["two X-Forwarded-For", { "x-forwarded-for": ["203.0.113.7", "203.0.113.7"] }],
     ["the proxy's own address in X-Forwarded-For", { "x-forwarded-for": `203.0.113.7, ${proxy}` }],
-  ])("403 for a stranger who forges %s", async (_, headers) => {
-    expectRefusal(await ask(agentUrl("office"), { key: organisation.adminKey, headers, from: "127.0.0.2" }), 403);
+  ])("403 for an untrusted client that forges %s", async (_, headers) => {
+    expectRefusal(
+      await sendRawRequest(agentUrl("office"), { key: organisation.adminKey, headers, from: "127.0.0.2" }),
+      403,
+    );
   });
 
   test("an empty list lets nobody in; a list that is not enabled lets in everybody", async () => {
-    expectRefusal(await ask(agentUrl("nobody"), { key: organisation.adminKey }), 403);
-    expect((await ask(agentUrl("off"), { key: organisation.adminKey })).status).toBe(200);
+    expectRefusal(await sendRawRequest(agentUrl("nobody"), { key: organisation.adminKey }), 403);
+    expect((await sendRawRequest(agentUrl("off"), { key: organisation.adminKey })).status).toBe(200);
   });
 
   test.each([
@@ -104,30 +109,30 @@ describe("IP allow-list", () => {
     ["PATCH", ""],
     ["DELETE", ""],
   ])("403 on every path of the agent: %s %s", async (method, path) => {
-    expectRefusal(await ask(agentUrl("nobody") + path, { method, key: organisation.adminKey }), 403);
+    expectRefusal(await sendRawRequest(agentUrl("nobody") + path, { method, key: organisation.adminKey }), 403);
   });
 
   test("by id as by name, and another agent is not concerned", async () => {
-    const { id } = (await make("by-id", listed("203.0.113.7"))).data;
-    expectRefusal(await ask(agentUrl(id), { key: organisation.adminKey }), 403);
-    expect((await ask(agentUrl("hsts"), { key: organisation.adminKey })).status).toBe(200);
+    const { id } = (await createAgent("by-id", allowList("203.0.113.7"))).data;
+    expectRefusal(await sendRawRequest(agentUrl(id), { key: organisation.adminKey }), 403);
+    expect((await sendRawRequest(agentUrl("hsts"), { key: organisation.adminKey })).status).toBe(200);
   });
 
-  test("a list without the caller in it is 409, unless forced; an operator opens the door again", async () => {
+  test("a list without the caller in it is 409, unless forced; an operator can reset it", async () => {
     verifies("security.no-lock-out");
-    await make("careful", {});
-    const target = { params: { agent_id: "careful" }, body: { security: listed("203.0.113.7") } };
+    await createAgent("careful", {});
+    const target = { params: { agent_id: "careful" }, body: { security: allowList("203.0.113.7") } };
     expect((await organisation.call("PATCH /v1/agents/{agent_id}", target)).status).toBe(409);
-    expect((await ask(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200);
-    ok(await organisation.call("PATCH /v1/agents/{agent_id}", { ...target, query: { force: "true" } }));
-    expectRefusal(await ask(agentUrl("careful"), { key: organisation.adminKey }), 403);
+    expect((await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200);
+    ok(await organisation.call("PATCH /v1/agents/{agent_id}", { ...target, query: { force: true } }));
+    expectRefusal(await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey }), 403);
     const { config, logger } = perch.server.core;
-    const said = vi.spyOn(console, "log").mockImplementation(() => {});
+    const consoleLog = vi.spyOn(console, "log").mockImplementation(() => {});
     await runResetAgentSecurity(config, logger, ["--organisation", organisation.id, "--agent", "careful"]);
-    said.mockRestore();
+    consoleLog.mockRestore();
     // Without Valkey another process's change is seen within 2 s.
     await vi.waitFor(
-      async () => expect((await ask(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200),
+      async () => expect((await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200),
       { timeout: 5000, interval: 200 },
     );
     const created = { body: { name: "c2", model: "perch/echo", security: { enforceHttps: true } } };
@@ -138,25 +143,31 @@ describe("IP allow-list", () => {
 describe("HTTPS", () => {
   test("plain HTTP is refused and not redirected; HTTPS that a trusted proxy ended is let in", async () => {
     verifies("security.https-enforced");
-    const plain = await ask(agentUrl("https"), { key: organisation.adminKey });
+    const plain = await sendRawRequest(agentUrl("https"), { key: organisation.adminKey });
     expectRefusal(plain, 403);
     expect(plain.headers.location).toBeUndefined();
     const headers = { "x-forwarded-proto": "https" };
-    expect((await ask(agentUrl("https"), { key: organisation.adminKey, headers, from: proxy })).status).toBe(200);
+    expect((await sendRawRequest(agentUrl("https"), { key: organisation.adminKey, headers, from: proxy })).status).toBe(
+      200,
+    );
   });
 
   test.each([
-    ["X-Forwarded-Proto of a stranger", "127.0.0.2", { "x-forwarded-proto": "https" }],
-    ["Forwarded of a stranger", "127.0.0.2", { forwarded: "proto=https" }],
-    ["X-Forwarded-Ssl of a stranger", "127.0.0.2", { "x-forwarded-ssl": "on" }],
-    ["Front-End-Https of a stranger", "127.0.0.2", { "front-end-https": "on" }],
+    ["X-Forwarded-Proto of an untrusted client", "127.0.0.2", { "x-forwarded-proto": "https" }],
+    ["Forwarded of an untrusted client", "127.0.0.2", { forwarded: "proto=https" }],
+    ["X-Forwarded-Ssl of an untrusted client", "127.0.0.2", { "x-forwarded-ssl": "on" }],
+    ["Front-End-Https of an untrusted client", "127.0.0.2", { "front-end-https": "on" }],
     ["a proxy that says http", proxy, { "x-forwarded-proto": "http" }],
     ["a client's https before the proxy's http", proxy, { "x-forwarded-proto": "https, http" }],
     ["a proxy that says nothing", proxy, {}],
     ["a proxy that says nonsense", proxy, { "x-forwarded-proto": "httpsx" }],
   ])("403 for %s", async (_, from, headers) => {
     expectRefusal(
-      await ask(agentUrl("https"), { key: organisation.adminKey, headers: headers as Record<string, string>, from }),
+      await sendRawRequest(agentUrl("https"), {
+        key: organisation.adminKey,
+        headers: headers as Record<string, string>,
+        from,
+      }),
       403,
     );
   });
@@ -165,7 +176,7 @@ describe("HTTPS", () => {
     verifies("security.hsts-enforced");
     const secure = { key: organisation.adminKey, headers: { "x-forwarded-proto": "https" }, from: proxy };
     const header = async (name: string, request: object) =>
-      (await ask(agentUrl(name), request)).headers["strict-transport-security"];
+      (await sendRawRequest(agentUrl(name), request)).headers["strict-transport-security"];
     expect(await header("hsts", secure)).toBe("max-age=600");
     expect(await header("hsts", { key: organisation.adminKey })).toBeUndefined();
     expect(await header("off", secure)).toBeUndefined();
@@ -176,21 +187,21 @@ describe("the instance's settings", () => {
   test("count on every path, before the key, and an agent's cannot loosen them", async () => {
     verifies("security.govern-rest-api");
     const strict = await start({
-      ...listed("203.0.113.0/24"),
+      ...allowList("203.0.113.0/24"),
       enforceHttps: true,
       hsts: { enabled: true, maxAge: 1000 },
     });
-    const { adminKey: key } = await strict.newOrganisation();
+    const { adminKey: key } = await strict.createOrganisation();
     const inside = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
     const at = (path: string, headers: Record<string, string>, method = "GET", body?: object) =>
-      ask(strict.url + path, { method, key, headers, from: proxy, body });
+      sendRawRequest(strict.url + path, { method, key, headers, from: proxy, body });
     for (const path of ["/v1/agents", "/v1/me", "/openapi.json", "/v1/nothing", "/docs"]) {
       expectRefusal(await at(path, { ...inside, "x-forwarded-proto": "http" }), 403);
       expectRefusal(await at(path, { ...inside, "x-forwarded-for": "203.0.114.1" }), 403);
     }
-    expectRefusal(await ask(`${strict.url}/v1/agents`, {}), 403);
+    expectRefusal(await sendRawRequest(`${strict.url}/v1/agents`, {}), 403);
     expect((await at("/healthz", {})).status).toBe(200);
-    const security = { ...listed("0.0.0.0/0"), enforceHttps: false, hsts: { enabled: true, maxAge: 1 } };
+    const security = { ...allowList("0.0.0.0/0"), enforceHttps: false, hsts: { enabled: true, maxAge: 1 } };
     const made = await at("/v1/agents", inside, "POST", { name: "loose", model: "perch/echo", security });
     expect(made).toMatchObject({ status: 201, headers: { "strict-transport-security": "max-age=1000" } });
     expect((await at("/v1/agents/loose", inside)).headers["strict-transport-security"]).toBe("max-age=1000");

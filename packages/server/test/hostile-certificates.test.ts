@@ -7,20 +7,20 @@ import { type Certificate, createCertificates } from "./certificates.ts";
 import { ok } from "./contract-client.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { type Organisation, startPerch } from "./harness.ts";
-import { ask, expectRefusal } from "./raw-request.ts";
+import { expectRefusal, sendRawRequest } from "./raw-request.ts";
 
 const proxy = "127.0.0.9";
-const made = createCertificates();
-const authority = made.authority("authority");
-const otherAuthority = made.authority("other-authority");
-const server = made.issue("authority", { name: "server", usage: "serverAuth" });
-const client = made.issue("authority", { name: "client" });
-const expired = made.issue("authority", { name: "expired", days: -1 });
-const forServers = made.issue("authority", { name: "for-servers", usage: "serverAuth" });
-const stranger = made.issue("other-authority", { name: "stranger" });
-const issuedByClient = made.issue("client", { name: "issued-by-client" });
+const certificates = createCertificates();
+const authority = certificates.createAuthority("authority");
+const otherAuthority = certificates.createAuthority("other-authority");
+const server = certificates.issue("authority", { name: "server", usage: "serverAuth" });
+const client = certificates.issue("authority", { name: "client" });
+const expired = certificates.issue("authority", { name: "expired", days: -1 });
+const forServers = certificates.issue("authority", { name: "for-servers", usage: "serverAuth" });
+const foreignCertificate = certificates.issue("other-authority", { name: "foreign" });
+const issuedByClient = certificates.issue("client", { name: "issued-by-client" });
 const impostorAuthority = createCertificates();
-impostorAuthority.authority("authority");
+impostorAuthority.createAuthority("authority");
 const sameName = impostorAuthority.issue("authority", { name: "client" });
 
 const header = ({ cert }: Certificate) => `:${new X509Certificate(cert).raw.toString("base64")}:`;
@@ -29,13 +29,13 @@ const mtls = (caCert: string) => ({ mtls: { enabled: true, clientCert: "c", clie
 const hostileCertificates = [
   ["an expired certificate", expired],
   ["a certificate for servers", forServers],
-  ["a certificate of another authority", stranger],
+  ["a certificate of another authority", foreignCertificate],
   ["a certificate that a client issued", issuedByClient],
   ["a certificate of an authority that only has the same name", sameName],
 ] as const;
 
 afterAll(() => {
-  made.remove();
+  certificates.remove();
   impostorAuthority.remove();
 });
 
@@ -47,12 +47,12 @@ describe("mutual TLS, ended by Perch itself", () => {
       tls: { cert: Buffer.from(server.cert), key: Buffer.from(server.key) },
       security: { mtls: { enabled: true, caCert: authority.certFile } },
     });
-    key = (await perch.newOrganisation()).adminKey;
+    key = (await perch.createOrganisation()).adminKey;
   });
   afterAll(() => perch.stop());
 
-  const asking = (certificate: Certificate | undefined, headers: Record<string, string> = {}) =>
-    ask(`${perch.url}/v1/agents`, {
+  const requestWithCertificate = (certificate: Certificate | undefined, headers: Record<string, string> = {}) =>
+    sendRawRequest(`${perch.url}/v1/agents`, {
       key,
       headers,
       tls: { ca: authority.cert, ...(certificate && { cert: certificate.cert, key: certificate.key }) },
@@ -60,20 +60,20 @@ describe("mutual TLS, ended by Perch itself", () => {
 
   test("a client with a certificate of the authority is let in", async () => {
     verifies("security.mtls-enforced");
-    expect((await asking(client)).status).toBe(200);
+    expect((await requestWithCertificate(client)).status).toBe(200);
   });
 
   test("401 without a certificate", async () => {
     verifies("security.mtls-enforced");
-    expectRefusal(await asking(undefined), 401);
+    expectRefusal(await requestWithCertificate(undefined), 401);
   });
 
   test.each(hostileCertificates)("401 for %s", async (_, certificate) => {
-    expectRefusal(await asking(certificate), 401);
+    expectRefusal(await requestWithCertificate(certificate), 401);
   });
 
   test("401 for a certificate in a header that nobody trusted has set", async () => {
-    expectRefusal(await asking(undefined, { "client-cert": header(client) }), 401);
+    expectRefusal(await requestWithCertificate(undefined, { "client-cert": header(client) }), 401);
   });
 });
 
@@ -82,12 +82,12 @@ describe("mutual TLS, ended by HAProxy", () => {
   let haproxy: Awaited<ReturnType<typeof startHaproxy>>;
   let organisation: Organisation;
   beforeAll(async () => {
-    perch = await startPerch({ trustedProxies: [proxy], security: { certificates: made.directory } });
-    organisation = await perch.newOrganisation();
+    perch = await startPerch({ trustedProxies: [proxy], security: { certificates: certificates.directory } });
+    organisation = await perch.createOrganisation();
     const create = (name: string, caCert: string) =>
       organisation
         .call("POST /v1/agents", {
-          query: { force: "true" },
+          query: { force: true },
           body: { name, model: "perch/echo", security: mtls(caCert) },
         })
         .then(ok);
@@ -96,36 +96,40 @@ describe("mutual TLS, ended by HAProxy", () => {
     await create("absent", "no-such-file.crt");
     await create("no-certificates", "haproxy.cfg");
     const { port } = perch.server.app.server.address() as AddressInfo;
-    haproxy = await startHaproxy({ directory: made.directory, server, authority, port, from: proxy });
+    haproxy = await startHaproxy({ directory: certificates.directory, server, authority, port, from: proxy });
   });
   afterAll(async () => {
     await haproxy.stop();
     await perch.stop();
   });
 
-  const through = (certificate: Certificate | undefined, agent = "bot", headers: Record<string, string> = {}) =>
-    ask(`${haproxy.url}/v1/agents/${agent}`, {
+  const requestThroughProxy = (
+    certificate: Certificate | undefined,
+    agent = "bot",
+    headers: Record<string, string> = {},
+  ) =>
+    sendRawRequest(`${haproxy.url}/v1/agents/${agent}`, {
       key: organisation.adminKey,
       headers,
       tls: { ca: authority.cert, ...(certificate && { cert: certificate.cert, key: certificate.key }) },
     });
-  const direct = (headers: Record<string, string | string[]>, from: string, agent = "bot") =>
-    ask(`${perch.url}/v1/agents/${agent}`, { key: organisation.adminKey, headers, from });
+  const requestDirectly = (headers: Record<string, string | string[]>, from: string, agent = "bot") =>
+    sendRawRequest(`${perch.url}/v1/agents/${agent}`, { key: organisation.adminKey, headers, from });
 
   test("the certificate that the proxy passes on is accepted, on the agent that asks for one", async () => {
     verifies("security.mtls-enforced");
-    expect((await through(client)).status).toBe(200);
-    expectRefusal(await through(undefined), 401);
+    expect((await requestThroughProxy(client)).status).toBe(200);
+    expectRefusal(await requestThroughProxy(undefined), 401);
   });
 
   test("a client cannot bring the header through the proxy, nor past it", async () => {
-    expectRefusal(await through(undefined, "bot", { "client-cert": header(client) }), 401);
-    expectRefusal(await direct({ "client-cert": header(client) }, "127.0.0.2"), 401);
-    expect((await direct({ "client-cert": header(client) }, proxy)).status).toBe(200);
+    expectRefusal(await requestThroughProxy(undefined, "bot", { "client-cert": header(client) }), 401);
+    expectRefusal(await requestDirectly({ "client-cert": header(client) }, "127.0.0.2"), 401);
+    expect((await requestDirectly({ "client-cert": header(client) }, proxy)).status).toBe(200);
   });
 
   test.each(hostileCertificates)("401 for %s, even if the proxy lets it pass", async (_, certificate) => {
-    expectRefusal(await direct({ "client-cert": header(certificate) }, proxy), 401);
+    expectRefusal(await requestDirectly({ "client-cert": header(certificate) }, proxy), 401);
   });
 
   test.each([
@@ -135,25 +139,25 @@ describe("mutual TLS, ended by HAProxy", () => {
     ["bytes that are no certificate", `:${Buffer.from("hello").toString("base64")}:`],
     ["half of a certificate", `${header(client).slice(0, 200)}:`],
     ["a key", `:${Buffer.from(client.key).toString("base64")}:`],
-    ["two certificates", `${header(client)}, ${header(stranger)}`],
+    ["two certificates", `${header(client)}, ${header(foreignCertificate)}`],
     ["PEM, escaped as nginx does", encodeURIComponent(client.cert)],
     ["12,000 characters of nothing", `:${"A".repeat(12_000)}:`],
   ])("401 for a header with %s", async (_, value) => {
-    expectRefusal(await direct({ "client-cert": value }, proxy), 401);
+    expectRefusal(await requestDirectly({ "client-cert": value }, proxy), 401);
   });
 
   test("401 for other headers that proxies use", async () => {
     const pem = encodeURIComponent(client.cert);
     for (const name of ["x-ssl-client-cert", "x-forwarded-client-cert", "ssl-client-cert", "x-client-cert"]) {
-      expectRefusal(await direct({ [name]: pem, "ssl-client-verify": "SUCCESS" }, proxy), 401);
+      expectRefusal(await requestDirectly({ [name]: pem, "ssl-client-verify": "SUCCESS" }, proxy), 401);
     }
   });
 
   test("an agent's file is looked for in the operator's directory alone; without authorities nobody is let in", async () => {
     // Only the last part of the path counts, and that file is there.
-    expect((await through(client, "climbing")).status).toBe(200);
-    expectRefusal(await through(client, "absent"), 401);
-    expectRefusal(await through(client, "no-certificates"), 401);
+    expect((await requestThroughProxy(client, "climbing")).status).toBe(200);
+    expectRefusal(await requestThroughProxy(client, "absent"), 401);
+    expectRefusal(await requestThroughProxy(client, "no-certificates"), 401);
   });
 });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { codeOf, type Enrolled, enrol } from "./authenticator.ts";
+import { type EnrolledFactor, enrolSecondFactor, generateTotpCode } from "./authenticator.ts";
 import { ok } from "./contract-client.ts";
 import { type Organisation, startPerch } from "./harness.ts";
-import { ask, expectRefusal } from "./raw-request.ts";
+import { expectRefusal, sendRawRequest } from "./raw-request.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => perch.stop());
 
 const mfa = (...operations: ("delete" | "update")[]) => ({ mfa: { enabled: true, operations } });
 
-async function subject(...operations: ("delete" | "update")[]) {
-  const organisation = await perch.newOrganisation();
+async function createOrganisationWithMfaAgent(...operations: ("delete" | "update")[]) {
+  const organisation = await perch.createOrganisation();
   const body = { name: "bot", model: "perch/echo", security: mfa(...operations) };
   ok(await organisation.call("POST /v1/agents", { body }));
   return organisation;
@@ -25,18 +25,18 @@ const request = (
   { adminKey }: Organisation,
   code: string | undefined,
   { method = "DELETE", path = "/v1/agents/bot", key = adminKey, body = undefined as unknown } = {},
-) => ask(perch.url + path, { method, key, body, headers: code === undefined ? {} : { "x-mfa-code": code } });
+) => sendRawRequest(perch.url + path, { method, key, body, headers: code === undefined ? {} : { "x-mfa-code": code } });
 
 const update = (organisation: Organisation, code: string | undefined, body: object = { temperature: 1 }) =>
   request(organisation, code, { method: "PATCH", body });
 
-const withFactor = async (...operations: ("delete" | "update")[]) => {
-  const organisation = await subject(...operations);
-  return { organisation, factor: await enrol(organisation) };
+const createOrganisationWithFactor = async (...operations: ("delete" | "update")[]) => {
+  const organisation = await createOrganisationWithMfaAgent(...operations);
+  return { organisation, factor: await enrolSecondFactor(organisation) };
 };
 
-const stepUp = async ({ call }: Organisation, { secret, key }: Enrolled) =>
-  ok(await call("POST /v1/mfa/step-up", { body: { code: codeOf(secret) } }, key)).data.token;
+const stepUp = async ({ call }: Organisation, { secret, key }: EnrolledFactor) =>
+  ok(await call("POST /v1/mfa/step-up", { body: { code: generateTotpCode(secret) } }, key)).data.token;
 
 const tampered = (token: string, change: (claims: [string, number]) => unknown) => {
   const [body = "", tag] = token.slice(4).split(".");
@@ -47,15 +47,15 @@ const tampered = (token: string, change: (claims: [string, number]) => unknown) 
 describe("multi-factor", () => {
   test("named operations need a code, others do not", async () => {
     verifies("security.mfa-enforced");
-    const { organisation, factor } = await withFactor("delete");
+    const { organisation, factor } = await createOrganisationWithFactor("delete");
     expect((await update(organisation, undefined)).status).toBe(200);
     expectRefusal(await request(organisation, undefined), 401);
-    expect((await request(organisation, codeOf(factor.secret))).status).toBe(200);
+    expect((await request(organisation, generateTotpCode(factor.secret))).status).toBe(200);
   });
 
   test("update covers every change to what belongs to the agent", async () => {
     verifies("security.mfa-enforced");
-    const { organisation } = await withFactor("update");
+    const { organisation } = await createOrganisationWithFactor("update");
     expectRefusal(await update(organisation, undefined), 401);
     for (const path of ["/pause", "/resume", "/deployments"]) {
       expectRefusal(await request(organisation, undefined, { method: "POST", path: `/v1/agents/bot${path}` }), 401);
@@ -65,8 +65,8 @@ describe("multi-factor", () => {
   });
 
   test("a code counts once: a replay is 401, also at the same time", async () => {
-    const { organisation, factor } = await withFactor("update");
-    const code = codeOf(factor.secret);
+    const { organisation, factor } = await createOrganisationWithFactor("update");
+    const code = generateTotpCode(factor.secret);
     const statuses = await Promise.all(
       Array.from({ length: 4 }, async () => (await update(organisation, code)).status),
     );
@@ -75,18 +75,18 @@ describe("multi-factor", () => {
   });
 
   test("a code that is older than one that was used is 401", async () => {
-    const { organisation, factor } = await withFactor("update");
-    expect((await update(organisation, codeOf(factor.secret, 1))).status).toBe(200);
-    expectRefusal(await update(organisation, codeOf(factor.secret)), 401);
+    const { organisation, factor } = await createOrganisationWithFactor("update");
+    expect((await update(organisation, generateTotpCode(factor.secret, 1))).status).toBe(200);
+    expectRefusal(await update(organisation, generateTotpCode(factor.secret)), 401);
   });
 
-  test.each<readonly [string, (factor: Enrolled) => string | undefined]>([
+  test.each<readonly [string, (factor: EnrolledFactor) => string | undefined]>([
     ["no code", () => undefined],
-    ["a code of two periods ago", ({ secret }) => codeOf(secret, -3)],
-    ["a code of two periods ahead", ({ secret }) => codeOf(secret, 3)],
-    ["five digits", ({ secret }) => codeOf(secret).slice(1)],
-    ["seven digits", ({ secret }) => `0${codeOf(secret)}`],
-    ["a code with a space", ({ secret }) => codeOf(secret).replace(/^(...)/, "$1 ")],
+    ["a code of two periods ago", ({ secret }) => generateTotpCode(secret, -3)],
+    ["a code of two periods ahead", ({ secret }) => generateTotpCode(secret, 3)],
+    ["five digits", ({ secret }) => generateTotpCode(secret).slice(1)],
+    ["seven digits", ({ secret }) => `0${generateTotpCode(secret)}`],
+    ["a code with a space", ({ secret }) => generateTotpCode(secret).replace(/^(...)/, "$1 ")],
     ["letters", () => "abcdef"],
     ["digits of another script", () => encodeURIComponent("١٢٣٤٥٦")],
     ["a negative number", () => "-12345"],
@@ -101,47 +101,47 @@ describe("multi-factor", () => {
     ["a step-up token with more parts", () => "mfa_a.b.c"],
     ["4,000 characters", () => "1".repeat(4000)],
   ])("401 for %s", async (_, code) => {
-    const { organisation, factor } = await withFactor("delete");
+    const { organisation, factor } = await createOrganisationWithFactor("delete");
     expectRefusal(await request(organisation, code(factor)), 401);
   });
 
   test("401 for a key without a second factor, and for one that was never confirmed", async () => {
-    const organisation = await subject("delete");
+    const organisation = await createOrganisationWithMfaAgent("delete");
     expectRefusal(await request(organisation, "123456"), 401);
     const { secret } = ok(await organisation.call("POST /v1/mfa", {})).data;
-    expectRefusal(await request(organisation, codeOf(secret)), 401);
+    expectRefusal(await request(organisation, generateTotpCode(secret)), 401);
   });
 
   test("401 for a code of another key", async () => {
-    const { organisation } = await withFactor("delete");
-    const stranger = await perch.newOrganisation();
-    const { secret } = await enrol(stranger);
-    expectRefusal(await request(organisation, codeOf(secret)), 401);
+    const { organisation } = await createOrganisationWithFactor("delete");
+    const otherOrganisation = await perch.createOrganisation();
+    const { secret } = await enrolSecondFactor(otherOrganisation);
+    expectRefusal(await request(organisation, generateTotpCode(secret)), 401);
   });
 
   test("five wrong codes lock it for a quarter of an hour: then the right one is 401 too", async () => {
     verifies("security.mfa-lock-out");
-    const { organisation, factor } = await withFactor("update");
+    const { organisation, factor } = await createOrganisationWithFactor("update");
     for (let i = 0; i < 5; i += 1) expectRefusal(await update(organisation, "000000"), 401);
-    expectRefusal(await update(organisation, codeOf(factor.secret)), 401);
+    expectRefusal(await update(organisation, generateTotpCode(factor.secret)), 401);
     expectRefusal(await update(organisation, factor.recoveryCodes[0]), 401);
     await withClient(perch.database.adminUrl, (client) =>
       client.query("update key_factors set locked_until = locked_until - interval '15 minutes'"),
     );
-    expect((await update(organisation, codeOf(factor.secret))).status).toBe(200);
+    expect((await update(organisation, generateTotpCode(factor.secret))).status).toBe(200);
   });
 
   test("wrong codes are counted wherever they are shown", async () => {
-    const { organisation, factor } = await withFactor("delete");
+    const { organisation, factor } = await createOrganisationWithFactor("delete");
     for (const path of ["step-up", "remove", "step-up", "remove", "step-up"] as const) {
       expect((await organisation.call(`POST /v1/mfa/${path}`, { body: { code: "000000" } })).status).toBe(401);
     }
-    expectRefusal(await request(organisation, codeOf(factor.secret)), 401);
+    expectRefusal(await request(organisation, generateTotpCode(factor.secret)), 401);
   });
 
   test("a recovery code stands in for the device, once", async () => {
     verifies("security.mfa-recovery-codes");
-    const { organisation, factor } = await withFactor("update");
+    const { organisation, factor } = await createOrganisationWithFactor("update");
     const [first, second] = factor.recoveryCodes;
     expect(factor.recoveryCodes).toHaveLength(10);
     expect((await update(organisation, first)).status).toBe(200);
@@ -151,7 +151,7 @@ describe("multi-factor", () => {
 
   test("a step-up token counts many times, for its key, until it ends", async () => {
     verifies("security.mfa-step-up");
-    const { organisation, factor } = await withFactor("update");
+    const { organisation, factor } = await createOrganisationWithFactor("update");
     const token = await stepUp(organisation, factor);
     for (const _ of [1, 2, 3]) expect((await update(organisation, token)).status).toBe(200);
     expectRefusal(
@@ -183,20 +183,20 @@ describe("multi-factor", () => {
   });
 
   test("whoever turns it off must have it: security settings, keys and the factor itself need a code", async () => {
-    const { organisation, factor } = await withFactor("delete");
+    const { organisation, factor } = await createOrganisationWithFactor("delete");
     expectRefusal(await update(organisation, undefined, { security: { mfa: null } }), 401);
     expectRefusal(await update(organisation, undefined, { security: null }), 401);
     expectRefusal(await update(organisation, undefined, { auth: null }), 401);
     const body = { name: "mine", role: "admin" };
     expectRefusal(await request(organisation, undefined, { method: "POST", path: "/v1/keys", body }), 401);
     expect((await organisation.call("POST /v1/mfa", {})).status).toBe(409);
-    expect((await update(organisation, codeOf(factor.secret), { security: { mfa: null } })).status).toBe(200);
+    expect((await update(organisation, generateTotpCode(factor.secret), { security: { mfa: null } })).status).toBe(200);
     expect((await request(organisation, undefined)).status).toBe(200);
   });
 
   test("no row holds the secret or a recovery code as it is", async () => {
-    const organisation = await perch.newOrganisation();
-    const { secret, recoveryCodes } = await enrol(organisation);
+    const organisation = await perch.createOrganisation();
+    const { secret, recoveryCodes } = await enrolSecondFactor(organisation);
     const { rows } = await withClient(perch.database.adminUrl, (client) =>
       client.query(
         "select f::text, encode(secret, 'escape') as s from key_factors f union all select a::text, '' from audit_log a",

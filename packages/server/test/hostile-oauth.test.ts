@@ -8,42 +8,42 @@ import { verifies } from "../../../spec/verifies.ts";
 import { createVerifyOAuth } from "../src/security/verify-oauth.ts";
 import { ok } from "./contract-client.ts";
 import { type Organisation, startPerch } from "./harness.ts";
-import { client, type OpenIdProvider, startOpenIdProvider } from "./open-id-provider.ts";
-import { ask, expectRefusal } from "./raw-request.ts";
+import { type OpenIdProvider, oidcClient, startOpenIdProvider } from "./open-id-provider.ts";
+import { expectRefusal, sendRawRequest } from "./raw-request.ts";
 
 const audience = "urn:perch";
 const now = () => Math.floor(Date.now() / 1000);
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 let provider: OpenIdProvider;
-let stranger: OpenIdProvider;
+let otherProvider: OpenIdProvider;
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let organisation: Organisation;
 
 const auth = (change: object = {}) => ({
   type: "oauth2" as const,
   provider: provider.issuer,
-  ...client,
+  ...oidcClient,
   audience,
   scopes: ["read:agents", "write:agents"],
   ...change,
 });
-const make = (name: string, settings: object) =>
+const createAgent = (name: string, settings: object) =>
   organisation.call("POST /v1/agents", { body: { name, model: "perch/echo", auth: settings as never } }).then(ok);
 
 beforeAll(async () => {
-  [provider, stranger] = await Promise.all([startOpenIdProvider(), startOpenIdProvider()]);
-  perch = await startPerch({ outboundPrivateRanges: ["127.0.0.0/8"] });
-  organisation = await perch.newOrganisation();
-  await make("bot", auth());
-  await make("opaque", auth({ audience: "urn:opaque" }));
-  await make("no-secret", auth({ audience: "urn:opaque", clientSecret: undefined }));
-  await make("all-scopes", auth({ scopes: ["read:agents", "write:agents", "delete:agents", "manage:agents"] }));
+  [provider, otherProvider] = await Promise.all([startOpenIdProvider(), startOpenIdProvider()]);
+  perch = await startPerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] });
+  organisation = await perch.createOrganisation();
+  await createAgent("bot", auth());
+  await createAgent("opaque", auth({ audience: "urn:opaque" }));
+  await createAgent("no-secret", auth({ audience: "urn:opaque", clientSecret: undefined }));
+  await createAgent("all-scopes", auth({ scopes: ["read:agents", "write:agents", "delete:agents", "manage:agents"] }));
 });
 afterAll(async () => {
   await perch.stop();
   await provider.stop();
-  await stranger.stop();
+  await otherProvider.stop();
 });
 
 const claims = (change: object = {}) => ({
@@ -56,8 +56,8 @@ const claims = (change: object = {}) => ({
   ...change,
 });
 
-const withToken = (token: string | undefined, { agent = "bot", method = "GET", path = "" } = {}) =>
-  ask(`${perch.url}/v1/agents/${agent}${path}`, {
+const requestWithToken = (token: string | undefined, { agent = "bot", method = "GET", path = "" } = {}) =>
+  sendRawRequest(`${perch.url}/v1/agents/${agent}${path}`, {
     method,
     key: organisation.adminKey,
     headers: token === undefined ? {} : { "x-user-token": token },
@@ -81,27 +81,30 @@ const hostile: readonly (readonly [string, () => Promise<string | undefined>])[]
     "HS256 under the client's secret",
     async () => {
       const signed = `${encode({ alg: "HS256" })}.${encode(claims())}`;
-      return `${signed}.${createHmac("sha256", client.clientSecret).update(signed).digest("base64url")}`;
+      return `${signed}.${createHmac("sha256", oidcClient.clientSecret).update(signed).digest("base64url")}`;
     },
   ],
-  ["an expired token", () => provider.forge(claims({ iat: now() - 900, exp: now() - 300 }))],
-  ["iat in the future", () => provider.forge(claims({ iat: now() + 600, exp: now() + 900 }))],
-  ["nbf in the future", () => provider.forge(claims({ nbf: now() + 600 }))],
-  ["another audience", () => provider.forge(claims({ aud: "urn:other" }))],
-  ["an audience that begins like ours", () => provider.forge(claims({ aud: `${audience}x` }))],
-  ["a list of other audiences", () => provider.forge(claims({ aud: ["a", "b"] }))],
-  ["no audience", () => provider.forge(claims({ aud: undefined }))],
-  ["another issuer", () => provider.forge(claims({ iss: "https://evil.example" }))],
-  ["an issuer with a slash more", () => provider.forge(claims({ iss: `${provider.issuer}/` }))],
-  ["no issuer", () => provider.forge(claims({ iss: undefined }))],
-  ["no exp", () => provider.forge(claims({ exp: undefined }))],
-  ["no sub", () => provider.forge(claims({ sub: undefined }))],
-  ["an empty sub", () => provider.forge(claims({ sub: "" }))],
-  ["sub as a number", () => provider.forge(claims({ sub: 7 }))],
-  ["a kid nobody has", () => provider.forge(claims(), { kid: "nobody" })],
-  ["a kid that climbs", () => provider.forge(claims(), { kid: "../../../dev/null" })],
-  ["a key of another provider under our kid", () => stranger.forge(claims())],
-  ["a token that another provider gave out", () => stranger.token({ scope: "read:agents", resource: audience })],
+  ["an expired token", () => provider.signToken(claims({ iat: now() - 900, exp: now() - 300 }))],
+  ["iat in the future", () => provider.signToken(claims({ iat: now() + 600, exp: now() + 900 }))],
+  ["nbf in the future", () => provider.signToken(claims({ nbf: now() + 600 }))],
+  ["another audience", () => provider.signToken(claims({ aud: "urn:other" }))],
+  ["an audience that begins like ours", () => provider.signToken(claims({ aud: `${audience}x` }))],
+  ["a list of other audiences", () => provider.signToken(claims({ aud: ["a", "b"] }))],
+  ["no audience", () => provider.signToken(claims({ aud: undefined }))],
+  ["another issuer", () => provider.signToken(claims({ iss: "https://evil.example" }))],
+  ["an issuer with a slash more", () => provider.signToken(claims({ iss: `${provider.issuer}/` }))],
+  ["no issuer", () => provider.signToken(claims({ iss: undefined }))],
+  ["no exp", () => provider.signToken(claims({ exp: undefined }))],
+  ["no sub", () => provider.signToken(claims({ sub: undefined }))],
+  ["an empty sub", () => provider.signToken(claims({ sub: "" }))],
+  ["sub as a number", () => provider.signToken(claims({ sub: 7 }))],
+  ["a kid nobody has", () => provider.signToken(claims(), { kid: "nobody" })],
+  ["a kid that climbs", () => provider.signToken(claims(), { kid: "../../../dev/null" })],
+  ["a key of another provider under our kid", () => otherProvider.signToken(claims())],
+  [
+    "a token that another provider gave out",
+    () => otherProvider.issueToken({ scope: "read:agents", resource: audience }),
+  ],
   [
     "its own key in jwk",
     async () => {
@@ -111,28 +114,28 @@ const hostile: readonly (readonly [string, () => Promise<string | undefined>])[]
         .sign(privateKey);
     },
   ],
-  ["a key's address in jku", () => stranger.forge(claims(), { jku: `${stranger.issuer}/jwks` })],
+  ["a key's address in jku", () => otherProvider.signToken(claims(), { jku: `${otherProvider.issuer}/jwks` })],
   [
     "a changed payload",
-    async () => (await provider.forge(claims())).replace(/\..+\./, `.${encode(claims({ sub: "root" }))}.`),
+    async () => (await provider.signToken(claims())).replace(/\..+\./, `.${encode(claims({ sub: "root" }))}.`),
   ],
-  ["no signature", async () => (await provider.forge(claims())).replace(/\.[^.]+$/, ".")],
-  ["a critical extension", () => provider.forge(claims(), { crit: ["x"], x: 1 })],
+  ["no signature", async () => (await provider.signToken(claims())).replace(/\.[^.]+$/, ".")],
+  ["a critical extension", () => provider.signToken(claims(), { crit: ["x"], x: 1 })],
   ["an opaque text", async () => "0123456789abcdefghij"],
   ["a token with spaces", async () => "a b c"],
-  ["a token of 9,000 characters", () => provider.forge(claims({ more: "x".repeat(6500) }))],
+  ["a token of 9,000 characters", () => provider.signToken(claims({ more: "x".repeat(6500) }))],
 ];
 
 describe("OAuth 2.0", () => {
   test("lets in a token that the provider gave out, on operations whose scope it holds", async () => {
     verifies("security.oauth-shape", "security.oauth-enforced");
-    const read = await provider.token({ scope: "read:agents", resource: audience });
-    expect((await withToken(read)).status).toBe(200);
-    expectRefusal(await withToken(read, { method: "POST", path: "/pause" }), 403);
-    const both = await provider.token({ scope: "read:agents write:agents", resource: audience });
-    expect((await withToken(both, { method: "POST", path: "/pause" })).status).toBe(200);
+    const read = await provider.issueToken({ scope: "read:agents", resource: audience });
+    expect((await requestWithToken(read)).status).toBe(200);
+    expectRefusal(await requestWithToken(read, { method: "POST", path: "/pause" }), 403);
+    const both = await provider.issueToken({ scope: "read:agents write:agents", resource: audience });
+    expect((await requestWithToken(both, { method: "POST", path: "/pause" })).status).toBe(200);
     const { data } = ok(await organisation.call("GET /v1/audit-log", { query: { operation: "pauseAgent" } }));
-    expect(data[0]).toMatchObject({ actor: "oauth", user_id: client.clientId, outcome: "changed" });
+    expect(data[0]).toMatchObject({ actor: "oauth", user_id: oidcClient.clientId, outcome: "changed" });
   });
 
   test.each([
@@ -140,12 +143,12 @@ describe("OAuth 2.0", () => {
     ["scp, as some providers call it", { scope: undefined, scp: ["read:agents"] }],
     ["one audience of several", { aud: ["other", audience] }],
   ])("lets in %s", async (_, change) => {
-    expect((await withToken(await provider.forge(claims(change)))).status).toBe(200);
+    expect((await requestWithToken(await provider.signToken(claims(change)))).status).toBe(200);
   });
 
   test.each(hostile)("401 for %s", async (_, token) => {
     verifies("security.oauth-enforced");
-    expectRefusal(await withToken(await token()), 401);
+    expectRefusal(await requestWithToken(await token()), 401);
   });
 
   test.each([
@@ -157,62 +160,65 @@ describe("OAuth 2.0", () => {
     ["a star", { scope: "*" }],
     ["scope as an object", { scope: { "read:agents": true } }],
   ])("403 for a good token with %s", async (_, change) => {
-    expectRefusal(await withToken(await provider.forge(claims(change))), 403);
+    expectRefusal(await requestWithToken(await provider.signToken(claims(change))), 403);
   });
 
   test("a scope that the settings do not name does not count, and the key's own permissions still do", async () => {
     const all = "read:agents write:agents delete:agents manage:agents";
-    const token = await provider.forge(claims({ scope: all }));
-    expectRefusal(await withToken(token, { method: "DELETE" }), 403);
-    const viewer = await organisation.newKey({ role: "viewer" });
-    const asViewer = await ask(`${perch.url}/v1/agents/all-scopes`, {
+    const token = await provider.signToken(claims({ scope: all }));
+    expectRefusal(await requestWithToken(token, { method: "DELETE" }), 403);
+    const viewer = await organisation.createKey({ role: "viewer" });
+    const asViewer = await sendRawRequest(`${perch.url}/v1/agents/all-scopes`, {
       method: "DELETE",
       key: viewer,
       headers: { "x-user-token": token },
     });
     expectRefusal(asViewer, 403);
-    expect((await withToken(token, { agent: "all-scopes", method: "DELETE" })).status).toBe(200);
+    expect((await requestWithToken(token, { agent: "all-scopes", method: "DELETE" })).status).toBe(200);
   });
 
   test("an opaque token is asked about, and one that was revoked is refused", async () => {
     const resource = "urn:opaque";
-    const token = await provider.token({ scope: "read:agents", resource });
+    const token = await provider.issueToken({ scope: "read:agents", resource });
     expect(token.split(".")).toHaveLength(1);
-    expect((await withToken(token, { agent: "opaque" })).status).toBe(200);
-    const revoked = await provider.token({ scope: "read:agents", resource });
+    expect((await requestWithToken(token, { agent: "opaque" })).status).toBe(200);
+    const revoked = await provider.issueToken({ scope: "read:agents", resource });
     await provider.revoke(revoked);
-    expectRefusal(await withToken(revoked, { agent: "opaque" }), 401);
-    expectRefusal(await withToken(token, { agent: "bot" }), 401);
-    expectRefusal(await withToken(token, { agent: "no-secret" }), 401);
-    expectRefusal(await withToken("made-up-by-somebody", { agent: "opaque" }), 401);
+    expectRefusal(await requestWithToken(revoked, { agent: "opaque" }), 401);
+    expectRefusal(await requestWithToken(token, { agent: "bot" }), 401);
+    expectRefusal(await requestWithToken(token, { agent: "no-secret" }), 401);
+    expectRefusal(await requestWithToken("made-up-by-somebody", { agent: "opaque" }), 401);
   });
 
   test("a key that the provider took into use since is fetched; one that it dropped counts no longer", async () => {
     const verify = createVerifyOAuth({ fetch, now: () => Date.now(), keysCooldownMs: 0 });
     const settings = { ...auth(), hasClientSecret: true } as never;
-    const before = await provider.forge(claims());
+    const before = await provider.signToken(claims());
     expect(await verify(before, settings)).toMatchObject({ id: "ada", by: "oauth" });
     await provider.rotate();
-    const after = await provider.forge(claims(), { kid: "second" });
+    const after = await provider.signToken(claims(), { kid: "second" });
     expect(await verify(after, settings)).toMatchObject({ id: "ada" });
     await expect(verify(before, settings)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
   test("the client's secret is in no answer", async () => {
-    const token = await provider.forge(claims(), { kid: "second" });
-    const other = await startPerch({ outboundPrivateRanges: ["127.0.0.0/8"] });
-    const mine = await other.newOrganisation();
+    const token = await provider.signToken(claims(), { kid: "second" });
+    const other = await startPerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] });
+    const mine = await other.createOrganisation();
     const body = { name: "bot", model: "perch/echo", auth: auth() as never };
     const made = ok(await mine.call("POST /v1/agents", { body }));
     expect(made.data.auth).toMatchObject({ type: "oauth2", clientId: "perch", hasClientSecret: true });
-    const read = await ask(`${other.url}/v1/agents/bot`, { key: mine.adminKey, headers: { "x-user-token": token } });
+    const read = await sendRawRequest(`${other.url}/v1/agents/bot`, {
+      key: mine.adminKey,
+      headers: { "x-user-token": token },
+    });
     expect(read.status).toBe(200);
-    expect(JSON.stringify([made, read.body])).not.toContain(client.clientSecret);
+    expect(JSON.stringify([made, read.body])).not.toContain(oidcClient.clientSecret);
     await other.stop();
   });
 
   test("an issuer that cannot be asked is 503, never 500", async () => {
-    const sick = createServer((request, reply) => {
+    const brokenIssuer = createServer((request, reply) => {
       if (request.url?.startsWith("/status")) reply.writeHead(500).end("no");
       else if (request.url?.startsWith("/html")) reply.end("<html>");
       else if (request.url?.startsWith("/large")) reply.end("x".repeat(2_000_000));
@@ -220,20 +226,20 @@ describe("OAuth 2.0", () => {
         reply.setHeader("content-type", "application/json").end(JSON.stringify({ issuer: "https://evil.example" }));
       else reply.writeHead(302, { location: provider.issuer }).end();
     }).listen(0, "127.0.0.1");
-    await once(sick, "listening");
-    const { port } = sick.address() as AddressInfo;
-    const token = await provider.forge(claims());
+    await once(brokenIssuer, "listening");
+    const { port } = brokenIssuer.address() as AddressInfo;
+    const token = await provider.signToken(claims());
     for (const path of ["status", "html", "large", "other", "redirect"]) {
-      await make(`sick-${path}`, auth({ provider: `http://127.0.0.1:${port}/${path}` }));
-      const { status, body, headers } = await withToken(token, { agent: `sick-${path}` });
+      await createAgent(`sick-${path}`, auth({ provider: `http://127.0.0.1:${port}/${path}` }));
+      const { status, body, headers } = await requestWithToken(token, { agent: `sick-${path}` });
       expect({ status, body }).toMatchObject({ status: 503, body: { error: { code: "unavailable" } } });
       expect(headers["retry-after"]).toBe("5");
     }
-    await make("gone", auth({ provider: "http://127.0.0.1:1" }));
-    expect((await withToken(token, { agent: "gone" })).status).toBe(503);
-    await make("private", auth({ provider: "https://10.1.2.3" }));
-    expect((await withToken(token, { agent: "private" })).status).toBe(503);
-    sick.close().closeAllConnections();
+    await createAgent("gone", auth({ provider: "http://127.0.0.1:1" }));
+    expect((await requestWithToken(token, { agent: "gone" })).status).toBe(503);
+    await createAgent("private", auth({ provider: "https://10.1.2.3" }));
+    expect((await requestWithToken(token, { agent: "private" })).status).toBe(503);
+    brokenIssuer.close().closeAllConnections();
   });
 
   test.each([

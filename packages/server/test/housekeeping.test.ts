@@ -3,7 +3,7 @@ import { type RestateCluster, startRestate } from "../../../scripts/testbed/rest
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { maintainPartitions } from "../src/db/partitions.ts";
 import { startPerch } from "./harness.ts";
-import { invokeAt, scripted } from "./invoking.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
 
 const tables = [
   "idempotent_answers",
@@ -30,14 +30,14 @@ afterAll(async () => {
   await engine.stop();
 });
 
-const asOwner = <T extends object>(statement: string) =>
+const queryAsOwner = <T extends object>(statement: string) =>
   withClient(perch.database.ownerUrl, async (client) => (await client.query<T>(statement)).rows);
-const exists = async (name: string) =>
-  (await asOwner<{ found: boolean }>(`select to_regclass('${name}') is not null as found`))[0]?.found;
-const daysOf = async (table: string) =>
-  (await asOwner<object>(`select from pg_inherits where inhparent = '${table}'::regclass`)).length;
+const tableExists = async (name: string) =>
+  (await queryAsOwner<{ found: boolean }>(`select to_regclass('${name}') is not null as found`))[0]?.found;
+const countPartitions = async (table: string) =>
+  (await queryAsOwner<object>(`select from pg_inherits where inhparent = '${table}'::regclass`)).length;
 
-async function ticks(): Promise<number> {
+async function countScheduledTicks(): Promise<number> {
   const response = await fetch(`${engine.adminUrls[0]}/query`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
@@ -51,39 +51,39 @@ async function ticks(): Promise<number> {
 
 describe("housekeeping", () => {
   test("begins with the first worker, makes what is missing, and waits for its next turn once, however many workers there are", async () => {
-    await asOwner(`drop table ${dayName("log_entries", 7)}`);
+    await queryAsOwner(`drop table ${dayName("log_entries", 7)}`);
     await perch.addWorker();
-    await expect.poll(() => exists(dayName("log_entries", 7)), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => tableExists(dayName("log_entries", 7)), { timeout: 15_000 }).toBe(true);
     await perch.addWorker();
     await perch.addWorker();
-    await expect.poll(ticks, { timeout: 10_000 }).toBe(1);
+    await expect.poll(countScheduledTicks, { timeout: 10_000 }).toBe(1);
   });
 
   test("after a week without it a run waits for its partition, and completes when there is one: nothing is lost", async () => {
-    const organisation = await perch.newOrganisation();
-    await scripted(organisation, [{ reply: "done" }]);
-    await asOwner(`drop table ${dayName("log_entries", 0)}`);
-    const waiting = invokeAt(perch, organisation.adminKey, { message: "hello" });
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "done" }]);
+    await queryAsOwner(`drop table ${dayName("log_entries", 0)}`);
+    const waiting = invokeAgent(perch, organisation.adminKey, { message: "hello" });
     await new Promise((resolve) => setTimeout(resolve, 500));
     await maintainPartitions(perch.server.core.db.unscoped);
     expect((await waiting).data.response).toBe("done");
   });
 
-  test("40 days become 30 while others write, and nobody waits long", async () => {
+  test("40 days become 30 while others write, and no run waits long", async () => {
     for (const table of tables)
       for (let day = 3; day <= 40; day++)
-        await asOwner(`do $$ declare d date := (now() at time zone 'utc')::date - ${day}; begin
+        await queryAsOwner(`do $$ declare d date := (now() at time zone 'utc')::date - ${day}; begin
           execute format('create table if not exists %I partition of ${table} for values from (%L) to (%L)',
             '${table}' || to_char(d, '_YYYYMMDD'), d || ' 00:00:00+00', d + 1 || ' 00:00:00+00'); end $$`);
-    expect(await daysOf("log_entries")).toBe(48);
-    const organisation = await perch.newOrganisation();
-    await scripted(organisation, [{ reply: "done" }]);
+    expect(await countPartitions("log_entries")).toBe(48);
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "done" }]);
     let longestMs = 0;
     let running = true;
     const writing = (async () => {
       while (running) {
         const startedAt = performance.now();
-        expect((await invokeAt(perch, organisation.adminKey, { message: "hello" })).status).toBe(200);
+        expect((await invokeAgent(perch, organisation.adminKey, { message: "hello" })).status).toBe(200);
         longestMs = Math.max(longestMs, performance.now() - startedAt);
       }
     })();
@@ -94,7 +94,7 @@ describe("housekeeping", () => {
     await writing;
     console.log(`housekeeping: ${Math.round(tookMs)} ms, the longest run meanwhile ${Math.round(longestMs)} ms`);
     for (const table of ["log_entries", "run_sums", "invocations", "session_messages", "events"])
-      expect(await daysOf(table)).toBe(38);
+      expect(await countPartitions(table)).toBe(38);
     expect(longestMs).toBeLessThan(3000);
   }, 60_000);
 });

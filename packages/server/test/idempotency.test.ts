@@ -2,21 +2,21 @@ import { isRepeatable, type OperationKey, operationKeys, operations } from "@per
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { requestFor } from "./contract-client.ts";
-import { type Node, startPerch } from "./harness.ts";
-import { subjectOf } from "./operation-samples.ts";
+import { buildRequest } from "./contract-client.ts";
+import { type ApiNode, startPerch } from "./harness.ts";
+import { createOrganisationWithSample } from "./operation-samples.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
-let other: Node;
+let other: ApiNode;
 beforeAll(async () => {
-  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
-  other = await perch.addNode();
+  perch = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
+  other = await perch.addApiNode();
 });
 afterAll(() => perch.stop());
 
 const repeatableKeys = operationKeys.filter(isRepeatable);
 async function send(node: { url: string }, apiKey: string, key: OperationKey, parts: object, idempotencyKey: string) {
-  const { path, init } = requestFor(key, parts);
+  const { path, init } = buildRequest(key, parts);
   const headers = { ...(init.headers as object), authorization: `Bearer ${apiKey}`, "idempotency-key": idempotencyKey };
   const response = await fetch(node.url + path, { ...init, headers });
   return {
@@ -26,7 +26,7 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-test("the walk saw every POST and PATCH that an organisation makes", () => {
+test("the tests below cover every POST and PATCH that can be repeated", () => {
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
   expect(unseen).toEqual(["POST /v1/agents/{agent_id}/memory/search", "POST /v1/keys/revoke-leaked"]);
@@ -35,7 +35,7 @@ test("the walk saw every POST and PATCH that an organisation makes", () => {
 describe.each(repeatableKeys)("%s", (key) => {
   test("a repeated request gets the first status and bytes again, on any node, and says so", async () => {
     verifies("idempotency.header", "idempotency.replay", "idempotency.operations");
-    const { organisation, first } = await subjectOf(perch, key);
+    const { organisation, first } = await createOrganisationWithSample(perch, key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     expect(original).toMatchObject({
       status: operations[key].status,
@@ -48,7 +48,7 @@ describe.each(repeatableKeys)("%s", (key) => {
 
   test("another body is 409, unless there is none", async () => {
     verifies("errors.code.reused-idempotency-key");
-    const { organisation, first, otherBody } = await subjectOf(perch, key);
+    const { organisation, first, otherBody } = await createOrganisationWithSample(perch, key);
     const original = await send(perch, organisation.adminKey, key, first, "retry-1");
     if (Object.keys(otherBody).length === 0) return expect(original.status).toBeLessThan(300);
     const { status, text } = await send(other, organisation.adminKey, key, { ...first, body: otherBody }, "retry-1");
@@ -58,7 +58,7 @@ describe.each(repeatableKeys)("%s", (key) => {
 
   test("twenty at once over two nodes: one effect, twenty equal answers", async () => {
     verifies("idempotency.in-flight");
-    const { organisation, first } = await subjectOf(perch, key);
+    const { organisation, first } = await createOrganisationWithSample(perch, key);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
     );
@@ -72,29 +72,29 @@ describe("the Idempotency-Key", () => {
 
   test("belongs to one method and path: elsewhere it is a new one", async () => {
     verifies("idempotency.scope");
-    const { organisation } = await subjectOf(perch, "POST /v1/agents");
+    const { organisation } = await createOrganisationWithSample(perch, "POST /v1/agents");
     const { adminKey } = organisation;
     expect((await send(perch, adminKey, "POST /v1/agents", create("a"), "k")).status).toBe(201);
     expect(
       await send(perch, adminKey, "POST /v1/agents/{agent_id}/pause", { params: { agent_id: "a" } }, "k"),
     ).toMatchObject({ status: 200, replayed: null });
-    const stranger = await perch.newOrganisation();
-    expect(await send(perch, stranger.adminKey, "POST /v1/agents", create("a"), "k")).toMatchObject({
+    const otherOrganisation = await perch.createOrganisation();
+    expect(await send(perch, otherOrganisation.adminKey, "POST /v1/agents", create("a"), "k")).toMatchObject({
       status: 201,
       replayed: null,
     });
   });
 
   test("gives its answer to the API key that made the request alone: it may hold a secret", async () => {
-    const { organisation, first } = await subjectOf(perch, "POST /v1/keys");
-    const second = await organisation.newKey({ role: "admin" });
+    const { organisation, first } = await createOrganisationWithSample(perch, "POST /v1/keys");
+    const second = await organisation.createKey({ role: "admin" });
     expect((await send(perch, organisation.adminKey, "POST /v1/keys", first, "k")).status).toBe(201);
     expect((await send(perch, second, "POST /v1/keys", first, "k")).status).toBe(409);
   });
 
   test("is not used up by a refusal", async () => {
     verifies("idempotency.failures-not-kept");
-    const { organisation } = await subjectOf(perch, "POST /v1/agents");
+    const { organisation } = await createOrganisationWithSample(perch, "POST /v1/agents");
     const pause = (agent_id: string) =>
       send(perch, organisation.adminKey, "POST /v1/agents/{agent_id}/pause", { params: { agent_id } }, "k");
     expect((await pause("later")).status).toBe(404);
@@ -103,7 +103,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("counts fields in any order as the same body", async () => {
-    const { organisation } = await subjectOf(perch, "POST /v1/agents");
+    const { organisation } = await createOrganisationWithSample(perch, "POST /v1/agents");
     const one = await send(
       perch,
       organisation.adminKey,
@@ -122,7 +122,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test.each(["", "with space", "x".repeat(256)])("400 for %j", async (key) => {
-    const { adminKey } = await perch.newOrganisation();
+    const { adminKey } = await perch.createOrganisation();
     const { status, text } = await send(perch, adminKey, "POST /v1/agents", create("a"), key);
     expect(status).toBe(400);
     expect(JSON.parse(text).error.details[0].field).toBe("Idempotency-Key");
@@ -130,7 +130,7 @@ describe("the Idempotency-Key", () => {
 
   test("is forgotten after 24 hours", async () => {
     verifies("idempotency.valid-24-hours");
-    const { organisation, first } = await subjectOf(perch, "PATCH /v1/agents/{agent_id}");
+    const { organisation, first } = await createOrganisationWithSample(perch, "PATCH /v1/agents/{agent_id}");
     const patch = () => send(perch, organisation.adminKey, "PATCH /v1/agents/{agent_id}", first, "old");
     await patch();
     const age = (interval: string) =>
@@ -144,7 +144,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("keeps its answer encrypted", async () => {
-    const { organisation, first } = await subjectOf(perch, "POST /v1/keys");
+    const { organisation, first } = await createOrganisationWithSample(perch, "POST /v1/keys");
     const { text } = await send(perch, organisation.adminKey, "POST /v1/keys", first, "secret");
     const { rows } = await withClient(perch.database.adminUrl, (client) =>
       client.query<{ body: Buffer }>("select body from idempotent_answers"),

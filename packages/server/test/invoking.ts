@@ -2,14 +2,14 @@ import type { AgentDefinitionPatch, ErrorBody, InvocationResult } from "@perch/c
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-export const invoke = "POST /v1/agents/{agent_id}/invoke";
+export const invokeOperation = "POST /v1/agents/{agent_id}/invoke";
 
-interface Given {
+interface InvokeOptions {
   readonly agent?: string;
   readonly headers?: Record<string, string>;
 }
 
-export interface Invoked {
+export interface InvokeResponse {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
@@ -17,25 +17,25 @@ export interface Invoked {
   readonly error: ErrorBody["error"];
 }
 
-/** Invokes as a plain client would, with headers of the test's own. */
-export async function invokeAt(
+/** Invokes over plain HTTP, with the test's own headers. */
+export async function invokeAgent(
   node: { url: string },
   apiKey: string,
   body: object,
-  given: Given = {},
-): Promise<Invoked> {
-  const response = await fetch(`${node.url}/v1/agents/${given.agent ?? "bot"}/invoke`, {
+  options: InvokeOptions = {},
+): Promise<InvokeResponse> {
+  const response = await fetch(`${node.url}/v1/agents/${options.agent ?? "bot"}/invoke`, {
     method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...given.headers },
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...options.headers },
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  const { data, error } = JSON.parse(text) as Pick<Invoked, "data" | "error">;
+  const { data, error } = JSON.parse(text) as Pick<InvokeResponse, "data" | "error">;
   return { status: response.status, text, headers: response.headers, data, error };
 }
 
-/** An agent that plays these steps, or asks the script's server where there are none. */
-export const scripted = async (
+/** Creates an agent that plays these steps, or asks the script server if there are none. */
+export const createScriptedAgent = async (
   { call }: Organisation,
   steps: readonly object[] = [],
   limits: NonNullable<AgentDefinitionPatch["limits"]> = {},
@@ -46,32 +46,32 @@ export const scripted = async (
 };
 
 /** Starts a run without waiting for it, and returns its id. */
-export async function inBackground(
+export async function invokeInBackground(
   node: { url: string },
   apiKey: string,
   body: object,
-  given: Given = {},
+  options: InvokeOptions = {},
 ): Promise<string> {
-  const { status, data, text } = await invokeAt(node, apiKey, body, {
-    ...given,
-    headers: { ...given.headers, prefer: "respond-async" },
+  const { status, data, text } = await invokeAgent(node, apiKey, body, {
+    ...options,
+    headers: { ...options.headers, prefer: "respond-async" },
   });
   if (status !== 202) throw new Error(`not accepted: ${text}`);
   return data.request_id;
 }
 
-/** The record of a run, read until `done` says so. */
-export async function recordOf(
+/** Reads the record of a run until `isDone` accepts its status. */
+export async function waitForRunRecord(
   { call }: Organisation,
   requestId: string,
-  done: (status: string) => boolean = (status) => status !== "running",
+  isDone: (status: string) => boolean = (status) => status !== "running",
 ) {
   for (let attempt = 0; attempt < 300; attempt++) {
     const answer = await call("GET /v1/agents/{agent_id}/invocations/{request_id}", {
       params: { agent_id: "bot", request_id: requestId },
     });
-    if (answer.status === 200 && done(answer.body.data.status)) return answer.body.data;
+    if (answer.status === 200 && isDone(answer.body.data.status)) return answer.body.data;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`${requestId} is not there yet`);
+  throw new Error(`${requestId} was not recorded in time`);
 }

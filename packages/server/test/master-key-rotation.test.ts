@@ -10,7 +10,7 @@ import { createLogger } from "../src/platform/logger.ts";
 import { deriveKey, MasterKeyError } from "../src/platform/secrets.ts";
 import { shutDown } from "../src/platform/shutdown.ts";
 import { openApiKey } from "../src/providers/provider-keys.ts";
-import { codeOf, enrol } from "./authenticator.ts";
+import { enrolSecondFactor, generateTotpCode } from "./authenticator.ts";
 import { ok } from "./contract-client.ts";
 import { startApi, startPerch, testConfig } from "./harness.ts";
 import { createTestDatabase } from "./test-database.ts";
@@ -41,12 +41,12 @@ const masterKeysInUse = () =>
 
 test("a new master key under load: no request fails, and every secret is readable before, during and after", async () => {
   verifies("security.master-key-rotation");
-  const organisation = await perch.newOrganisation();
+  const organisation = await perch.createOrganisation();
   const provider = { name: "acme", type: "openai" as const, api_key: "sk-rotating" };
   ok(await organisation.call("POST /v1/providers", { body: provider }));
   const auth = { type: "jwt" as const, secret };
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", auth } }));
-  const factor = await enrol(organisation);
+  const factor = await enrolSecondFactor(organisation);
   const headers = { authorization: `Bearer ${organisation.adminKey}`, "content-type": "application/json" };
 
   let urls = [perch.url];
@@ -78,13 +78,13 @@ test("a new master key under load: no request fails, and every secret is readabl
   const both = await startNode({ masterKey: newKey, previousMasterKeys: [oldKey] });
   urls = [perch.url, both.url];
   await sleep(300);
-  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  const consoleLog = vi.spyOn(console, "log").mockImplementation(() => {});
   await Promise.all(
     [1, 2].map(() =>
       runRotateMasterKey(testConfig(perch.database, { masterKey: newKey, previousMasterKeys: [oldKey] }), silent),
     ),
   );
-  said.mockRestore();
+  consoleLog.mockRestore();
   await sleep(300);
   const last = await startNode({ masterKey: newKey });
   urls = [last.url, both.url, perch.url];
@@ -101,12 +101,12 @@ test("a new master key under load: no request fails, and every secret is readabl
       "select organisation_id, sealed_api_key from model_providers",
     ),
   );
-  const place = { organisationId: rows[0]?.organisation_id ?? "", name: "acme", baseUrl: null };
-  expect(openApiKey(core.providerKeys, rows[0]?.sealed_api_key ?? null, place)).toBe("sk-rotating");
+  const sealedFor = { organisationId: rows[0]?.organisation_id ?? "", name: "acme", baseUrl: null };
+  expect(openApiKey(core.providerKeys, rows[0]?.sealed_api_key ?? null, sealedFor)).toBe("sk-rotating");
   const stepUp = await fetch(`${last.url}/v1/mfa/step-up`, {
     method: "POST",
     headers,
-    body: JSON.stringify({ code: codeOf(factor.secret) }),
+    body: JSON.stringify({ code: generateTotpCode(factor.secret) }),
   });
   expect(stepUp.status).toBe(201);
   for (const node of [both, last]) await shutDown(node.server.shutdownSteps, silent);

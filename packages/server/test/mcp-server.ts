@@ -33,7 +33,7 @@ export interface McpRequest {
 export interface McpServerOptions {
   readonly tools?: readonly Tool[];
   readonly toolsPerPage?: number;
-  /** Gives out session ids and insists on them. */
+  /** Issues session ids and requires them. */
   readonly sessions?: boolean;
   /** Answers in plain JSON instead of an event stream. */
   readonly json?: boolean;
@@ -66,7 +66,7 @@ export const exampleTools: readonly Tool[] = [
 
 export const textResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-function work({ tool, arguments: args }: McpCall): CallToolResult {
+function runTool({ tool, arguments: args }: McpCall): CallToolResult {
   if (tool === "lookup_order") return textResult(JSON.stringify({ id: args.id, status: "shipped" }));
   if (tool === "add") return textResult(String(Number(args.a) + Number(args.b)));
   throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${tool}`);
@@ -89,7 +89,7 @@ export async function startMcpServer(options: McpServerOptions = {}): Promise<Mc
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestInfo }) => {
       const call = { tool: params.name, arguments: params.arguments ?? {}, headers: requestInfo?.headers ?? {} };
       calls.push(call);
-      return (await answer?.(call)) ?? work(call);
+      return (await answer?.(call)) ?? runTool(call);
     });
     const transport = new StreamableHTTPServerTransport({
       enableJsonResponse: options.json ?? false,

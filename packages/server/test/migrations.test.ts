@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "../src/db/database.ts";
 import { migrate, migrationNames, pendingMigrations } from "../src/db/migrate.ts";
-import { refusePowerfulRole } from "../src/db/refuse-powerful-role.ts";
+import { refusePrivilegedRole } from "../src/db/refuse-powerful-role.ts";
 import { createLogger } from "../src/platform/logger.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
@@ -24,13 +24,13 @@ test("before, all migrations are pending; of five nodes that migrate at once, ea
   await db.close();
 });
 
-test("the server refuses a role that could step around row-level security", async () => {
+test("the server refuses a role that can bypass row-level security", async () => {
   for (const url of [database.ownerUrl, database.adminUrl]) {
     const db = openDatabase({ url, connections: 1, logger });
-    await expect(refusePowerfulRole(db.unscoped)).rejects.toThrow(/perch_app/);
+    await expect(refusePrivilegedRole(db.unscoped)).rejects.toThrow(/perch_app/);
     await db.close();
   }
   const db = openDatabase({ url: database.appUrl, connections: 1, logger });
-  await expect(refusePowerfulRole(db.unscoped)).resolves.toBeUndefined();
+  await expect(refusePrivilegedRole(db.unscoped)).resolves.toBeUndefined();
   await db.close();
 });

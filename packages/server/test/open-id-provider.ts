@@ -6,18 +6,18 @@ import { Provider } from "oidc-provider";
 
 export interface OpenIdProvider {
   readonly issuer: string;
-  /** A token that the provider itself gives out for client credentials. */
-  readonly token: (wish: { readonly scope: string; readonly resource: string }) => Promise<string>;
+  /** Issues a token for client credentials. */
+  readonly issueToken: (request: { readonly scope: string; readonly resource: string }) => Promise<string>;
   readonly revoke: (token: string) => Promise<void>;
-  /** Signs whatever it is told to with the provider's own key. */
-  readonly forge: (claims: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
+  /** Signs any claims with the provider's own key. */
+  readonly signToken: (claims: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
   readonly publicKey: JWK;
-  /** A new key in the place of the old one. */
+  /** Replaces the signing key with a new one. */
   readonly rotate: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-export const client = { clientId: "perch", clientSecret: "a-secret-of-the-client" };
+export const oidcClient = { clientId: "perch", clientSecret: "a-secret-of-the-client" };
 
 const scopes = "read:agents write:agents delete:agents manage:agents";
 
@@ -50,8 +50,8 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     const provider = new Provider(issuer, {
       clients: [
         {
-          client_id: client.clientId,
-          client_secret: client.clientSecret,
+          client_id: oidcClient.clientId,
+          client_secret: oidcClient.clientSecret,
           grant_types: ["client_credentials"],
           response_types: [],
           redirect_uris: [],
@@ -86,7 +86,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   await listen();
 
   const post = async (path: string, fields: Record<string, string>): Promise<Record<string, unknown>> => {
-    const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString("base64");
+    const basic = Buffer.from(`${oidcClient.clientId}:${oidcClient.clientSecret}`).toString("base64");
     const response = await fetch(issuer + path, {
       method: "POST",
       headers: { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" },
@@ -99,10 +99,10 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
 
   return {
     issuer,
-    token: async ({ scope, resource }) =>
+    issueToken: async ({ scope, resource }) =>
       String((await post("/token", { grant_type: "client_credentials", scope, resource })).access_token),
     revoke: async (token) => void (await post("/token/revocation", { token })),
-    forge: (claims, header = {}) =>
+    signToken: (claims, header = {}) =>
       new SignJWT(claims)
         .setProtectedHeader({ alg: "RS256", kid: "first", ...header })
         .sign(key.privateKey, { crit: { x: true } }),

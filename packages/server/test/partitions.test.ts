@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const partitions = () =>
+const listPartitions = () =>
   withClient(database.adminUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'idempotent_answers'::regclass order by 1",
@@ -41,7 +41,7 @@ test("the server's role makes partitions a week ahead and drops what is past, ro
   const db = openDatabase({ url: database.appUrl, connections: 5, logger: createLogger("silent") });
   await Promise.all(Array.from({ length: 5 }, () => maintainPartitions(db.unscoped)));
   await db.close();
-  expect(await partitions()).toEqual(Array.from({ length: 10 }, (_, i) => dayName(i - 2)));
+  expect(await listPartitions()).toEqual(Array.from({ length: 10 }, (_, i) => dayName(i - 2)));
 });
 
 test("the server's role reaches partitions through their table alone", async () => {

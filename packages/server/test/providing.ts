@@ -6,8 +6,8 @@ import { modelServerKey } from "./model-servers/model-server.ts";
 /** The key of the test servers: a secret that can be searched for. */
 export const providerSecret = modelServerKey;
 
-/** A provider of the organisation's own at this address, with a key. */
-export const withProvider = async (
+/** Creates a model provider of the organisation at this address, with a key. */
+export const createModelProvider = async (
   { call }: Organisation,
   base_url: string,
   {

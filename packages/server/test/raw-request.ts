@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { ErrorBody } from "@perch/contract";
 import { expect } from "vitest";
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: unknown;
@@ -16,16 +16,16 @@ interface RawRequest {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: unknown;
-  /** Loopback has many addresses: whoever asks from 127.0.0.2 is not 127.0.0.1. */
+  /** The client's address on loopback, such as 127.0.0.2. */
   readonly from?: string;
   readonly tls?: Pick<TlsOptions, "ca" | "cert" | "key">;
 }
 
-/** One request as it stands: what `fetch` would tidy up goes out as given. */
-export async function ask(
+/** Sends a request exactly as given, without the normalisation that `fetch` does. */
+export async function sendRawRequest(
   url: string,
   { method = "GET", key, headers = {}, body, from, tls }: RawRequest,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const options: RequestOptions & TlsOptions = {
     method,
     agent: false,
@@ -39,12 +39,12 @@ export async function ask(
   };
   const sent = (url.startsWith("https:") ? tlsRequest : request)(url, options);
   sent.end(body === undefined ? undefined : JSON.stringify(body));
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: JSON.parse(await text(answer)) };
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(await text(response)) };
 }
 
-/** Refused in our envelope, and by us: not because something broke. */
-export function expectRefusal({ status, body }: RawAnswer, expected: 401 | 403): void {
+/** Expects a 401 or 403 with the standard error body. */
+export function expectRefusal({ status, body }: RawResponse, expected: 401 | 403): void {
   expect(ErrorBody.parse(body)).toEqual(body);
   expect({ status, code: ErrorBody.parse(body).error.code }).toEqual({
     status: expected,

@@ -2,15 +2,15 @@ import type { Operations, RequestOf } from "@perch/contract";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-type Added = RequestOf<Operations["POST /v1/agents/{agent_id}/memory"]>["body"];
-type Question = RequestOf<Operations["POST /v1/agents/{agent_id}/memory/search"]>["body"];
-type Settings = NonNullable<RequestOf<Operations["POST /v1/agents"]>["body"]["memory"]>;
+type NewMemory = RequestOf<Operations["POST /v1/agents/{agent_id}/memory"]>["body"];
+type MemorySearch = RequestOf<Operations["POST /v1/agents/{agent_id}/memory/search"]>["body"];
+type MemorySettings = NonNullable<RequestOf<Operations["POST /v1/agents"]>["body"]["memory"]>;
 
-/** An agent with a memory. */
-export const rememberer = async ({ call }: Organisation, memory: Settings = {}, name = "bot") =>
+/** Creates an agent with these memory settings. */
+export const createAgentWithMemory = async ({ call }: Organisation, memory: MemorySettings = {}, name = "bot") =>
   ok(await call("POST /v1/agents", { body: { name, model: "perch/echo", memory } })).data;
 
-export const add = async ({ call }: Organisation, memory: string | Added, agent_id = "bot") =>
+export const addMemory = async ({ call }: Organisation, memory: string | NewMemory, agent_id = "bot") =>
   ok(
     await call("POST /v1/agents/{agent_id}/memory", {
       params: { agent_id },
@@ -18,14 +18,17 @@ export const add = async ({ call }: Organisation, memory: string | Added, agent_
     }),
   ).data;
 
-export const search = async ({ call }: Organisation, question: string | Question, agent_id = "bot") =>
+export const searchMemory = async ({ call }: Organisation, query: string | MemorySearch, agent_id = "bot") =>
   ok(
     await call("POST /v1/agents/{agent_id}/memory/search", {
       params: { agent_id },
-      body: typeof question === "string" ? { query: question } : question,
+      body: typeof query === "string" ? { query: query } : query,
     }),
   );
 
-/** What was found, in order. */
-export const found = async (org: Organisation, question: string | Question, agent_id = "bot"): Promise<string[]> =>
-  (await search(org, question, agent_id)).data.map(({ content }) => content);
+/** The contents of the memories found, best first. */
+export const searchMemoryContents = async (
+  org: Organisation,
+  query: string | MemorySearch,
+  agent_id = "bot",
+): Promise<string[]> => (await searchMemory(org, query, agent_id)).data.map(({ content }) => content);

@@ -16,11 +16,11 @@ export interface ScriptServer {
   readonly close: () => Promise<void>;
 }
 
-/** The last thing the user said: tests tell their runs apart by it. */
-export const lastSaid = ({ messages }: ModelCall): string =>
+/** The last user message, by which tests distinguish their runs. */
+export const lastUserMessage = ({ messages }: ModelCall): string =>
   messages.findLast(({ role }) => role === "user")?.content ?? "";
 
-/** Counts the model calls from outside, and says what each is answered with. */
+/** Starts the server behind `perch/script`: records every model call and answers it with `answer`. */
 export async function startScriptServer(answer: (call: ModelCall) => object): Promise<ScriptServer> {
   const calls: ModelCall[] = [];
   const server = createServer((request, response) => {

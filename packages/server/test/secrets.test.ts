@@ -6,12 +6,12 @@ import { serviceUrl, withClient } from "../../../scripts/testbed/scratch-databas
 import { verifies } from "../../../spec/verifies.ts";
 import { ok } from "./contract-client.ts";
 import { startPerch } from "./harness.ts";
-import { inBackground, invokeAt, recordOf } from "./invoking.ts";
-import { lastSaid, startOpenAiServer } from "./model-servers/openai-server.ts";
-import { providerSecret, withProvider } from "./providing.ts";
+import { invokeAgent, invokeInBackground, waitForRunRecord } from "./invoking.ts";
+import { lastUserMessage, startOpenAiServer } from "./model-servers/openai-server.ts";
+import { createModelProvider, providerSecret } from "./providing.ts";
 
 const server = await startOpenAiServer((call) => {
-  const message = lastSaid(call);
+  const message = lastUserMessage(call);
   if (message === "wait")
     return { status: 429, headers: { "retry-after": "30" }, body: { error: { message: providerSecret } } };
   if (message === "refuse") return { status: 400, body: { error: { message: `no: ${providerSecret}` } } };
@@ -35,7 +35,7 @@ const perch = await startPerch(
     ingressUrls: engine.ingressUrls,
     adminUrls: engine.adminUrls,
     valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
-    outboundPrivateRanges: ["127.0.0.0/8"],
+    outboundAllowedPrivateRanges: ["127.0.0.0/8"],
   },
   { logger },
 );
@@ -46,26 +46,26 @@ afterAll(async () => {
   await server.close();
 });
 
-async function askEngine(query: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }> {
+async function queryEngine(query: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }> {
   const response = await fetch(`${engine.adminUrls[0]}/query`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify({ query }),
   });
   if (!response.ok) throw new Error(`${query}: ${await response.text()}`);
-  return (await response.json()) as Awaited<ReturnType<typeof askEngine>>;
+  return (await response.json()) as Awaited<ReturnType<typeof queryEngine>>;
 }
 
-/** All that the engine keeps, as its own SQL shows it. */
+/** Everything the engine stores, read with its own SQL. */
 async function engineTables(): Promise<string> {
-  const { rows } = await askEngine("select table_name from information_schema.tables where table_schema = 'public'");
+  const { rows } = await queryEngine("select table_name from information_schema.tables where table_schema = 'public'");
   expect(rows.map(({ table_name }) => table_name)).toContain("sys_journal");
-  const tables = await Promise.all(rows.map(({ table_name }) => askEngine(`select * from ${String(table_name)}`)));
+  const tables = await Promise.all(rows.map(({ table_name }) => queryEngine(`select * from ${String(table_name)}`)));
   return JSON.stringify(tables);
 }
 
-/** Whether the word is there: as it is, in hex, as a list of bytes, or in base64 at any of the three places in a group. */
-function holds(text: string, word: string): boolean {
+/** Whether the text contains the word: plain, in hex, as a list of bytes, or in base64 at any of the three offsets. */
+function containsEncoded(text: string, word: string): boolean {
   const bytes = Buffer.from(word);
   const base64 = [0, 1, 2].map((n) =>
     Buffer.concat([Buffer.alloc(n), bytes])
@@ -74,12 +74,12 @@ function holds(text: string, word: string): boolean {
   );
   return [word, bytes.toString("hex"), bytes.join(","), ...base64].some((form) => text.includes(form));
 }
-const holdsSecret = (text: string) => holds(text, providerSecret);
+const containsSecret = (text: string) => containsEncoded(text, providerSecret);
 
 test("a provider's key is in no answer, log line, journal entry or row, whatever goes wrong", async () => {
   verifies("models.secret-never-shown");
-  const organisation = await perch.newOrganisation();
-  const provider = await withProvider(organisation, server.url);
+  const organisation = await perch.createOrganisation();
+  const provider = await createModelProvider(organisation, server.url);
   ok(
     await organisation.call("POST /v1/agents", {
       body: { name: "bot", model: "acme/small", limits: { timeout_seconds: 60 } },
@@ -94,19 +94,22 @@ test("a provider's key is in no answer, log line, journal entry or row, whatever
     ["refuse", "bot"],
     ["fail", "hasty"],
   ] as const)
-    answers.push((await invokeAt(perch, organisation.adminKey, { message }, { agent })).text);
-  const waiting = await inBackground(perch, organisation.adminKey, { message: "wait", context: { session_id: "s" } });
-  await expect.poll(() => server.calls.filter((call) => lastSaid(call) === "wait").length).toBe(1);
-  await recordOf(organisation, waiting, () => true);
+    answers.push((await invokeAgent(perch, organisation.adminKey, { message }, { agent })).text);
+  const waiting = await invokeInBackground(perch, organisation.adminKey, {
+    message: "wait",
+    context: { session_id: "s" },
+  });
+  await expect.poll(() => server.calls.filter((call) => lastUserMessage(call) === "wait").length).toBe(1);
+  await waitForRunRecord(organisation, waiting, () => true);
   await expect.poll(engineTables, { timeout: 5000 }).toContain("model 1");
 
   const kept = await engineTables();
-  // The check can see: what is no secret is found in the same place.
-  expect(holds(kept, "acme/small")).toBe(true);
-  expect(holdsSecret(kept)).toBe(false);
-  expect(answers.filter(holdsSecret)).toEqual([]);
+  // The check works: a value that is not secret is found in the same tables.
+  expect(containsEncoded(kept, "acme/small")).toBe(true);
+  expect(containsSecret(kept)).toBe(false);
+  expect(answers.filter(containsSecret)).toEqual([]);
   expect(logged.length).toBeGreaterThan(1000);
-  expect(holdsSecret(logged)).toBe(false);
+  expect(containsSecret(logged)).toBe(false);
   const rows = await withClient(perch.database.adminUrl, async (admin) => {
     const { rows: tables } = await admin.query<{ name: string }>(
       "select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
@@ -117,6 +120,6 @@ test("a provider's key is in no answer, log line, journal entry or row, whatever
     return texts.join("\n");
   });
   expect(rows).toContain("acme");
-  expect(holdsSecret(rows)).toBe(false);
-  expect(server.calls.every(({ headers }) => holdsSecret(String(headers.authorization)))).toBe(true);
+  expect(containsSecret(rows)).toBe(false);
+  expect(server.calls.every(({ headers }) => containsSecret(String(headers.authorization)))).toBe(true);
 });

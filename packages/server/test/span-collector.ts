@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 
-interface SentValue {
+interface OtlpValue {
   readonly stringValue?: string;
   readonly intValue?: number | string;
 }
 
-interface SentSpan {
+interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -16,17 +16,17 @@ interface SentSpan {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly status: { readonly code: number };
-  readonly attributes: readonly { readonly key: string; readonly value: SentValue }[];
+  readonly attributes: readonly { readonly key: string; readonly value: OtlpValue }[];
 }
 
-interface Sent {
+interface OtlpRequest {
   readonly resourceSpans: readonly {
-    readonly resource: Pick<SentSpan, "attributes">;
-    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+    readonly resource: Pick<OtlpSpan, "attributes">;
+    readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
   }[];
 }
 
-export interface Span extends Pick<SentSpan, "traceId" | "spanId" | "name"> {
+export interface Span extends Pick<OtlpSpan, "traceId" | "spanId" | "name"> {
   readonly parentId: string | undefined;
   /** Which process sent it. */
   readonly instance: string | undefined;
@@ -40,7 +40,7 @@ export interface Span extends Pick<SentSpan, "traceId" | "spanId" | "name"> {
 const kinds = ["internal", "internal", "server", "client"] as const;
 
 const toSpan = (
-  { traceId, spanId, parentSpanId, name, kind, status, attributes, ...times }: SentSpan,
+  { traceId, spanId, parentSpanId, name, kind, status, attributes, ...times }: OtlpSpan,
   instance: string | undefined,
 ): Span => ({
   traceId,
@@ -59,27 +59,27 @@ const toSpan = (
 
 export interface SpanCollector {
   readonly url: string;
-  /** Everything that came, as it came. */
+  /** Everything that was received, as JSON. */
   readonly text: () => string;
   readonly spans: () => readonly Span[];
-  /** How many batches were offered, taken or not. */
-  readonly offered: () => number;
-  readonly behave: (how: "take" | "refuse" | "hang" | "away") => void;
+  /** How many batches arrived, accepted or not. */
+  readonly batchesReceived: () => number;
+  readonly setBehaviour: (behaviour: "accept" | "refuse" | "hang" | "disconnect") => void;
   readonly close: () => void;
 }
 
-/** Takes traces as OTLP over HTTP, in JSON, as a real collector does. */
+/** Accepts traces as OTLP over HTTP, in JSON, as a real collector does. */
 export async function startSpanCollector(): Promise<SpanCollector> {
-  const received: Sent[] = [];
-  let offered = 0;
-  let behaviour: Parameters<SpanCollector["behave"]>[0] = "take";
+  const received: OtlpRequest[] = [];
+  let batchesReceived = 0;
+  let behaviour: Parameters<SpanCollector["setBehaviour"]>[0] = "accept";
   const server = createServer((request, response) => {
-    offered++;
+    batchesReceived++;
     if (behaviour === "hang") return;
-    if (behaviour === "away") return void request.socket.destroy();
+    if (behaviour === "disconnect") return void request.socket.destroy();
     if (request.url !== "/v1/traces" || behaviour === "refuse") return void response.writeHead(400).end();
     void json(request).then((body) => {
-      received.push(body as Sent);
+      received.push(body as OtlpRequest);
       response.setHeader("content-type", "application/json").end("{}");
     });
   });
@@ -96,9 +96,9 @@ export async function startSpanCollector(): Promise<SpanCollector> {
           const instance = resource.attributes.find(({ key }) => key === "service.instance.id")?.value.stringValue;
           return scopeSpans.flatMap(({ spans }) => spans.map((span) => toSpan(span, instance)));
         }),
-    offered: () => offered,
-    behave: (how) => {
-      behaviour = how;
+    batchesReceived: () => batchesReceived,
+    setBehaviour: (next) => {
+      behaviour = next;
     },
     close: () => {
       server.closeAllConnections();

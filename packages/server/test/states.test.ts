@@ -12,14 +12,14 @@ import { createTestDatabase } from "./test-database.ts";
 const architecture = readFileSync(join(import.meta.dirname, "../../../ARCHITECTURE.md"), "utf8");
 
 /** The arrows between two states in the picture of this section. */
-function drawnUnder(heading: string) {
+function transitionsInDiagram(heading: string) {
   const [, after = ""] = architecture.split(`## ${heading}\n\n\`\`\`mermaid\n`);
   const [picture = ""] = after.split("```");
   return [...picture.matchAll(/(\w+) --> (\w+): (\w+)/g)].map(([, from, to, action]) => ({ action, from, to }));
 }
 
 /** What the database allows in a column. */
-async function allowedBy(constraint: string): Promise<(string | undefined)[]> {
+async function valuesAllowedBy(constraint: string): Promise<(string | undefined)[]> {
   const database = await createTestDatabase();
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ check: string }>("select pg_get_constraintdef(oid) as check from pg_constraint where conname = $1", [
@@ -41,8 +41,8 @@ test.each([
   { of: "a delivery", transitions: deliveryTransitions, statuses: deliveryStatuses, check: "deliveries_status_check" },
 ])("the states of $of are the same in code, in the database and in the picture", async (states) => {
   verifies("deployment.statuses");
-  const coded = Object.entries(states.transitions).map(([action, transition]) => ({ action, ...transition }));
-  expect(coded.length).toBeGreaterThan(0);
-  expect(drawnUnder(`States of ${states.of}`)).toEqual(coded);
-  expect(await allowedBy(states.check)).toEqual([...states.statuses]);
+  const codeTransitions = Object.entries(states.transitions).map(([action, transition]) => ({ action, ...transition }));
+  expect(codeTransitions.length).toBeGreaterThan(0);
+  expect(transitionsInDiagram(`States of ${states.of}`)).toEqual(codeTransitions);
+  expect(await valuesAllowedBy(states.check)).toEqual([...states.statuses]);
 });

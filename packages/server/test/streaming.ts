@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 
-export interface SeenEvent {
+export interface StreamEvent {
   readonly id: string | undefined;
   readonly event: string;
   readonly data: Record<string, unknown>;
@@ -12,33 +12,33 @@ export interface OpenStream {
   readonly status: number;
   readonly headers: Headers;
   readonly text: () => Promise<string>;
-  /** Events as they come, until the response ends or is cut. */
-  readonly events: () => AsyncGenerator<SeenEvent>;
-  readonly all: () => Promise<SeenEvent[]>;
-  /** The client goes away in the middle. */
-  readonly cut: () => void;
+  /** Events as they arrive, until the response ends or is aborted. */
+  readonly events: () => AsyncGenerator<StreamEvent>;
+  readonly readAll: () => Promise<StreamEvent[]>;
+  /** Closes the connection as a client that disconnects does. */
+  readonly abort: () => void;
 }
 
-interface Asked {
+interface StreamOptions {
   readonly agent?: string;
   readonly headers?: Record<string, string | undefined>;
 }
 
-async function open(url: string, init: RequestInit & { headers: Record<string, string> }): Promise<OpenStream> {
+async function openStream(url: string, init: RequestInit & { headers: Record<string, string> }): Promise<OpenStream> {
   const startedAt = performance.now();
-  const stop = new AbortController();
+  const controller = new AbortController();
   const response = await fetch(url, {
     ...init,
     headers: { accept: "text/event-stream", ...init.headers },
-    signal: stop.signal,
+    signal: controller.signal,
   });
-  async function* events(): AsyncGenerator<SeenEvent> {
+  async function* events(): AsyncGenerator<StreamEvent> {
     try {
       const parsed = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       for await (const { id, event = "", data } of parsed ?? [])
         yield { id, event, data: JSON.parse(data), atMs: performance.now() - startedAt };
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
+      if (!controller.signal.aborted) throw error;
     }
   }
   return {
@@ -46,34 +46,39 @@ async function open(url: string, init: RequestInit & { headers: Record<string, s
     headers: response.headers,
     text: () => response.text(),
     events,
-    all: async () => {
-      const seen: SeenEvent[] = [];
-      for await (const event of events()) seen.push(event);
-      return seen;
+    readAll: async () => {
+      const received: StreamEvent[] = [];
+      for await (const event of events()) received.push(event);
+      return received;
     },
-    cut: () => stop.abort(),
+    abort: () => controller.abort(),
   };
 }
 
-const defined = (headers: Asked["headers"] = {}): Record<string, string> =>
+const defined = (headers: StreamOptions["headers"] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 /** Invokes and follows the run. */
-export const streamAt = (node: { url: string }, apiKey: string, body: object, { agent = "bot", headers }: Asked = {}) =>
-  open(`${node.url}/v1/agents/${agent}/invoke`, {
+export const invokeStreaming = (
+  node: { url: string },
+  apiKey: string,
+  body: object,
+  { agent = "bot", headers }: StreamOptions = {},
+) =>
+  openStream(`${node.url}/v1/agents/${agent}/invoke`, {
     method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...defined(headers) },
     body: JSON.stringify(body),
   });
 
 /** Follows a run that was started before. */
-export const followAt = (node: { url: string }, apiKey: string, location: string, lastEventId?: string) =>
-  open(node.url + location, {
+export const followRunStream = (node: { url: string }, apiKey: string, location: string, lastEventId?: string) =>
+  openStream(node.url + location, {
     headers: { authorization: `Bearer ${apiKey}`, ...defined({ "last-event-id": lastEventId }) },
   });
 
-/** What a client has that follows the rule of the tokens: the text of the last step. */
-export function textOf(events: readonly SeenEvent[]): string {
+/** The text that a client assembles from the token events: that of the last step, each token at its offset. */
+export function joinTokens(events: readonly StreamEvent[]): string {
   let step = 0;
   let text = "";
   for (const { event, data } of events) {
@@ -85,16 +90,16 @@ export function textOf(events: readonly SeenEvent[]): string {
   return text;
 }
 
-/** Reads until `enough` says so, then goes away. */
-export async function takeUntil(
+/** Reads events until `isDone` returns true, then aborts the request. */
+export async function readEventsUntil(
   stream: OpenStream,
-  enough: (seen: readonly SeenEvent[]) => boolean,
-): Promise<SeenEvent[]> {
-  const seen: SeenEvent[] = [];
+  isDone: (events: readonly StreamEvent[]) => boolean,
+): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
   for await (const event of stream.events()) {
-    seen.push(event);
-    if (enough(seen)) break;
+    events.push(event);
+    if (isDone(events)) break;
   }
-  stream.cut();
-  return seen;
+  stream.abort();
+  return events;
 }

@@ -2,23 +2,23 @@ import { afterAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
-import { invokeAt, scripted } from "./invoking.ts";
-import { logPage } from "./logging.ts";
-import { lastSaid, startScriptServer } from "./script-server.ts";
-import { usePerchBehindDoor } from "./worker-door.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
+import { getLogPage } from "./logging.ts";
+import { lastUserMessage, startScriptServer } from "./script-server.ts";
+import { usePerchWithWorkerProcesses } from "./worker-door.ts";
 
 const runCount = 60;
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], tokens: 2 };
 const stepsOf = (message: string): number => 1 + (Number(message.replace("run ", "")) % 3);
 /** Runs of one, two and three model calls, of different lengths: the kills meet them at every point. */
 const script = await startScriptServer((call) => {
-  const message = lastSaid(call);
+  const message = lastUserMessage(call);
   if (message === "warm up") return { reply: "warm" };
   const delay_ms = 20 + ((Number(message.replace("run ", "")) * 37) % 400);
   return call.step < stepsOf(message) ? { ...echo, delay_ms } : { reply: "done", tokens: 3, delay_ms };
 });
 afterAll(() => script.close());
-const behindDoor = usePerchBehindDoor({ PERCH_SCRIPT_URL: script.url });
+const perchWithWorkers = usePerchWithWorkerProcesses({ PERCH_SCRIPT_MODEL_URL: script.url });
 
 const sumOf = async ({ call }: Organisation, metric: "throughput" | "tokens" | "error_rate") => {
   const query = { metric, granularity: "1m" as const };
@@ -32,17 +32,17 @@ const sumOf = async ({ call }: Organisation, metric: "throughput" | "tokens" | "
 
 describe("workers that are killed over and over while runs are under way", () => {
   test("every run has its entries once, and the metrics count each run once: nothing lost, nothing doubled", async () => {
-    const { perch, haveWorkers, loseWorker } = behindDoor();
-    await haveWorkers(1);
-    const organisation = await perch.newOrganisation();
-    await scripted(organisation);
-    await invokeAt(perch, organisation.adminKey, { message: "warm up" });
-    await haveWorkers(2);
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    await ensureWorkers(1);
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation);
+    await invokeAgent(perch, organisation.adminKey, { message: "warm up" });
+    await ensureWorkers(2);
     const messages = Array.from({ length: runCount }, (_, i) => `run ${i}`);
     const runs = messages.map(async (message, i) => {
       await new Promise((resolve) => setTimeout(resolve, i * 60));
       const context = i % 4 === 0 ? { session_id: `s${i % 8}` } : {};
-      return invokeAt(perch, organisation.adminKey, { message, context });
+      return invokeAgent(perch, organisation.adminKey, { message, context });
     });
     let ended = false;
     const all = Promise.all(runs).finally(() => {
@@ -51,19 +51,19 @@ describe("workers that are killed over and over while runs are under way", () =>
     let kills = 0;
     for (; kills < 3 && !ended; kills++) {
       await new Promise((resolve) => setTimeout(resolve, 700));
-      await loseWorker("SIGKILL");
-      await haveWorkers(2);
+      await endActiveWorker("SIGKILL");
+      await ensureWorkers(2);
     }
     const answers = await all;
     expect(kills).toBeGreaterThanOrEqual(2);
     expect(answers.map(({ status, text }) => (status === 200 ? "" : text)).filter(Boolean)).toEqual([]);
     // The kills did meet runs under way: their steps were asked for again.
-    const asked = script.calls.filter((call) => lastSaid(call) !== "warm up").length;
-    const needed = messages.reduce((sum, message) => sum + stepsOf(message), 0);
-    expect(asked).toBeGreaterThan(needed);
+    const modelCalls = script.calls.filter((call) => lastUserMessage(call) !== "warm up").length;
+    const minModelCalls = messages.reduce((sum, message) => sum + stepsOf(message), 0);
+    expect(modelCalls).toBeGreaterThan(minModelCalls);
 
     for (const [i, { data }] of answers.entries()) {
-      const { data: entries } = await logPage(organisation, { request_id: data.request_id, limit: 1000 });
+      const { data: entries } = await getLogPage(organisation, { request_id: data.request_id, limit: 1000 });
       const count = (type: string) => entries.filter(({ metadata }) => metadata.type === type).length;
       const steps = stepsOf(`run ${i}`);
       const seen = [i, count("accepted"), count("model_call"), count("tool_call"), count("ended"), entries.length];

@@ -6,10 +6,10 @@ import { parsePublicId } from "../src/platform/ids.ts";
 import { ok } from "./contract-client.ts";
 import { deploy } from "./deploying.ts";
 import { type Organisation, usePerch } from "./harness.ts";
-import { withProvider } from "./providing.ts";
-import { add } from "./remembering.ts";
+import { createModelProvider } from "./providing.ts";
+import { addMemory } from "./remembering.ts";
 
-const perch = usePerch({}, { runs: true });
+const perch = usePerch({}, { withWorker: true });
 let mine: Organisation;
 let theirs: Organisation;
 let theirAgentId: string;
@@ -22,18 +22,18 @@ let theirDeliveryId: string;
 let theirEventId: string;
 
 beforeAll(async () => {
-  mine = await perch().newOrganisation();
-  theirs = await perch().newOrganisation();
+  mine = await perch().createOrganisation();
+  theirs = await perch().createOrganisation();
   for (const { call } of [mine, theirs])
     ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
   ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
   theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
-  await withProvider(theirs, "https://models.example");
+  await createModelProvider(theirs, "https://models.example");
   theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
   theirClearId = ok(
     await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
   ).data.id;
-  theirMemoryId = (await add(theirs, "The secret word is tulip.", "shared-name")).id;
+  theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
   theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
   const webhook = { url: "https://hooks.example/theirs", events: ["agent.failed" as const], agent_id: "only-theirs" };
   theirWebhookId = ok(await theirs.call("POST /v1/webhooks", { body: webhook })).data.id;
@@ -117,7 +117,8 @@ const statusesOf = async (answers: readonly Promise<{ readonly status: number }>
 describe.each(["organisation key", "agent-scoped key"])("two organisations with agents of one name, %s", (kind) => {
   let key: string;
   beforeAll(async () => {
-    key = kind === "organisation key" ? mine.adminKey : await mine.newKey({ role: "admin", agent_id: "shared-name" });
+    key =
+      kind === "organisation key" ? mine.adminKey : await mine.createKey({ role: "admin", agent_id: "shared-name" });
   });
 
   test("404 hides agents of other organisations, by id and by name, for reads and changes alike", async () => {
@@ -220,7 +221,7 @@ describe.each(["organisation key", "agent-scoped key"])("two organisations with 
 
 test("a key that belongs to one agent cannot reach another of its own organisation", async () => {
   verifies("auth.other-agent-404");
-  const bound = await theirs.newKey({ role: "admin", agent_id: "shared-name" });
+  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
   for (const agent_id of [
     "only-theirs",
     ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "only-theirs" } })).data.id,
@@ -238,7 +239,7 @@ test("a key that belongs to one agent cannot reach another of its own organisati
 
 test("a key that belongs to one agent cannot reach a webhook of another of its own organisation", async () => {
   verifies("auth.other-agent-404");
-  const bound = await theirs.newKey({ role: "admin", agent_id: "shared-name" });
+  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
   // The last two name an agent that this key does reach.
   expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
 });

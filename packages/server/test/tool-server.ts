@@ -48,12 +48,12 @@ export async function listen(
   };
 }
 
-/** For an answer that never comes. */
+/** An answer that never arrives. */
 export const hang = (): Promise<never> => new Promise(() => {});
 
 const isStream = (body: object): body is Readable => "pipe" in body;
 
-/** Plain HTTP tools: records every call, and answers `{"ok":true}` where it is not told better. */
+/** Plain HTTP tools: records every call, and answers `{"ok":true}` unless `answer` returns something else. */
 export async function startToolServer(
   answer: (call: HttpToolCall) => HttpToolAnswer | undefined | Promise<HttpToolAnswer | undefined> = () => undefined,
 ): Promise<ToolServer> {
@@ -65,7 +65,7 @@ export async function startToolServer(
     const { status = 200, headers: sent = {}, body = { ok: true } } = (await answer(call)) ?? {};
     const plain = typeof body === "string" || Buffer.isBuffer(body) || isStream(body);
     response.writeHead(status, plain ? sent : { "content-type": "application/json", ...sent });
-    // A stream that fails cuts the connection, and one that nobody reads any more is ended.
+    // `pipeline` closes the connection if the stream fails, and ends the stream if the client disconnects.
     if (typeof body === "object" && isStream(body)) pipeline(body, response, () => undefined);
     else response.end(plain ? body : JSON.stringify(body));
   });

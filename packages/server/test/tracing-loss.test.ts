@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { invokeAt, scripted } from "./invoking.ts";
-import { lastSaid, startScriptServer } from "./script-server.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
+import { lastUserMessage, startScriptServer } from "./script-server.ts";
 import { type Span, startSpanCollector } from "./span-collector.ts";
-import { usePerchBehindDoor } from "./worker-door.ts";
+import { usePerchWithWorkerProcesses } from "./worker-door.ts";
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };
 /** The second call takes longer than spans wait: when a worker is killed in it, those of the first are sent. */
 const script = await startScriptServer((call) => {
-  const message = lastSaid(call);
+  const message = lastUserMessage(call);
   if (message === "warm up") return { reply: "warm" };
   if (call.step === 1) return echo;
   return {
@@ -21,16 +21,16 @@ afterAll(async () => {
   collector.close();
   await script.close();
 });
-const behindDoor = usePerchBehindDoor(
-  { PERCH_SCRIPT_URL: script.url, PERCH_OTLP_URL: collector.url },
+const perchWithWorkers = usePerchWithWorkerProcesses(
+  { PERCH_SCRIPT_MODEL_URL: script.url, PERCH_OTLP_URL: collector.url },
   { otlpUrl: collector.url },
 );
 
 const callerSpan = "00f067aa0ba902b7";
 const traceOf = (n: number): string => (n + 1).toString(16).padStart(32, "0");
 const inTrace = (traceId: string) => collector.spans().filter((span) => span.traceId === traceId);
-const shapeOf = ({ name }: Span): string => name.replace(/agent_[0-9a-z]{26}/, "agent");
-const whole = [
+const normalizedName = ({ name }: Span): string => name.replace(/agent_[0-9a-z]{26}/, "agent");
+const completeTrace = [
   "POST /v1/agents/{agent_id}/invoke",
   "chat script",
   "chat script",
@@ -38,41 +38,46 @@ const whole = [
   "invoke_agent agent",
 ];
 
-async function withWorkers() {
-  const { perch, haveWorkers } = behindDoor();
-  await haveWorkers(1);
-  const organisation = await perch.newOrganisation();
-  await scripted(organisation);
+async function createTracedSender() {
+  const { perch, ensureWorkers } = perchWithWorkers();
+  await ensureWorkers(1);
+  const organisation = await perch.createOrganisation();
+  await createScriptedAgent(organisation);
   const send = (message: string, traceId: string) =>
-    invokeAt(perch, organisation.adminKey, { message }, { headers: { traceparent: `00-${traceId}-${callerSpan}-01` } });
+    invokeAgent(
+      perch,
+      organisation.adminKey,
+      { message },
+      { headers: { traceparent: `00-${traceId}-${callerSpan}-01` } },
+    );
   await send("warm up", traceOf(999));
-  await haveWorkers(2);
+  await ensureWorkers(2);
   return send;
 }
 
-/** What every span of a trace is under: no id may say two things. */
+/** The name and parent of each span; a span id must not have two. */
 function parentsIn(spans: readonly Span[]): Map<string, string> {
   const parents = new Map<string, string>();
   for (const { spanId, parentId = "", name } of spans) {
-    const said = `${name} under ${parentId}`;
-    expect(parents.get(spanId) ?? said).toBe(said);
-    parents.set(spanId, said);
+    const description = `${name} under ${parentId}`;
+    expect(parents.get(spanId) ?? description).toBe(description);
+    parents.set(spanId, description);
   }
   return parents;
 }
 
 describe("a run whose worker is killed, traced", () => {
   test("has one trace: what the first worker did and what the second did are under the same run", async () => {
-    const send = await withWorkers();
+    const send = await createTracedSender();
     const traceId = traceOf(0);
     const answer = send("slow", traceId);
     // The first worker has sent what it did; the second model call is under way.
     await expect
-      .poll(() => inTrace(traceId).map(shapeOf).sort(), { timeout: 10_000 })
+      .poll(() => inTrace(traceId).map(normalizedName).sort(), { timeout: 10_000 })
       .toEqual(["chat script", "execute_tool perch_echo"]);
-    await behindDoor().loseWorker("SIGKILL");
+    await perchWithWorkers().endActiveWorker("SIGKILL");
     expect((await answer).status).toBe(200);
-    await expect.poll(() => inTrace(traceId).map(shapeOf).sort(), { timeout: 10_000 }).toEqual(whole);
+    await expect.poll(() => inTrace(traceId).map(normalizedName).sort(), { timeout: 10_000 }).toEqual(completeTrace);
     const spans = inTrace(traceId);
     const request = spans.find(({ kind }) => kind === "server");
     const run = spans.find(({ parentId }) => parentId === request?.spanId);
@@ -83,21 +88,21 @@ describe("a run whose worker is killed, traced", () => {
   }, 60_000);
 
   test("over and over, at any point: a trace lacks spans at most, and no span id is in two places", async () => {
-    const send = await withWorkers();
-    const { haveWorkers, loseWorker } = behindDoor();
+    const send = await createTracedSender();
+    const { ensureWorkers, endActiveWorker } = perchWithWorkers();
     const runs = Array.from({ length: 30 }, async (_, i) => {
       await sleep(i * 100);
       return send(`run ${i}`, traceOf(i + 1));
     });
     for (let kills = 0; kills < 2; kills++) {
       await sleep(1700);
-      await loseWorker("SIGKILL");
-      await haveWorkers(2);
+      await endActiveWorker("SIGKILL");
+      await ensureWorkers(2);
     }
     const answers = await Promise.all(runs);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    const asked = script.calls.filter((call) => lastSaid(call).startsWith("run ")).length;
-    expect(asked).toBeGreaterThan(2 * answers.length);
+    const modelCalls = script.calls.filter((call) => lastUserMessage(call).startsWith("run ")).length;
+    expect(modelCalls).toBeGreaterThan(2 * answers.length);
     await sleep(2500);
     let complete = 0;
     let shared = 0;
@@ -112,15 +117,15 @@ describe("a run whose worker is killed, traced", () => {
       const steps = spans.filter(({ name }) => /^(chat|execute_tool) /.test(name));
       if (run) expect(steps.filter(({ parentId }) => parentId !== run.spanId)).toEqual([]);
       expect(new Set(steps.map(({ parentId }) => parentId)).size).toBeLessThanOrEqual(1);
-      expect(ids.size).toBeLessThanOrEqual(whole.length);
-      if (ids.size === whole.length) complete++;
+      expect(ids.size).toBeLessThanOrEqual(completeTrace.length);
+      if (ids.size === completeTrace.length) complete++;
       if (run && new Set(steps.map(({ instance }) => instance)).size > 1) shared++;
     }
     console.log(
-      `tracing: ${complete} of ${answers.length} traces are whole after 2 kills, ${shared} are of two workers`,
+      `tracing: ${complete} of ${answers.length} traces are complete after 2 kills, ${shared} are of two workers`,
     );
     expect(complete).toBeGreaterThan(0);
-    // Without these nothing above says much.
+    // Otherwise the checks above prove little.
     expect(shared).toBeGreaterThan(0);
   }, 120_000);
 });

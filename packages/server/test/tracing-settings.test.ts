@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { RunInput } from "../src/invocations/run.ts";
 import { usePerch } from "./harness.ts";
-import { inBackground, scripted } from "./invoking.ts";
+import { createScriptedAgent, invokeInBackground } from "./invoking.ts";
 import { startSpanCollector } from "./span-collector.ts";
 
-/** Stands where the engine does, and keeps what it is asked to run. */
+/** Stands in for the engine and keeps the runs it accepts. */
 const accepted: RunInput[] = [];
 const ingress = createServer((request, response) => {
   void json(request).then((body) => {
@@ -35,19 +35,19 @@ const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
 
 describe("PERCH_OTLP_URL", () => {
   test("unset: a run carries no trace, whatever the caller sends, and no span is sent", async () => {
-    const organisation = await plain().newOrganisation();
-    await scripted(organisation, [{ reply: "hi" }]);
-    await inBackground(plain(), organisation.adminKey, { message: "hello" }, { headers });
+    const organisation = await plain().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "hi" }]);
+    await invokeInBackground(plain(), organisation.adminKey, { message: "hello" }, { headers });
     expect(accepted.at(-1)).toMatchObject({ message: "hello", trace: null });
     expect(plain().server.core.tracing.isOn).toBe(false);
     await sleep(1500);
-    expect(collector.offered()).toBe(0);
+    expect(collector.batchesReceived()).toBe(0);
   });
 
   test("set: a run carries the caller's trace and the id of the request's span", async () => {
-    const organisation = await traced().newOrganisation();
-    await scripted(organisation, [{ reply: "hi" }]);
-    await inBackground(traced(), organisation.adminKey, { message: "hello" }, { headers });
+    const organisation = await traced().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "hi" }]);
+    await invokeInBackground(traced(), organisation.adminKey, { message: "hello" }, { headers });
     await expect
       .poll(() => collector.spans().filter((span) => span.traceId === traceId), { timeout: 5000 })
       .toHaveLength(1);
@@ -56,15 +56,15 @@ describe("PERCH_OTLP_URL", () => {
   });
 
   test("a process that stops sends what it has, and does not wait long for a collector that hangs", async () => {
-    const { tracing } = (await traced().addNode()).server.core;
+    const { tracing } = (await traced().addApiNode()).server.core;
     const span = { traceId, parentId: null, kind: "internal" as const, startMs: 1, endMs: 2, failed: false };
     tracing.add({ ...span, spanId: "1".repeat(16), name: "last words", attributes: {} });
     await tracing.close();
     expect(collector.spans().map(({ name }) => name)).toContain("last words");
 
-    const hanging = (await traced().addNode()).server.core.tracing;
-    collector.behave("hang");
-    hanging.add({ ...span, spanId: "2".repeat(16), name: "never heard", attributes: {} });
+    const hanging = (await traced().addApiNode()).server.core.tracing;
+    collector.setBehaviour("hang");
+    hanging.add({ ...span, spanId: "2".repeat(16), name: "never received", attributes: {} });
     const started = performance.now();
     await hanging.close();
     expect(performance.now() - started).toBeLessThan(4000);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ok } from "./contract-client.ts";
 import { type Organisation, usePerch } from "./harness.ts";
-import { inBackground, invokeAt, scripted } from "./invoking.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground } from "./invoking.ts";
 import { type Span, startSpanCollector } from "./span-collector.ts";
 
 const invokeName = "POST /v1/agents/{agent_id}/invoke";
@@ -12,38 +12,38 @@ const traceparent = `00-${traceId}-${callerSpan}-01`;
 
 const collector = await startSpanCollector();
 afterAll(() => collector.close());
-beforeEach(() => collector.behave("take"));
+beforeEach(() => collector.setBehaviour("accept"));
 
-const traced = usePerch({ otlpUrl: collector.url }, { runs: true });
+const traced = usePerch({ otlpUrl: collector.url }, { withWorker: true });
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: { secret: "argument-text" } }], tokens: 2 };
 const twoSteps = [echo, { reply: "answer-text: {message}", tokens: 3 }];
 
 const inTrace = (id: string) => collector.spans().filter((span) => span.traceId === id);
-/** The spans of a trace, once there are so many. */
-const spansOf = async (id: string, count: number): Promise<readonly Span[]> => {
+/** Waits until a trace has `count` spans. */
+const waitForSpans = async (id: string, count: number): Promise<readonly Span[]> => {
   await expect.poll(() => inTrace(id).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
-  // What should not be there would come with the next batch.
+  // A span that should not exist would arrive with the next batch.
   await sleep(1200);
   return inTrace(id);
 };
-const traceOfRun = async (requestId: string): Promise<string> => {
+const waitForTraceOfRun = async (requestId: string): Promise<string> => {
   const find = () =>
     collector.spans().find(({ attributes, kind }) => kind !== "server" && attributes["perch.request_id"] === requestId);
   await expect.poll(find, { timeout: 10_000 }).toBeDefined();
   return find()?.traceId ?? "";
 };
-const named = (spans: readonly Span[], name: string): Span => {
+const findSpan = (spans: readonly Span[], name: string): Span => {
   const found = spans.filter((span) => span.name === name);
   if (found.length !== 1 || !found[0]) throw new Error(`${found.length} spans ${name}`);
   return found[0];
 };
-/** Whose keys must be in no span. */
+/** API keys that must not appear in any span. */
 const keys: string[] = [];
-async function newBot(steps: readonly object[]): Promise<Organisation> {
-  const organisation = await traced().newOrganisation();
+async function createOrganisationWithAgent(steps: readonly object[]): Promise<Organisation> {
+  const organisation = await traced().createOrganisation();
   keys.push(organisation.adminKey);
-  await scripted(organisation, steps);
+  await createScriptedAgent(organisation, steps);
   return organisation;
 }
 const agentIdOf = async ({ call }: Organisation): Promise<string> =>
@@ -51,22 +51,22 @@ const agentIdOf = async ({ call }: Organisation): Promise<string> =>
 
 describe("an invocation, traced", () => {
   test("is one trace under the caller's: the request, the run, and its steps", async () => {
-    const organisation = await newBot(twoSteps);
+    const organisation = await createOrganisationWithAgent(twoSteps);
     const agentId = await agentIdOf(organisation);
     const before = Date.now();
-    const { data, headers } = await invokeAt(
+    const { data, headers } = await invokeAgent(
       traced(),
       organisation.adminKey,
       { message: "message-text", context: { user_id: "user-text", session_id: "session-text" } },
       { headers: { traceparent } },
     );
-    const spans = await spansOf(traceId, 5);
+    const spans = await waitForSpans(traceId, 5);
     expect(spans.map(({ name }) => name).sort()).toEqual(
       ["chat script", "chat script", "execute_tool perch_echo", `invoke_agent ${agentId}`, invokeName].sort(),
     );
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(5);
 
-    const request = named(spans, invokeName);
+    const request = findSpan(spans, invokeName);
     expect(request).toMatchObject({ parentId: callerSpan, kind: "server", failed: false });
     expect(request.attributes).toEqual({
       "http.request.method": "POST",
@@ -76,7 +76,7 @@ describe("an invocation, traced", () => {
       "perch.organisation_id": organisation.id,
     });
 
-    const run = named(spans, `invoke_agent ${agentId}`);
+    const run = findSpan(spans, `invoke_agent ${agentId}`);
     expect(run).toMatchObject({ parentId: request.spanId, kind: "internal", failed: false });
     expect(run.attributes).toEqual({
       "gen_ai.operation.name": "invoke_agent",
@@ -100,9 +100,14 @@ describe("an invocation, traced", () => {
       .map((span) => span.attributes)
       .sort((a, b) => Number(a["perch.step"]) - Number(b["perch.step"]));
     expect(attributes).toEqual([
-      { ...model, "gen_ai.usage.total_tokens": 2, "perch.step": 1, "perch.try": 1 },
-      { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "perch_echo", "perch.step": 1, "perch.try": 1 },
-      { ...model, "gen_ai.usage.total_tokens": 3, "perch.step": 2, "perch.try": 1 },
+      { ...model, "gen_ai.usage.total_tokens": 2, "perch.step": 1, "perch.attempt": 1 },
+      {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "perch_echo",
+        "perch.step": 1,
+        "perch.attempt": 1,
+      },
+      { ...model, "gen_ai.usage.total_tokens": 3, "perch.step": 2, "perch.attempt": 1 },
     ]);
     for (const { startMs, endMs } of spans) {
       expect(startMs).toBeGreaterThanOrEqual(before);
@@ -113,20 +118,20 @@ describe("an invocation, traced", () => {
   });
 
   test("without a valid traceparent begins a trace of its own, with the request at its root", async () => {
-    const organisation = await newBot([{ reply: "hi" }]);
+    const organisation = await createOrganisationWithAgent([{ reply: "hi" }]);
     const headers = { traceparent: `00-${"0".repeat(32)}-${callerSpan}-01` };
-    const { data } = await invokeAt(traced(), organisation.adminKey, { message: "hello" }, { headers });
-    const spans = await spansOf(await traceOfRun(data.request_id), 3);
+    const { data } = await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers });
+    const spans = await waitForSpans(await waitForTraceOfRun(data.request_id), 3);
     expect(spans.map(({ name }) => name)).toContain(invokeName);
-    expect(named(spans, invokeName).parentId).toBeUndefined();
+    expect(findSpan(spans, invokeName).parentId).toBeUndefined();
     expect(spans).toHaveLength(3);
   });
 
   test("in the background: the run outlives its request, and is still under it", async () => {
-    const organisation = await newBot([{ reply: "later", delay_ms: 300 }]);
-    const requestId = await inBackground(traced(), organisation.adminKey, { message: "hello" });
-    const spans = await spansOf(await traceOfRun(requestId), 3);
-    const request = named(spans, invokeName);
+    const organisation = await createOrganisationWithAgent([{ reply: "later", delay_ms: 300 }]);
+    const requestId = await invokeInBackground(traced(), organisation.adminKey, { message: "hello" });
+    const spans = await waitForSpans(await waitForTraceOfRun(requestId), 3);
+    const request = findSpan(spans, invokeName);
     const run = spans.find(({ parentId }) => parentId === request.spanId);
     expect(request.attributes["http.response.status_code"]).toBe(202);
     expect(run?.name).toMatch(/^invoke_agent agent_/);
@@ -134,9 +139,9 @@ describe("an invocation, traced", () => {
   });
 
   test("repeated with its Idempotency-Key has the spans of one run, and two of requests", async () => {
-    const organisation = await newBot([{ reply: "once" }]);
+    const organisation = await createOrganisationWithAgent([{ reply: "once" }]);
     const repeat = (trace: string) =>
-      invokeAt(
+      invokeAgent(
         traced(),
         organisation.adminKey,
         { message: "hello" },
@@ -147,71 +152,71 @@ describe("an invocation, traced", () => {
     const [first, second] = ["1".repeat(32), "2".repeat(32)];
     await repeat(first);
     await repeat(second);
-    expect((await spansOf(first, 3)).length).toBe(3);
-    expect((await spansOf(second, 1)).map(({ name }) => name)).toEqual([invokeName]);
+    expect((await waitForSpans(first, 3)).length).toBe(3);
+    expect((await waitForSpans(second, 1)).map(({ name }) => name)).toEqual([invokeName]);
   });
 
   test("a failed try, and a failed run, are errors of a type, and every try is a span", async () => {
-    const organisation = await newBot([{ reply: "failure-text", fail: "for good" }]);
+    const organisation = await createOrganisationWithAgent([{ reply: "failure-text", fail: "permanent" }]);
     const trace = "3".repeat(32);
     const headers = { traceparent: `00-${trace}-${callerSpan}-01` };
     const body = { model: "perch/script", fallback_models: ["perch/script"] };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
-    const { status } = await invokeAt(traced(), organisation.adminKey, { message: "hello" }, { headers });
+    const { status } = await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers });
     expect(status).toBe(500);
-    const spans = await spansOf(trace, 4);
+    const spans = await waitForSpans(trace, 4);
     expect(spans).toHaveLength(4);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
     expect(spans.map(({ failed }) => failed)).toEqual([true, true, true, true]);
     expect(spans.map(({ attributes }) => attributes["error.type"]).sort()).toEqual(
-      ["500", "permanent", "permanent", "run_failed"].sort(),
+      ["500", "PermanentModelError", "PermanentModelError", "_OTHER"].sort(),
     );
   });
 
-  test("a tool that a model made up is not told by its name", async () => {
-    const organisation = await newBot([
+  test("the span of a tool that a model made up does not have its name", async () => {
+    const organisation = await createOrganisationWithAgent([
       { tool_calls: [{ name: "invented-text", arguments: {} }] },
       { reply: "so be it" },
     ]);
     const trace = "5".repeat(32);
     const headers = { traceparent: `00-${trace}-${callerSpan}-01` };
-    await invokeAt(traced(), organisation.adminKey, { message: "hello" }, { headers });
-    const tool = named(await spansOf(trace, 5), "execute_tool unknown");
-    expect(tool).toMatchObject({ failed: true, attributes: { "error.type": "tool_failed" } });
+    await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers });
+    const tool = findSpan(await waitForSpans(trace, 5), "execute_tool unknown");
+    expect(tool).toMatchObject({ failed: true, attributes: { "error.type": "tool_error" } });
   });
 
-  test("a remote agent is not told by its address, which may hold a token", async () => {
-    const organisation = await traced().newOrganisation();
+  test("the span of a remote agent does not have its address, which may hold a token", async () => {
+    const organisation = await traced().createOrganisation();
     const runtime = { type: "http" as const, url: "http://127.0.0.1:9/?token=address-text" };
     ok(await organisation.call("POST /v1/agents", { body: { name: "bot", runtime, limits: { timeout_seconds: 1 } } }));
     const trace = "8".repeat(32);
     const headers = { traceparent: `00-${trace}-${callerSpan}-01` };
-    await invokeAt(traced(), organisation.adminKey, { message: "hello" }, { headers });
-    const remote = (await spansOf(trace, 3)).filter(({ name }) => name === "invoke_agent remote");
+    await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers });
+    const remote = (await waitForSpans(trace, 3)).filter(({ name }) => name === "invoke_agent remote");
     expect(remote.length).toBeGreaterThan(0);
     expect(remote[0]).toMatchObject({ kind: "client", failed: true });
   });
 
-  test("a caller that keeps no spans of this request gets none", async () => {
-    const organisation = await newBot([{ reply: "hi" }]);
+  test("a request that its caller does not sample has no spans", async () => {
+    const organisation = await createOrganisationWithAgent([{ reply: "hi" }]);
     const trace = "4".repeat(32);
     const headers = { traceparent: `00-${trace}-${callerSpan}-00` };
-    expect((await invokeAt(traced(), organisation.adminKey, { message: "hello" }, { headers })).status).toBe(200);
+    expect((await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers })).status).toBe(200);
     await sleep(1500);
     expect(inTrace(trace)).toEqual([]);
   });
 
-  test("health checks are no requests worth a span; refused ones are", async () => {
+  test("health checks have no span; refused requests have one", async () => {
     await fetch(`${traced().url}/readyz`, { headers: { traceparent: `00-${"6".repeat(32)}-${callerSpan}-01` } });
     const trace = "7".repeat(32);
     await fetch(`${traced().url}/v1/agents`, { headers: { traceparent: `00-${trace}-${callerSpan}-01` } });
-    const [refused] = await spansOf(trace, 1);
+    const [refused] = await waitForSpans(trace, 1);
     expect(refused).toMatchObject({ name: "GET /v1/agents", failed: false });
     expect(refused?.attributes["http.response.status_code"]).toBe(401);
     expect(inTrace("6".repeat(32))).toEqual([]);
   });
 
-  test("no span holds a secret, or anything that was said", () => {
+  test("no span holds a secret, a message or a response", () => {
     const text = collector.text();
     expect(collector.spans().length).toBeGreaterThan(20);
     expect(text).toContain("perch_echo");
@@ -222,33 +227,35 @@ describe("an invocation, traced", () => {
   });
 });
 
-describe("a collector that is not there for us", () => {
+describe("a collector that fails", () => {
   const runs = 30;
-  /** How long a run takes, in the middle. */
+  /** The median duration of a run. */
   const medianMs = async ({ adminKey }: Organisation): Promise<number> => {
     const times: number[] = [];
     for (let i = 0; i < runs; i++) {
       const started = performance.now();
-      expect((await invokeAt(traced(), adminKey, { message: `run ${i}` })).status).toBe(200);
+      expect((await invokeAgent(traced(), adminKey, { message: `run ${i}` })).status).toBe(200);
       times.push(performance.now() - started);
     }
     return times.sort((a, b) => a - b)[runs / 2] ?? 0;
   };
 
-  test.each(["refuse", "away", "hang"] as const)(
+  test.each(["refuse", "disconnect", "hang"] as const)(
     "%s: runs take no longer, and only spans are lost",
-    async (how) => {
-      const organisation = await newBot([{ reply: "hi" }]);
+    async (behaviour) => {
+      const organisation = await createOrganisationWithAgent([{ reply: "hi" }]);
       await medianMs(organisation);
-      const well = await medianMs(organisation);
-      collector.behave(how);
-      const offered = collector.offered();
-      await invokeAt(traced(), organisation.adminKey, { message: "hello" });
-      await expect.poll(() => collector.offered(), { timeout: 15_000 }).toBeGreaterThan(offered);
-      const ill = await medianMs(organisation);
-      console.log(`tracing: a run takes ${well.toFixed(1)} ms, ${ill.toFixed(1)} ms with a collector that is "${how}"`);
-      // To wait for the collector would be to wait for seconds.
-      expect(ill).toBeLessThan(well * 2 + 500);
+      const healthyMs = await medianMs(organisation);
+      collector.setBehaviour(behaviour);
+      const batchesBefore = collector.batchesReceived();
+      await invokeAgent(traced(), organisation.adminKey, { message: "hello" });
+      await expect.poll(() => collector.batchesReceived(), { timeout: 15_000 }).toBeGreaterThan(batchesBefore);
+      const failingMs = await medianMs(organisation);
+      console.log(
+        `tracing: a run takes ${healthyMs.toFixed(1)} ms, ${failingMs.toFixed(1)} ms with a collector that is "${behaviour}"`,
+      );
+      // Waiting for the collector would take seconds.
+      expect(failingMs).toBeLessThan(healthyMs * 2 + 500);
     },
     60_000,
   );

@@ -2,19 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "./contract-client.ts";
-import { type Node, type Organisation, startPerch } from "./harness.ts";
+import { type ApiNode, type Organisation, startPerch } from "./harness.ts";
 import { startValkey, type ValkeyProcess } from "./valkey-process.ts";
 
 let valkey: ValkeyProcess;
 let perch: Awaited<ReturnType<typeof startPerch>>;
-let nodes: [Node, Node];
+let nodes: [ApiNode, ApiNode];
 const log: { level: number; msg: string }[] = [];
 
 beforeAll(async () => {
   valkey = await startValkey();
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   perch = await startPerch({ valkeyUrl: valkey.url }, { logger });
-  nodes = [perch, await perch.addNode()];
+  nodes = [perch, await perch.addApiNode()];
 });
 afterAll(async () => {
   valkey.thaw();
@@ -22,9 +22,9 @@ afterAll(async () => {
   await valkey.kill();
 });
 
-const said = (text: string) => log.filter(({ msg }) => msg.includes(text)).length;
+const countLogged = (text: string) => log.filter(({ msg }) => msg.includes(text)).length;
 
-/** 200 requests a second over both nodes for a while; the statuses they got. */
+/** Sends 200 requests a second to both nodes and counts the statuses. */
 async function load({ adminKey }: Organisation, seconds: number): Promise<Map<number, number>> {
   const pending: Promise<number>[] = [];
   for (let i = 0; i < seconds * 200; i++) {
@@ -36,8 +36,8 @@ async function load({ adminKey }: Organisation, seconds: number): Promise<Map<nu
   return counts;
 }
 
-test("SIGKILL of Valkey under load: no error to anyone, limits roughly kept, told once each way by each node", async () => {
-  const organisation = await perch.newOrganisation("free");
+test("SIGKILL of Valkey under load: no request fails, limits are roughly kept, and each node logs the loss and the return once", async () => {
+  const organisation = await perch.createOrganisation("free");
   await load(organisation, 0.1);
   const running = load(organisation, 4);
   await sleep(800);
@@ -49,12 +49,12 @@ test("SIGKILL of Valkey under load: no error to anyone, limits roughly kept, tol
   // One bucket before, one in each process while it was away, one after it lost its memory: four bursts and the refill of 5 s at most.
   expect(counts.get(200) ?? 0).toBeLessThanOrEqual(4 * 100 + 5);
   expect(counts.get(429) ?? 0).toBeGreaterThan(300);
-  await expect.poll(() => said("Valkey answers again"), { timeout: 5000 }).toBe(2);
-  expect(said("Valkey does not answer")).toBe(2);
+  await expect.poll(() => countLogged("Valkey available again"), { timeout: 5000 }).toBe(2);
+  expect(countLogged("Valkey unavailable")).toBe(2);
 });
 
-test("a frozen Valkey costs one short wait, then nobody waits for it", async () => {
-  const organisation = await perch.newOrganisation();
+test("a frozen Valkey costs one short wait, then requests do not wait for it", async () => {
+  const organisation = await perch.createOrganisation();
   await load(organisation, 0.1);
   valkey.freeze();
   const startedAt = performance.now();
@@ -66,7 +66,7 @@ test("a frozen Valkey costs one short wait, then nobody waits for it", async () 
     .poll(
       async () => {
         await load(organisation, 0.1);
-        return said("Valkey answers again");
+        return countLogged("Valkey available again");
       },
       { timeout: 8000 },
     )
@@ -74,9 +74,9 @@ test("a frozen Valkey costs one short wait, then nobody waits for it", async () 
 });
 
 test("changes made while Valkey is away count at once on their node, within 2 s on the other, and after its return everywhere", async () => {
-  const { call, newKey } = await perch.newOrganisation();
-  const key = await newKey({ role: "viewer" });
-  const me = (node: Node) => send(node.url, key, "GET /v1/me", {});
+  const { call, createKey } = await perch.createOrganisation();
+  const key = await createKey({ role: "viewer" });
+  const me = (node: ApiNode) => send(node.url, key, "GET /v1/me", {});
   for (const node of nodes) for (let i = 0; i < 3; i++) expect((await me(node)).status).toBe(200);
   await valkey.kill();
   for (const node of nodes) expect((await me(node)).status).toBe(200);
@@ -87,6 +87,6 @@ test("changes made while Valkey is away count at once on their node, within 2 s 
   expect((await me(nodes[0])).status).toBe(401);
   await expect.poll(async () => (await me(nodes[1])).status, { timeout: 2500 }).toBe(401);
   await valkey.start();
-  await expect.poll(() => said("Valkey answers again"), { timeout: 8000 }).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => countLogged("Valkey available again"), { timeout: 8000 }).toBeGreaterThanOrEqual(4);
   for (const node of nodes) expect((await me(node)).status).toBe(401);
 });

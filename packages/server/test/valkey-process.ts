@@ -7,14 +7,14 @@ import { freePort } from "../../../scripts/testbed/server-process.ts";
 export interface ValkeyProcess {
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** SIGKILL: nothing is saved, nobody is told. */
+  /** SIGKILL: nothing is saved and no connection is closed cleanly. */
   readonly kill: () => Promise<void>;
-  /** Alive but silent, as behind a dead network. */
+  /** SIGSTOP: connections stay open but nothing answers. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 }
 
-async function untilItAnswers(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
     client.on("error", () => {});
@@ -29,7 +29,7 @@ async function untilItAnswers(url: string): Promise<void> {
   throw new Error(`Valkey at ${url} does not answer`);
 }
 
-/** A Valkey of the test's own, to be killed. */
+/** Starts a Valkey process that the test may kill. */
 export async function startValkey(): Promise<ValkeyProcess> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -40,7 +40,7 @@ export async function startValkey(): Promise<ValkeyProcess> {
       ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
       { stdio: "ignore" },
     );
-    await untilItAnswers(url);
+    await waitUntilReady(url);
   };
   await start();
   return {

@@ -4,8 +4,8 @@ import { createGuardedClient } from "../src/platform/guarded-client.ts";
 import type { Resolve } from "../src/platform/guarded-connector.ts";
 import { createUrlCheck } from "../src/webhooks/check-url.ts";
 import { createPostEvent } from "../src/webhooks/post-event.ts";
-import { refusal } from "./contract-client.ts";
-import { answers, closeAll, hello, serve } from "./guarded-fixture.ts";
+import { expectError } from "./contract-client.ts";
+import { closeAll, replyHello, resolveTo, startTestServer } from "./guarded-fixture.ts";
 import { usePerch } from "./harness.ts";
 
 // The guard itself is the one that tools, remote agents and model providers go through: see guarded-client.test.ts.
@@ -84,26 +84,26 @@ test("there are at least forty attempts", () => {
 describe("an address that is not public", () => {
   test.each(attempts)("400 at creation: %s (%s)", async (_, url) => {
     verifies("webhooks.url-https");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const answer = await call("POST /v1/webhooks", { body: { url, events: ["agent.failed"] } });
-    expect(refusal(answer, "invalid_request").details).toMatchObject([{ field: "url", error: expect.any(String) }]);
+    expect(expectError(answer, "invalid_request").details).toMatchObject([{ field: "url", error: expect.any(String) }]);
   });
 
   test.each(attempts)("no attempt is made: %s (%s)", async (_, url) => {
     const client = createGuardedClient({ allowedRanges: [], timeoutMs: 2000 });
     const post = createPostEvent({ fetch: client.fetch, allowHttp: false, timeoutSeconds: 2, now: Date.now });
-    expect(await post({ url, headers: {}, body: "{}" })).toMatchObject({ kind: "refused", statusCode: null });
+    expect(await post({ url, headers: {}, body: "{}" })).toMatchObject({ kind: "blocked", statusCode: null });
     await client.close();
   });
 });
 
 describe("a name", () => {
-  const poster = (resolve: Resolve) => {
+  const createPoster = (resolve: Resolve) => {
     // The operator allows loopback here, so that only what the name resolves to can be what is refused.
     const client = createGuardedClient({ allowedRanges: ["127.0.0.1"], timeoutMs: 2000, resolve });
     return createPostEvent({ fetch: client.fetch, allowHttp: false, timeoutSeconds: 2, now: Date.now });
   };
-  const resolved = (resolve: Resolve) => createUrlCheck({ allowHttp: false, allowedRanges: [], resolve });
+  const createCheck = (resolve: Resolve) => createUrlCheck({ allowHttp: false, allowedRanges: [], resolve });
 
   test.each([
     ["to loopback", ["127.0.0.1"]],
@@ -111,56 +111,63 @@ describe("a name", () => {
     ["to a private and a public address", ["8.8.8.8", "10.0.0.1"]],
     ["to a mapped address", ["::ffff:10.0.0.1"]],
   ])("that resolves %s is refused at creation", async (_, addresses) => {
-    await expect(resolved(answers(...addresses))("https://hooks.example/")).rejects.toMatchObject({
+    await expect(createCheck(resolveTo(...addresses))("https://hooks.example/")).rejects.toMatchObject({
       code: "invalid_request",
-      details: [{ field: "url", error: expect.stringMatching(/PERCH_OUTBOUND_PRIVATE_RANGES/) }],
+      details: [{ field: "url", error: expect.stringMatching(/PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES/) }],
     });
   });
 
   test("that resolves to nothing may be registered: the delivery log will say so", async () => {
     const unknown: Resolve = () => Promise.reject(new Error("ENOTFOUND"));
-    await expect(resolved(unknown)("https://hooks.example/")).resolves.toBeUndefined();
-    await expect(resolved(answers("8.8.8.8"))("https://hooks.example/")).resolves.toBeUndefined();
+    await expect(createCheck(unknown)("https://hooks.example/")).resolves.toBeUndefined();
+    await expect(createCheck(resolveTo("8.8.8.8"))("https://hooks.example/")).resolves.toBeUndefined();
   });
 
   test("that was public at creation and leads inside at delivery is refused: nobody is connected to", async () => {
-    const inside = await serve(hello, "127.0.0.2");
+    const inside = await startTestServer(replyHello, "127.0.0.2");
     let asked = 0;
     const rebinding: Resolve = async () => [{ address: asked++ === 0 ? "8.8.8.8" : "127.0.0.2", family: 4 }];
     const url = `https://hooks.example:${inside.port}/`;
-    await expect(resolved(rebinding)(url)).resolves.toBeUndefined();
-    const attempt = await poster(rebinding)({ url, headers: {}, body: "{}" });
-    expect(attempt).toMatchObject({ kind: "refused", error: expect.stringMatching(/private or reserved address/) });
+    await expect(createCheck(rebinding)(url)).resolves.toBeUndefined();
+    const attempt = await createPoster(rebinding)({ url, headers: {}, body: "{}" });
+    expect(attempt).toMatchObject({ kind: "blocked", error: expect.stringMatching(/private or reserved address/) });
     expect(asked).toBe(2);
-    expect(inside.visits).toEqual([]);
+    expect(inside.connectedAddresses).toEqual([]);
   });
 
   test("is resolved once for a connection: what was checked is what is connected to", async () => {
-    const [checked, other] = [await serve(hello, "127.0.0.1"), await serve(hello, "127.0.0.2")];
+    const [checked, other] = [
+      await startTestServer(replyHello, "127.0.0.1"),
+      await startTestServer(replyHello, "127.0.0.2"),
+    ];
     let asked = 0;
     const flipping: Resolve = async () => [{ address: asked++ === 0 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
     // Plain HTTP behind: the TLS handshake fails, after the connection was made.
-    const attempt = await poster(flipping)({ url: `https://hooks.example:${checked.port}/`, headers: {}, body: "{}" });
+    const attempt = await createPoster(flipping)({
+      url: `https://hooks.example:${checked.port}/`,
+      headers: {},
+      body: "{}",
+    });
     expect(attempt.kind).toBe("unreachable");
     expect(asked).toBe(1);
-    expect(checked.visits).toEqual(["127.0.0.1"]);
-    expect(other.visits).toEqual([]);
+    expect(checked.connectedAddresses).toEqual(["127.0.0.1"]);
+    expect(other.connectedAddresses).toEqual([]);
   });
 });
 
 test("a redirect inside is not followed, whatever its status", async () => {
-  const inside = await serve(hello);
+  const inside = await startTestServer(replyHello);
   for (const status of [301, 302, 303, 307, 308]) {
-    const outside = await serve((_, reply) => void reply.writeHead(status, { location: inside.url }).end());
+    const outside = await startTestServer((_, reply) => void reply.writeHead(status, { location: inside.url }).end());
     const client = createGuardedClient({ allowedRanges: ["127.0.0.1"], timeoutMs: 2000 });
     const post = createPostEvent({ fetch: client.fetch, allowHttp: true, timeoutSeconds: 2, now: Date.now });
     const attempt = await post({ url: outside.url, headers: {}, body: "{}" });
     expect(attempt).toMatchObject({
-      kind: "answered",
+      kind: "http_error",
       statusCode: status,
       error: expect.stringMatching(/not followed/),
     });
     await client.close();
   }
-  expect(inside.visits).toEqual([]);
+  expect(inside.connectedAddresses).toEqual([]);
 });

@@ -2,90 +2,93 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { invokeAt, scripted } from "./invoking.ts";
-import { type Received, type Receiver, startReceiver } from "./webhook-receiver.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
+import { type ReceivedDelivery, startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 import { createWebhook } from "./webhooking.ts";
-import { usePerchBehindDoor } from "./worker-door.ts";
+import { usePerchWithWorkerProcesses } from "./worker-door.ts";
 
 /** A few hundred in every run of the tests; PERCH_FAULT_INVOCATIONS=5000 for the long one. */
 const invocations = Number(process.env.PERCH_FAULT_INVOCATIONS ?? 250);
-/** Such a receiver opens its circuit again and again. */
+/** Allows for the circuit breaker, which such a receiver opens repeatedly. */
 const deliveredWithinMs = 60_000 + invocations * 200;
-const atOnce = 16;
+const concurrency = 16;
 const kills = Math.max(2, Math.floor(invocations / 500));
 
-const behindDoor = usePerchBehindDoor(
+const perchWithWorkers = usePerchWithWorkerProcesses(
   {
-    PERCH_WEBHOOK_ALLOW_HTTP: "true",
-    PERCH_WEBHOOK_RETRY_SECONDS: Array(40).fill("0.5").join(","),
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+    PERCH_WEBHOOK_RETRY_DELAY_SECONDS: Array(40).fill("0.5").join(","),
     PERCH_WEBHOOK_TIMEOUT_SECONDS: "1",
   },
-  { webhookAllowHttp: true },
+  { webhookAllowLoopback: true },
 );
 
-/** What has been answered with 200, by the event's id: what a receiver may count on. */
-const accepted = new Map<string, Received[]>();
+/** Deliveries that were answered with 200, by event id. */
+const accepted = new Map<string, ReceivedDelivery[]>();
 const seen = new Set<string>();
 
-function unreliably(received: Received, reply: Parameters<NonNullable<Parameters<typeof startReceiver>[0]>>[1]): void {
+function answerUnreliably(
+  received: ReceivedDelivery,
+  reply: Parameters<NonNullable<Parameters<typeof startWebhookReceiver>[0]>>[1],
+): void {
   seen.add(received.event.id);
-  const luck = Math.random();
-  if (luck < 0.1) return;
-  if (luck < 0.1 + 1 / 3) return void reply.writeHead(500).end("not now");
+  const chance = Math.random();
+  if (chance < 0.1) return;
+  if (chance < 0.1 + 1 / 3) return void reply.writeHead(500).end("not now");
   accepted.set(received.event.id, [...(accepted.get(received.event.id) ?? []), received]);
   reply.end("thanks");
 }
 
-let receiver: Receiver = await startReceiver(unreliably);
+let receiver: WebhookReceiver = await startWebhookReceiver(answerUnreliably);
 afterAll(() => receiver.close());
 
 test(
   "workers are killed, the receiver fails, hangs and restarts: every event arrives at least once, under one id, and none is invented",
   async () => {
     verifies("events.retries", "events.cause");
-    const { perch, haveWorkers, loseWorker } = behindDoor();
-    await haveWorkers(2);
-    const organisation = await perch.newOrganisation();
-    await scripted(organisation, [{ reply: "done" }]);
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    await ensureWorkers(2);
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "done" }]);
     await createWebhook(organisation, receiver.url);
     const startedAt = performance.now();
-    const ran: string[] = [];
+    const runIds: string[] = [];
     let next = 0;
     const client = async () => {
       while (next < invocations) {
         const key = `fault-${next++}`;
         // With its key a repeated call is the same run, whatever became of the first one.
         for (;;) {
-          const { status, data } = await invokeAt(
+          const { status, data } = await invokeAgent(
             perch,
             organisation.adminKey,
             { message: key },
             { headers: { "idempotency-key": key } },
           );
           if (status === 200) {
-            ran.push(data.request_id);
+            runIds.push(data.request_id);
             break;
           }
           if (status === 429) await sleep(1000);
         }
       }
     };
-    const clients = Promise.all(Array.from({ length: atOnce }, client));
-    const disturb = async () => {
+    const clients = Promise.all(Array.from({ length: concurrency }, client));
+    const injectFaults = async () => {
       for (let kill = 1; kill <= kills; kill++) {
-        while (ran.length < (invocations * kill) / (kills + 1)) await sleep(20);
-        await loseWorker("SIGKILL");
-        await haveWorkers(2);
+        while (runIds.length < (invocations * kill) / (kills + 1)) await sleep(20);
+        await endActiveWorker("SIGKILL");
+        await ensureWorkers(2);
         if (kill === 1) {
           await receiver.close();
           await sleep(1000);
-          receiver = await startReceiver(unreliably, receiver.port);
+          receiver = await startWebhookReceiver(answerUnreliably, receiver.port);
         }
       }
     };
-    await Promise.all([clients, disturb()]);
+    await Promise.all([clients, injectFaults()]);
     const ranAfter = performance.now() - startedAt;
-    const expected = new Set(ran.map((id) => id.replace("req_", "evt_")));
+    const expected = new Set(runIds.map((id) => id.replace("req_", "evt_")));
     await expect
       .poll(() => accepted.size, { timeout: deliveredWithinMs, interval: 250 })
       .toBeGreaterThanOrEqual(invocations);

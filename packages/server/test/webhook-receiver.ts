@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Received {
+export interface ReceivedDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: {
@@ -21,33 +21,35 @@ export interface Received {
   readonly atMs: number;
 }
 
-export interface Receiver {
+export interface WebhookReceiver {
   readonly url: string;
   readonly port: number;
-  readonly received: Received[];
+  readonly received: ReceivedDelivery[];
   readonly close: () => Promise<void>;
 }
 
-/** Somebody's endpoint. `answer` decides how each delivery goes; it may also leave it without an answer. */
-export async function startReceiver(
-  answer: (received: Received, reply: ServerResponse) => void = (_, reply) => void reply.end("thanks"),
+/** Starts a webhook endpoint. `answer` responds to each delivery, or leaves it without a response. */
+export async function startWebhookReceiver(
+  answer: (received: ReceivedDelivery, reply: ServerResponse) => void = (_, reply) => void reply.end("thanks"),
   port = 0,
-): Promise<Receiver> {
-  const received: Received[] = [];
-  const take = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+): Promise<WebhookReceiver> {
+  const received: ReceivedDelivery[] = [];
+  const handleDelivery = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const body = Buffer.concat(await request.toArray()).toString("utf8");
-    const got: Received = { headers: request.headers, body, event: JSON.parse(body), atMs: Date.now() };
-    received.push(got);
-    answer(got, reply);
+    const delivery: ReceivedDelivery = { headers: request.headers, body, event: JSON.parse(body), atMs: Date.now() };
+    received.push(delivery);
+    answer(delivery, reply);
   };
-  // Whoever left before all was said has said nothing.
-  const server: Server = createServer((request, reply) => void take(request, reply).catch(() => reply.destroy()));
+  // A request whose body was cut off is not recorded.
+  const server: Server = createServer(
+    (request, reply) => void handleDelivery(request, reply).catch(() => reply.destroy()),
+  );
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  const { port: listens } = server.address() as AddressInfo;
+  const { port: listeningPort } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${listens}/hook`,
-    port: listens,
+    url: `http://127.0.0.1:${listeningPort}/hook`,
+    port: listeningPort,
     received,
     close: async () => {
       const closed = once(server, "close");

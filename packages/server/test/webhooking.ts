@@ -4,15 +4,13 @@ import type { Config } from "../src/config.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-/** Webhooks on loopback, tried again quickly. */
-export const quickly: Partial<Config> = {
-  webhookAllowHttp: true,
-  webhookRetrySeconds: [0.2, 0.2, 0.2],
+/** Allows webhooks on loopback and retries them within a second. */
+export const fastWebhookConfig: Partial<Config> = {
+  webhookAllowLoopback: true,
+  webhookRetryDelaySeconds: [0.2, 0.2, 0.2],
   webhookTimeoutSeconds: 1,
-  webhookSweepSeconds: 1,
+  webhookSweepIntervalSeconds: 1,
 };
-
-type Events = Parameters<typeof createWebhook>[2];
 
 export const createWebhook = async (
   { call }: Organisation,
@@ -21,11 +19,7 @@ export const createWebhook = async (
   agent_id?: string,
 ) => ok(await call("POST /v1/webhooks", { body: { url, events, ...(agent_id && { agent_id }) } })).data;
 
-/** A webhook for the events of runs, unless others are named. */
-export const withWebhook = (organisation: Organisation, url: string, events?: Events) =>
-  createWebhook(organisation, url, events);
-
-export const deliveriesOf = async (
+export const listDeliveries = async (
   { call }: Organisation,
   webhook_id: string,
   query: object = {},
@@ -37,20 +31,24 @@ export const deliveriesOf = async (
     }),
   ).data;
 
-export const deliveryOf = async ({ call }: Organisation, webhook_id: string, delivery_id: string) =>
+export const getDelivery = async ({ call }: Organisation, webhook_id: string, delivery_id: string) =>
   ok(await call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", { params: { webhook_id, delivery_id } }))
     .data;
 
-/** Waits until every delivery of the webhook has ended, of which there are so many. */
-export async function untilEnded(organisation: Organisation, webhookId: string, count: number): Promise<Delivery[]> {
+/** Waits until `count` deliveries of the webhook have ended, and returns all of them. */
+export async function waitForDeliveriesToEnd(
+  organisation: Organisation,
+  webhookId: string,
+  count: number,
+): Promise<Delivery[]> {
   await expect
     .poll(
-      async () => (await deliveriesOf(organisation, webhookId)).filter(({ status }) => status !== "pending").length,
+      async () => (await listDeliveries(organisation, webhookId)).filter(({ status }) => status !== "pending").length,
       {
         timeout: 15_000,
         interval: 100,
       },
     )
     .toBe(count);
-  return deliveriesOf(organisation, webhookId);
+  return listDeliveries(organisation, webhookId);
 }

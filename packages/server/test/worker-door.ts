@@ -7,12 +7,12 @@ import { startWorker, type WorkerProcess } from "../../../scripts/testbed/server
 import type { Config } from "../src/config.ts";
 import { type Perch, startPerch } from "./harness.ts";
 
-/** One address for all workers, as a load balancer gives: the first that takes a connection serves it. */
-async function startDoor(ports: () => readonly number[]): Promise<Server> {
-  const offer = (client: Socket, [port, ...others]: readonly number[]) => {
+/** One address for all workers, as with a load balancer: each connection goes to the first worker that accepts it. */
+async function startFailoverProxy(ports: () => readonly number[]): Promise<Server> {
+  const connectToFirst = (client: Socket, [port, ...others]: readonly number[]) => {
     if (port === undefined) return client.destroy();
     const worker = connect(port, "127.0.0.1");
-    const next = () => offer(client, others);
+    const next = () => connectToFirst(client, others);
     worker.once("error", next);
     worker.once("connect", () => {
       worker.off("error", next);
@@ -25,7 +25,7 @@ async function startDoor(ports: () => readonly number[]): Promise<Server> {
     });
   };
   const server = createServer((client) =>
-    offer(
+    connectToFirst(
       client.on("error", () => client.destroy()),
       ports(),
     ),
@@ -35,21 +35,21 @@ async function startDoor(ports: () => readonly number[]): Promise<Server> {
   return server;
 }
 
-export interface PerchBehindDoor {
+export interface PerchWithWorkerProcesses {
   readonly perch: Perch;
-  /** Sees to it that there are so many worker processes. The oldest serves; the next one takes over when it is gone. */
-  readonly haveWorkers: (count: number) => Promise<void>;
-  /** Ends the worker that serves. */
-  readonly loseWorker: (signal: Parameters<WorkerProcess["end"]>[0]) => Promise<void>;
+  /** Starts worker processes until there are `count`. The oldest serves; when it ends, the next takes over. */
+  readonly ensureWorkers: (count: number) => Promise<void>;
+  /** Ends the worker that serves, with this signal. */
+  readonly endActiveWorker: (signal: Parameters<WorkerProcess["end"]>[0]) => Promise<void>;
 }
 
-async function startBehindDoor(settings: NodeJS.ProcessEnv, change: Partial<Config>) {
+async function startPerchWithWorkerProcesses(settings: NodeJS.ProcessEnv, change: Partial<Config>) {
   const engine = await startRestate();
   const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
   const perch = await startPerch({ ingressUrls: engine.ingressUrls, valkeyUrl, ...change });
   const workers: WorkerProcess[] = [];
-  const door = await startDoor(() => workers.map(({ port }) => port));
-  const address = door.address();
+  const proxy = await startFailoverProxy(() => workers.map(({ port }) => port));
+  const address = proxy.address();
   const env = {
     PERCH_WORKER_URL: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
@@ -60,27 +60,30 @@ async function startBehindDoor(settings: NodeJS.ProcessEnv, change: Partial<Conf
   };
   return {
     perch,
-    haveWorkers: async (count: number) => {
+    ensureWorkers: async (count: number) => {
       while (workers.length < count) workers.push(await startWorker(perch.database, env));
     },
-    loseWorker: async (signal: "SIGKILL" | "SIGTERM") => {
+    endActiveWorker: async (signal: "SIGKILL" | "SIGTERM") => {
       await workers[0]?.end(signal);
       workers.shift();
     },
     stop: async () => {
       for (const worker of workers) await worker.end("SIGKILL");
-      door.close();
+      proxy.close();
       await perch.stop();
       await engine.stop();
     },
   };
 }
 
-/** An API node, an engine, and workers that are processes of their own behind one address, for one test file. `settings` are the workers'. */
-export function usePerchBehindDoor(settings: NodeJS.ProcessEnv, change: Partial<Config> = {}): () => PerchBehindDoor {
-  let started: Awaited<ReturnType<typeof startBehindDoor>> | undefined;
+/** An API node, an engine and separate worker processes behind one address, for one test file. `settings` are the workers' environment. */
+export function usePerchWithWorkerProcesses(
+  settings: NodeJS.ProcessEnv,
+  change: Partial<Config> = {},
+): () => PerchWithWorkerProcesses {
+  let started: Awaited<ReturnType<typeof startPerchWithWorkerProcesses>> | undefined;
   beforeAll(async () => {
-    started = await startBehindDoor(settings, change);
+    started = await startPerchWithWorkerProcesses(settings, change);
   }, 60_000);
   afterAll(() => started?.stop());
   return () => {

@@ -1,23 +1,23 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { invokeAt, scripted } from "./invoking.ts";
-import { lastSaid, startScriptServer } from "./script-server.ts";
-import { usePerchBehindDoor } from "./worker-door.ts";
+import { createScriptedAgent, invokeAgent } from "./invoking.ts";
+import { lastUserMessage, startScriptServer } from "./script-server.ts";
+import { usePerchWithWorkerProcesses } from "./worker-door.ts";
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };
 const script = await startScriptServer((call) => {
-  if (lastSaid(call) === "warm up") return { reply: "warm" };
-  return call.step === 1 ? echo : { reply: `done: ${lastSaid(call)}`, delay_ms: 1000 };
+  if (lastUserMessage(call) === "warm up") return { reply: "warm" };
+  return call.step === 1 ? echo : { reply: `done: ${lastUserMessage(call)}`, delay_ms: 1000 };
 });
 const stepsOf = (message: string): number[] =>
-  script.calls.filter((call) => lastSaid(call) === message).map(({ step }) => step);
-const behindDoor = usePerchBehindDoor({ PERCH_SCRIPT_URL: script.url });
+  script.calls.filter((call) => lastUserMessage(call) === message).map(({ step }) => step);
+const perchWithWorkers = usePerchWithWorkerProcesses({ PERCH_SCRIPT_MODEL_URL: script.url });
 afterAll(() => script.close());
 
-async function withBot() {
-  const { perch } = behindDoor();
-  const organisation = await perch.newOrganisation();
-  await scripted(organisation);
-  expect((await invokeAt(perch, organisation.adminKey, { message: "warm up" })).data.response).toBe("warm");
+async function createOrganisationWithAgent() {
+  const { perch } = perchWithWorkers();
+  const organisation = await perch.createOrganisation();
+  await createScriptedAgent(organisation);
+  expect((await invokeAgent(perch, organisation.adminKey, { message: "warm up" })).data.response).toBe("warm");
   return organisation;
 }
 
@@ -26,26 +26,26 @@ describe("a worker that is lost", () => {
     ["killed", "SIGKILL"],
     ["stopped", "SIGTERM"],
   ] as const)(
-    "%s between two model steps: who waits gets the answer, and the first step was not repeated",
+    "%s between two model steps: waiting clients get the answer, and the first step is not repeated",
     async (how, signal) => {
-      const { perch, haveWorkers, loseWorker } = behindDoor();
-      await haveWorkers(1);
-      const { adminKey } = await withBot();
-      await haveWorkers(2);
+      const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+      await ensureWorkers(1);
+      const { adminKey } = await createOrganisationWithAgent();
+      await ensureWorkers(2);
       const context = { session_id: how };
       const waiting = [
-        invokeAt(perch, adminKey, { message: `${how} alone` }),
-        invokeAt(perch, adminKey, { message: `${how} in a session`, context }),
+        invokeAgent(perch, adminKey, { message: `${how} alone` }),
+        invokeAgent(perch, adminKey, { message: `${how} in a session`, context }),
       ];
       const messages = [`${how} alone`, `${how} in a session`];
       for (const message of messages) await expect.poll(() => stepsOf(message), { timeout: 5000 }).toEqual([1, 2]);
-      await loseWorker(signal);
+      await endActiveWorker(signal);
       const answers = await Promise.all(waiting);
       expect(answers.map(({ status, data }) => [status, data.response])).toEqual(
         messages.map((message) => [200, `done: ${message}`]),
       );
       for (const message of messages) {
-        // The step that was under way when the worker went may have been asked twice, and no other.
+        // Only the step in flight when the worker ended may have been called twice.
         expect(stepsOf(message).filter((step) => step === 1)).toHaveLength(1);
         expect(stepsOf(message).length).toBeLessThanOrEqual(3);
       }

@@ -8,7 +8,7 @@ import { createOrganisation } from "../src/organisations/create-organisation.ts"
 import { createLogger } from "../src/platform/logger.ts";
 import { shutDown } from "../src/platform/shutdown.ts";
 import { ok, send } from "./contract-client.ts";
-import { type Node, startApi, testConfig } from "./harness.ts";
+import { type ApiNode, startApi, testConfig } from "./harness.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const logger = createLogger("silent");
@@ -22,10 +22,10 @@ const script = JSON.stringify({
 let engine: Awaited<ReturnType<typeof startRestate>>;
 let database: TestDatabase;
 let config: Config;
-let node: Node;
+let node: ApiNode;
 let apiKey: string;
 
-/** A worker of a release: the release is its address. */
+/** Starts a worker of a release; each release has its own address. */
 async function startWorker(port: number): Promise<() => Promise<void>> {
   const core = composeCore({ ...config, workerPort: port }, logger);
   const worker = await composeWorker(core);
@@ -51,7 +51,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs all the time, 20 at once, until told to stop; the statuses they got. */
+/** Keeps 20 invokes in flight until stopped, and collects their statuses. */
 function load() {
   let running = true;
   const statuses: number[] = [];
@@ -66,7 +66,7 @@ function load() {
   };
   const clients = Array.from({ length: 20 }, client);
   return {
-    /** Until so many more have been answered: however busy the machine is. */
+    /** Waits until `count` more have been answered. */
     more: (count: number) => {
       const before = statuses.length;
       return expect.poll(() => statuses.length - before, { timeout: 15_000 }).toBeGreaterThan(count);

@@ -28,7 +28,7 @@ OMIT: Final = Omit()
 
 
 def path_of(template: str, **params: str) -> str:
-    """The path with its parameters in it, escaped: an id with a slash in it must not lead elsewhere."""
+    """The path with its parameters filled in and escaped."""
     for name, value in params.items():
         if value in ("", ".", ".."):
             raise ValueError(f"{name} must not be {value!r}")
@@ -50,7 +50,7 @@ def _on_the_wire(value: Any) -> Any:
     if not isinstance(value, datetime):
         return value
     if value.tzinfo is None:
-        raise ValueError("A time needs a zone: datetime.now(timezone.utc), say")
+        raise ValueError("A datetime needs a time zone, for example datetime.now(timezone.utc)")
     return value.isoformat()
 
 
@@ -65,13 +65,13 @@ class Call:
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Any = OMIT
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: One key for all tries of this call, so that however many arrive, it is done once.
+    #: The same for all attempts of this call, so that it takes effect once.
     idempotency_key: str | None = None
-    #: Seconds that one try may be silent; the client's own unless set.
+    #: Seconds; the client's timeout unless set.
     timeout: float | None = None
 
     def content(self) -> dict[str, Any]:
-        """What it says: headers, query and body."""
+        """Headers, query and body, as arguments for httpx."""
         key = {} if self.idempotency_key is None else {"idempotency-key": self.idempotency_key}
         content: dict[str, Any] = {"headers": {**self.headers, **key}}
         query = {name: _in_query(value) for name, value in self.query.items() if value is not None}

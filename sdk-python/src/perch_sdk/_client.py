@@ -24,14 +24,14 @@ def _call(method: str, path: str, query: Mapping[str, Any] | None, body: Any, ke
 
 
 class Perch(Operations):
-    """The client. Keep one and use it everywhere, also from several threads.
+    """The client. Create one and share it, also between threads.
 
-    :param api_key: ``PERCH_API_KEY`` of the environment unless given.
-    :param base_url: Where the service is, without ``/v1``; ``PERCH_URL`` of the environment unless given.
-    :param timeout: Seconds that one try may take to connect, and may then be silent.
-    :param max_retries: Tries after the first one, if it got no answer, or 408, 429, 500, 502, 503 or 504.
-    :param headers: Sent with every request besides what the client sends.
-    :param http_client: Your own, for proxies, certificates or tests. You close it.
+    :param api_key: The API key. The default is the environment variable ``PERCH_API_KEY``.
+    :param base_url: URL of the service, without ``/v1``. The default is the environment variable ``PERCH_URL``.
+    :param timeout: Seconds to wait for the connection, and then for each piece of the response, per attempt.
+    :param max_retries: Maximum number of retries after a connection error or 408, 429, 500, 502, 503 or 504.
+    :param headers: Additional headers for every request.
+    :param http_client: Your own httpx client, for proxies, certificates or tests. You have to close it.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Perch(Operations):
         max_retries: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """The same client with other limits, or more headers. It shares the connections."""
+        """A copy of the client with other options. It shares the connections."""
         known = self._transport.settings
         return type(self)(
             known.api_key,
@@ -85,19 +85,19 @@ class Perch(Operations):
         body: Any = OMIT,
         idempotency_key: str | None = None,
     ) -> Any:
-        """Any request, with the same retries and errors. Returns the whole body."""
+        """Makes any request, with the same retries and errors. Returns the whole body."""
         return self._transport.send(_call(method, path, query, body, idempotency_key))[1]
 
 
 class AsyncPerch(AsyncOperations):
-    """The client for asyncio. Keep one and use it everywhere within an event loop.
+    """The client for asyncio. Create one per event loop and share it.
 
-    :param api_key: ``PERCH_API_KEY`` of the environment unless given.
-    :param base_url: Where the service is, without ``/v1``; ``PERCH_URL`` of the environment unless given.
-    :param timeout: Seconds that one try may take to connect, and may then be silent.
-    :param max_retries: Tries after the first one, if it got no answer, or 408, 429, 500, 502, 503 or 504.
-    :param headers: Sent with every request besides what the client sends.
-    :param http_client: Your own, for proxies, certificates or tests. You close it.
+    :param api_key: The API key. The default is the environment variable ``PERCH_API_KEY``.
+    :param base_url: URL of the service, without ``/v1``. The default is the environment variable ``PERCH_URL``.
+    :param timeout: Seconds to wait for the connection, and then for each piece of the response, per attempt.
+    :param max_retries: Maximum number of retries after a connection error or 408, 429, 500, 502, 503 or 504.
+    :param headers: Additional headers for every request.
+    :param http_client: Your own httpx client, for proxies, certificates or tests. You have to close it.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class AsyncPerch(AsyncOperations):
         max_retries: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """The same client with other limits, or more headers. It shares the connections."""
+        """A copy of the client with other options. It shares the connections."""
         known = self._transport.settings
         return type(self)(
             known.api_key,
@@ -151,5 +151,5 @@ class AsyncPerch(AsyncOperations):
         body: Any = OMIT,
         idempotency_key: str | None = None,
     ) -> Any:
-        """Any request, with the same retries and errors. Returns the whole body."""
+        """Makes any request, with the same retries and errors. Returns the whole body."""
         return (await self._transport.send(_call(method, path, query, body, idempotency_key)))[1]

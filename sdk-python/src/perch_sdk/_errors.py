@@ -1,4 +1,4 @@
-"""What can go wrong. Every exception of this package is a :class:`PerchError`, and none of them holds the API key."""
+"""Exceptions. All are subclasses of :class:`PerchError`, and none contains the API key."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class PerchError(Exception):
-    """The base of all exceptions of this package."""
+    """Base class of all exceptions of this package."""
 
 
-class NoAnswerError(PerchError):
-    """No try got a whole answer: the connection failed, broke off or was silent for too long.
+class PerchConnectionError(PerchError):
+    """No attempt got a complete response: the connection failed, broke or timed out.
 
-    What was asked for may have been done. The same call with the same ``idempotency_key`` is safe.
+    The request may have been processed. It is safe to repeat the call with the same ``idempotency_key``.
     """
 
     def __init__(self, message: str, *, idempotency_key: str | None) -> None:
@@ -29,20 +29,20 @@ class NoAnswerError(PerchError):
 
 
 class RunStillRunningError(PerchError):
-    """``wait_seconds`` is over. The run goes on: follow it with ``invocations.follow(agent_id, error.request_id)``."""
+    """``wait_seconds`` passed and the run continues. See ``invocations.follow(agent_id, error.request_id)``."""
 
     def __init__(self, request_id: str, idempotency_key: str) -> None:
-        super().__init__(f"The run {request_id} has not ended yet. It goes on.")
+        super().__init__(f"The run {request_id} has not ended yet. It continues.")
         self.request_id = request_id
         self.idempotency_key = idempotency_key
 
 
 class WebhookVerificationError(PerchError):
-    """The signature of a webhook's delivery is missing, wrong or too old. Answer 401."""
+    """The signature of a webhook delivery is missing, invalid or too old. Respond with 401."""
 
 
 class ApiError(PerchError):
-    """The service refused a request, or a run failed."""
+    """The service returned an error, or a run failed."""
 
     def __init__(
         self,
@@ -59,26 +59,26 @@ class ApiError(PerchError):
         self.message = message
         #: The HTTP status.
         self.status = status
-        #: ``not_found``, say.
+        #: The error code, such as ``not_found``.
         self.code = code
-        #: What is wrong with which field.
+        #: The invalid fields.
         self.details: list[ErrorDetail] = list(details)
-        #: Of the HTTP request (``X-Request-Id``). Quote it when you ask for help.
+        #: Id of the HTTP request (``X-Request-Id``). Include it when you report a problem.
         self.request_id = request_id
-        #: Seconds to wait before another try.
+        #: Seconds to wait before retrying.
         self.retry_after = retry_after
-        #: The headers of the answer.
+        #: The response headers.
         self.headers: Mapping[str, str] = headers or {}
 
     @property
-    def run_id(self) -> str | None:
-        """The run that failed or was cancelled, if that is what happened. Its retry would get the same error."""
+    def invocation_id(self) -> str | None:
+        """``request_id`` of the run, if a run failed or was cancelled. A retry would return the same error."""
         return next((detail["error"] for detail in self.details if detail["field"] == "request_id"), None)
 
     def __str__(self) -> str:
-        told = "".join(f"; {detail['field']}: {detail['error']}" for detail in self.details)
+        details = "".join(f"; {detail['field']}: {detail['error']}" for detail in self.details)
         request = f", request {self.request_id}" if self.request_id else ""
-        return f"{self.message}{told} ({self.status} {self.code}{request})"
+        return f"{self.message}{details} ({self.status} {self.code}{request})"
 
 
 class InvalidRequestError(ApiError):
@@ -94,7 +94,7 @@ class ForbiddenError(ApiError):
 
 
 class NotFoundError(ApiError):
-    """404: there is no such thing for this API key."""
+    """404: the resource does not exist, or this API key cannot access it."""
 
 
 class ConflictError(ApiError):
@@ -106,15 +106,15 @@ class PayloadTooLargeError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """429: too many requests or runs, also after the retries."""
+    """429: too many requests or runs, even after all retries."""
 
 
 class ServerError(ApiError):
-    """500 and above: something failed over there. With a ``run_id``: the run failed, and the message says why."""
+    """500 and above: the service failed. With an ``invocation_id``: the run failed, and the message says why."""
 
 
 class UnavailableError(ServerError):
-    """503: a part of the service cannot be reached."""
+    """503: a part of the service is not available."""
 
 
 _by_code: dict[str, tuple[int, type[ApiError]]] = {
@@ -139,29 +139,29 @@ def _whole_seconds(value: object) -> float | None:
 
 
 def error_from_response(response: httpx.Response) -> ApiError:
-    """The error that an answer tells of, also if something between client and service made the answer."""
+    """The error of a response, even if it comes from a proxy."""
     try:
-        told: Any = json.loads(response.content)["error"]
-        code, message = str(told["code"]), str(told["message"])
+        error: Any = json.loads(response.content)["error"]
+        code, message = str(error["code"]), str(error["message"])
     except (ValueError, KeyError, TypeError):
-        told = {}
+        error = {}
         code = _code_by_status.get(response.status_code, "server_error")
-        message = f"The answer was {response.status_code} {response.reason_phrase}".rstrip()
+        message = f"The response was {response.status_code} {response.reason_phrase}".rstrip()
     fallback = ServerError if response.status_code >= 500 else ApiError
     kind = _by_code[code][1] if code in _by_code else fallback
     return kind(
         message,
         status=response.status_code,
         code=code,
-        details=told.get("details") or (),
+        details=error.get("details") or (),
         request_id=response.headers.get("x-request-id"),
-        retry_after=_whole_seconds(told.get("retry_after", response.headers.get("retry-after"))),
+        retry_after=_whole_seconds(error.get("retry_after", response.headers.get("retry-after"))),
         headers=response.headers,
     )
 
 
-def error_of_run(code: str, message: str, run_id: str) -> ApiError:
-    """How a stream's ``error`` event is raised: the same exception that waiting for the run would have raised."""
+def error_of_run(code: str, message: str, invocation_id: str) -> ApiError:
+    """The exception for a stream's ``error`` event: the same that ``invoke`` raises."""
     status, kind = _by_code.get(code, (500, ServerError))
-    details: list[ErrorDetail] = [{"field": "request_id", "error": run_id}]
+    details: list[ErrorDetail] = [{"field": "request_id", "error": invocation_id}]
     return kind(message, status=status, code=code, details=details)

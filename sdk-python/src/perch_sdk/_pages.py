@@ -1,4 +1,4 @@
-"""Lists that turn their own pages."""
+"""Lists that fetch their pages as they are iterated."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ T = TypeVar("T")
 
 
 class PageInfo(TypedDict):
-    """Where a page stands among all of them."""
+    """Position of a page in its list."""
 
     limit: int
     offset: int
     total: int
     has_more: bool
     total_relation: NotRequired[Literal["eq", "gte"]]
-    """``gte``: there are at least ``total``. Where it is missing, ``total`` is exact."""
+    """``gte``: there are at least ``total`` items. If it is missing, ``total`` is exact."""
     next_cursor: NotRequired[str | None]
-    """Of logs: costs less than ``offset``."""
+    """``cursor`` of the next page, where the operation takes one. Faster than ``offset``."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +50,29 @@ def _next(call: Call, page: Page[Any]) -> Call | None:
     if not info["has_more"] or not page.data:
         return None
     cursor = info.get("next_cursor")
-    place = {"cursor": cursor, "offset": None} if cursor else {"offset": info["offset"] + len(page.data)}
-    return replace(call, query={**call.query, **place})
+    position = {"cursor": cursor, "offset": None} if cursor else {"offset": info["offset"] + len(page.data)}
+    return replace(call, query={**call.query, **position})
 
 
-def _in_large_pages(call: Call, most: int) -> Call:
-    """Who wants all of them wants few requests, unless they said how many at a time."""
-    return replace(call, query={**call.query, "limit": call.query.get("limit") or most})
+def _in_large_pages(call: Call, max_limit: int) -> Call:
+    """Uses the largest page unless ``limit`` is given, to make fewer requests."""
+    return replace(call, query={**call.query, "limit": call.query.get("limit") or max_limit})
 
 
 class Pager(Generic[T]):
-    """A list: ``for item in pager`` goes through all pages, :meth:`page` asks for one. Nothing is sent before that."""
+    """A list: ``for item in pager`` iterates over all pages, :meth:`page` fetches one. Requests are made on demand."""
 
-    def __init__(self, transport: Transport, call: Call, most: int) -> None:
+    def __init__(self, transport: Transport, call: Call, max_limit: int) -> None:
         self._transport = transport
         self._call = call
-        self._most = most
+        self._max_limit = max_limit
 
     def page(self) -> Page[T]:
-        """The page that ``limit`` and ``offset`` name."""
+        """Fetches the page at ``limit`` and ``offset``."""
         return _page(self._transport.send(self._call)[1])
 
     def pages(self) -> Iterator[Page[T]]:
-        call: Call | None = _in_large_pages(self._call, self._most)
+        call: Call | None = _in_large_pages(self._call, self._max_limit)
         while call:
             page = _page(self._transport.send(call)[1])
             yield page
@@ -84,19 +84,19 @@ class Pager(Generic[T]):
 
 
 class AsyncPager(Generic[T]):
-    """A list: ``async for item in pager`` goes through all pages, ``await pager.page()`` asks for one."""
+    """A list: ``async for item in pager`` iterates over all pages, ``await pager.page()`` fetches one."""
 
-    def __init__(self, transport: AsyncTransport, call: Call, most: int) -> None:
+    def __init__(self, transport: AsyncTransport, call: Call, max_limit: int) -> None:
         self._transport = transport
         self._call = call
-        self._most = most
+        self._max_limit = max_limit
 
     async def page(self) -> Page[T]:
-        """The page that ``limit`` and ``offset`` name."""
+        """Fetches the page at ``limit`` and ``offset``."""
         return _page((await self._transport.send(self._call))[1])
 
     async def pages(self) -> AsyncIterator[Page[T]]:
-        call: Call | None = _in_large_pages(self._call, self._most)
+        call: Call | None = _in_large_pages(self._call, self._max_limit)
         while call:
             page = _page((await self._transport.send(call))[1])
             yield page

@@ -1,4 +1,4 @@
-"""What a stream of a run tells, without knowing how it is read."""
+"""Events of a run's stream."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Token:
-    """The agent says something: ``text_so_far = text_so_far[:offset] + text``, for each step anew.
+    """A piece of the model's text: ``text_so_far = text_so_far[:offset] + text``. Each step has its own text.
 
-    Mostly ``offset`` is the length of what you have. It is smaller when a step was tried again and says something else.
+    Usually ``offset`` is the length of the text so far. It is smaller if a step was retried with a different text.
     """
 
     step: int
@@ -29,7 +29,7 @@ class Token:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool is called, or has answered."""
+    """A tool call was started, completed or failed."""
 
     step: int
     call: int
@@ -41,7 +41,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Done:
-    """The run has completed: the last event."""
+    """The run completed. The last event."""
 
     result: InvocationResult
     type: Literal["done"] = "done"
@@ -51,28 +51,28 @@ RunEvent = Token | ToolCall | Done
 
 
 class RunReader:
-    """Turns what the service sends into events, each once, whatever the connection did."""
+    """Turns server-sent events into events of a run. Each comes once, even after a reconnect."""
 
     def __init__(self) -> None:
-        self.said = RunText()
+        self.text = RunText()
         self.result: InvocationResult | None = None
 
     def read(self, event: ServerSentEvent) -> RunEvent | None:
-        """None for what changes nothing, and for events of tomorrow. Raises what the run failed with."""
+        """None for tokens that change nothing and for unknown events. Raises the error of a failed run."""
         if event.event == "token":
             return self._token(json.loads(event.data))
         if event.event == "tool":
-            told = json.loads(event.data)
-            return ToolCall(told["step"], told["call"], told["name"], told["status"], told.get("arguments"))
+            data = json.loads(event.data)
+            return ToolCall(data["step"], data["call"], data["name"], data["status"], data.get("arguments"))
         if event.event == "done":
             result: InvocationResult = json.loads(event.data)
             self.result = result
             return Done(result)
         if event.event == "error":
-            told = json.loads(event.data)
-            raise error_of_run(told["code"], told["message"], told["request_id"])
+            data = json.loads(event.data)
+            raise error_of_run(data["code"], data["message"], data["request_id"])
         return None
 
-    def _token(self, told: dict[str, Any]) -> Token | None:
-        change = self.said.take(told["step"], told["offset"], told["text"])
-        return None if change is None else Token(told["step"], *change)
+    def _token(self, data: dict[str, Any]) -> Token | None:
+        change = self.text.take(data["step"], data["offset"], data["text"])
+        return None if change is None else Token(data["step"], *change)

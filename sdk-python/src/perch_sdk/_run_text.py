@@ -35,25 +35,25 @@ class RunText:
         self._pieces = ["".join(self._pieces)]
         return self._pieces[0]
 
-    def take(self, step: int, offset: int, said: str) -> tuple[int, str] | None:
+    def take(self, step: int, offset: int, text: str) -> tuple[int, str] | None:
         """Where the text changes and what stands there from now on, in characters; None if nothing changes."""
         if step != self.step:
             self.step = step
             self._begin("")
-        return self._append(said) if offset == self._units else self._replace(offset, said)
+        return self._append(text) if offset == self._units else self._replace(offset, text)
 
-    def _append(self, said: str) -> tuple[int, str] | None:
-        piece = _text(_units(self._half + said))
+    def _append(self, text: str) -> tuple[int, str] | None:
+        piece = _text(_units(self._half + text))
         start, self._half = self._characters, piece[-1] if _ends_in_half(piece) else ""
         piece = piece.removesuffix(self._half)
-        self._units += len(_units(said)) // 2
+        self._units += len(_units(text)) // 2
         self._characters += len(piece)
         self._pieces.append(piece)
         return (start, piece) if piece else None
 
-    def _replace(self, offset: int, said: str) -> tuple[int, str] | None:
+    def _replace(self, offset: int, text: str) -> tuple[int, str] | None:
         before = self.text
-        self._begin(_text(_units(before + self._half)[: offset * 2] + _units(said)))
+        self._begin(_text(_units(before + self._half)[: offset * 2] + _units(text)))
         after = self.text
         if after == before:
             return None

@@ -1,4 +1,4 @@
-"""What a client is told when it is made, the same for both."""
+"""Settings of both clients."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from ._call import Call
 
-#: Three heartbeats of the service: a stream that is silent for longer is broken.
-_silent_seconds = 45.0
-#: One request waits for a run for so long. Longer runs are asked for again: many proxies end a request after a minute.
+#: Three heartbeats of the service: a stream without data for longer is broken.
+_idle_timeout_seconds = 45.0
+#: How long one request waits for a run before it is repeated: many proxies end a request after a minute.
 _wait_seconds = 30
 
 
@@ -57,12 +57,12 @@ class Settings:
         return self.timeout if call.timeout is None else call.timeout
 
     def request(self, call: Call) -> dict[str, Any]:
-        """What httpx makes a request of."""
+        """Arguments of httpx's ``build_request``."""
         return self._request(call, self.seconds(call), accept="application/json")
 
     def stream_request(self, call: Call, last_event_id: str | None) -> dict[str, Any]:
         resume = {} if last_event_id is None else {"last-event-id": last_event_id}
-        timeout = httpx.Timeout(self.seconds(call), read=_silent_seconds)
+        timeout = httpx.Timeout(self.seconds(call), read=_idle_timeout_seconds)
         return self._request(call, timeout, accept="text/event-stream", **resume)
 
     def _request(self, call: Call, timeout: float | httpx.Timeout, **headers: str) -> dict[str, Any]:
@@ -77,14 +77,14 @@ class Settings:
         }
 
     def waiting(self, call: Call, remaining: float | None) -> Call:
-        """The call with the wish to wait for the run, and a limit that leaves time for it."""
+        """The call with a ``Prefer: wait`` header and a timeout that leaves time for it."""
         wait = _wait_seconds if remaining is None else min(_wait_seconds, max(0, math.ceil(remaining)))
         headers = {**call.headers, "prefer": f"wait={wait}"}
         return replace(call, headers=headers, timeout=wait + self.seconds(call))
 
 
 class Wait:
-    """How much is left of the time to wait."""
+    """A deadline for waiting."""
 
     def __init__(self, seconds: float | None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""Streams that come back by themselves: of a run, and of whatever else can be followed."""
+"""Event streams that reconnect by themselves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ended = "The stream was closed before the run ended. The run goes on."
 
 
 class EventStream(Generic[T]):
-    """What happens, as it happens, until you leave: ``for entry in stream``. Use it in a ``with``."""
+    """An endless stream of events: ``for entry in stream``. Use it in a ``with``, or close it."""
 
     def __init__(self, transport: Transport, call: Call) -> None:
         self._events: Generator[ServerSentEvent, None, None] = transport.events(call)
@@ -45,9 +45,9 @@ class EventStream(Generic[T]):
 
 
 class RunStream(EventStream[RunEvent]):
-    """A run while it happens: ``for event in stream``, or just :meth:`text` or :meth:`result`.
+    """Events of a run: ``for event in stream``, or just :meth:`text` or :meth:`result`.
 
-    Comes back by itself after a broken connection, and goes on where it was. Leaving it does not stop the run.
+    Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
     """
 
     def __init__(self, transport: Transport, call: Call) -> None:
@@ -65,11 +65,11 @@ class RunStream(EventStream[RunEvent]):
 
     @property
     def text_so_far(self) -> str:
-        """What the step under way has said until now."""
-        return self._reader.said.text
+        """The current step's text so far."""
+        return self._reader.text.text
 
     def result(self) -> InvocationResult:
-        """Reads to the end, and returns what ``invoke`` would have returned."""
+        """Reads the stream to its end and returns the same as ``invoke``."""
         for _ in self:
             pass
         if self._reader.result is None:
@@ -77,12 +77,12 @@ class RunStream(EventStream[RunEvent]):
         return self._reader.result
 
     def text(self) -> str:
-        """Reads to the end, and returns the answer."""
+        """Reads the stream to its end and returns the response."""
         return self.result()["response"]
 
 
 class AsyncEventStream(Generic[T]):
-    """What happens, as it happens, until you leave: ``async for entry in stream``. Use it in an ``async with``."""
+    """An endless stream of events: ``async for entry in stream``. Use it in an ``async with``, or close it."""
 
     def __init__(self, transport: AsyncTransport, call: Call) -> None:
         self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call)
@@ -109,9 +109,9 @@ class AsyncEventStream(Generic[T]):
 
 
 class AsyncRunStream(AsyncEventStream[RunEvent]):
-    """A run while it happens: ``async for event in stream``, or just :meth:`text` or :meth:`result`.
+    """Events of a run: ``async for event in stream``, or just :meth:`text` or :meth:`result`.
 
-    Comes back by itself after a broken connection, and goes on where it was. Leaving it does not stop the run.
+    Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
     """
 
     def __init__(self, transport: AsyncTransport, call: Call) -> None:
@@ -129,11 +129,11 @@ class AsyncRunStream(AsyncEventStream[RunEvent]):
 
     @property
     def text_so_far(self) -> str:
-        """What the step under way has said until now."""
-        return self._reader.said.text
+        """The current step's text so far."""
+        return self._reader.text.text
 
     async def result(self) -> InvocationResult:
-        """Reads to the end, and returns what ``invoke`` would have returned."""
+        """Reads the stream to its end and returns the same as ``invoke``."""
         async for _ in self:
             pass
         if self._reader.result is None:
@@ -141,5 +141,5 @@ class AsyncRunStream(AsyncEventStream[RunEvent]):
         return self._reader.result
 
     async def text(self) -> str:
-        """Reads to the end, and returns the answer."""
+        """Reads the stream to its end and returns the response."""
         return (await self.result())["response"]

@@ -1,4 +1,4 @@
-"""How calls are sent: tried again, waited for, followed. The two differ in nothing but ``await``."""
+"""Sends calls, with retries. The two classes differ only in ``await``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._errors import RunStillRunningError
-from ._retries import Tries
+from ._retries import Attempts
 from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
 
@@ -26,8 +26,8 @@ def _is_event_stream(response: httpx.Response) -> bool:
     return response.is_success and response.headers.get("content-type", "").startswith("text/event-stream")
 
 
-def _after_no_stream(tries: Tries, response: httpx.Response) -> float:
-    return tries.after_failure(_cut) if response.is_success else tries.after_refusal(response)
+def _after_failed_open(attempts: Attempts, response: httpx.Response) -> float:
+    return attempts.after_failure(_cut) if response.is_success else attempts.after_error_response(response)
 
 
 class Transport:
@@ -36,8 +36,8 @@ class Transport:
         self.http = http
 
     def send(self, call: Call) -> tuple[int, Any]:
-        """Tries until there is an answer. Returns its status and its body."""
-        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        """Sends with retries. Returns the status and the body of the response."""
+        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
         while True:
             request = self.http.build_request(**self.settings.request(call))
             try:
@@ -45,13 +45,13 @@ class Transport:
                 if response.is_success:
                     return response.status_code, response.json()
             except (httpx.RequestError, ValueError) as failure:
-                pause = tries.after_failure(failure)
+                pause = attempts.after_failure(failure)
             else:
-                pause = tries.after_refusal(response)
+                pause = attempts.after_error_response(response)
             time.sleep(pause)
 
     def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
-        """Asks again, with the same key, until the run has ended: one request need not outlast it."""
+        """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
         wait = Wait(wait_seconds)
         while True:
             status, body = self.send(self.settings.waiting(call, wait.remaining()))
@@ -62,8 +62,8 @@ class Transport:
                 raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
 
     def events(self, call: Call) -> Generator[ServerSentEvent, None, None]:
-        """The events of a stream, without end: whoever reads knows which one is the last."""
-        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
+        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
         last_event_id: str | None = None
         while True:
             request = self.settings.stream_request(call, last_event_id)
@@ -74,16 +74,16 @@ class Transport:
                         for chunk in response.iter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:
-                                    continue  # the node that served the stream failed; the run goes on
+                                    continue  # the node that served the stream failed; the run continues
                                 last_event_id = event.id
-                                tries.begin_anew()
+                                attempts.reset()
                                 yield event
-                        pause = tries.after_failure(_cut)
+                        pause = attempts.after_failure(_cut)
                     else:
                         response.read()
-                        pause = _after_no_stream(tries, response)
+                        pause = _after_failed_open(attempts, response)
             except httpx.RequestError as failure:
-                pause = tries.after_failure(failure)
+                pause = attempts.after_failure(failure)
             time.sleep(pause)
 
 
@@ -93,8 +93,8 @@ class AsyncTransport:
         self.http = http
 
     async def send(self, call: Call) -> tuple[int, Any]:
-        """Tries until there is an answer. Returns its status and its body."""
-        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        """Sends with retries. Returns the status and the body of the response."""
+        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
         while True:
             request = self.http.build_request(**self.settings.request(call))
             try:
@@ -102,13 +102,13 @@ class AsyncTransport:
                 if response.is_success:
                     return response.status_code, response.json()
             except (httpx.RequestError, ValueError) as failure:
-                pause = tries.after_failure(failure)
+                pause = attempts.after_failure(failure)
             else:
-                pause = tries.after_refusal(response)
+                pause = attempts.after_error_response(response)
             await asyncio.sleep(pause)
 
     async def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
-        """Asks again, with the same key, until the run has ended: one request need not outlast it."""
+        """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
         wait = Wait(wait_seconds)
         while True:
             status, body = await self.send(self.settings.waiting(call, wait.remaining()))
@@ -119,8 +119,8 @@ class AsyncTransport:
                 raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
 
     async def events(self, call: Call) -> AsyncGenerator[ServerSentEvent, None]:
-        """The events of a stream, without end: whoever reads knows which one is the last."""
-        tries = Tries(self.settings.max_retries, call.idempotency_key)
+        """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
+        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
         last_event_id: str | None = None
         while True:
             request = self.settings.stream_request(call, last_event_id)
@@ -131,14 +131,14 @@ class AsyncTransport:
                         async for chunk in response.aiter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:
-                                    continue  # the node that served the stream failed; the run goes on
+                                    continue  # the node that served the stream failed; the run continues
                                 last_event_id = event.id
-                                tries.begin_anew()
+                                attempts.reset()
                                 yield event
-                        pause = tries.after_failure(_cut)
+                        pause = attempts.after_failure(_cut)
                     else:
                         await response.aread()
-                        pause = _after_no_stream(tries, response)
+                        pause = _after_failed_open(attempts, response)
             except httpx.RequestError as failure:
-                pause = tries.after_failure(failure)
+                pause = attempts.after_failure(failure)
             await asyncio.sleep(pause)

@@ -1,4 +1,4 @@
-"""Checks that a delivery of a webhook is genuine."""
+"""Verifies the signatures of webhook deliveries."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def verify(
     *,
     tolerance_seconds: float | None = 300.0,
 ) -> Event:
-    """The event of a delivery, if its signature is right; else raises :class:`WebhookVerificationError`: answer 401.
+    """Returns the event of a delivery. Raises :class:`WebhookVerificationError` if its signature is invalid.
 
-    :param body: The bytes that came. JSON that was read and written again may differ.
-    :param headers: Of the request; how their names are written does not matter.
-    :param secret: As it was shown, ``whsec_`` included; or several, while a secret is being rotated.
-    :param tolerance_seconds: How old or how far ahead a delivery may be. None takes any age, and then
-        ``X-Service-Signature`` alone will do: it holds no time, so a replay cannot be told by it.
+    :param body: The raw request body. Do not parse and serialise it first: the bytes would differ.
+    :param headers: The request headers. Their case does not matter.
+    :param secret: The webhook's secret, including ``whsec_``, or several during a rotation.
+    :param tolerance_seconds: Maximum difference between the delivery's timestamp and now. None accepts any age, and
+        also deliveries with only ``X-Service-Signature``, which has no timestamp and does not protect from replays.
     """
     raw = body.encode() if isinstance(body, str) else bytes(body)
     secrets = [secret] if isinstance(secret, str) else list(secret)
@@ -49,7 +49,7 @@ def verify(
 
 
 def _check_standard(raw: bytes, headers: Mapping[str, str], secrets: list[str], tolerance: float | None) -> None:
-    """As Standard Webhooks says: over id, time and body, keyed with the bytes behind ``whsec_``."""
+    """Standard Webhooks: HMAC of id, timestamp and body, keyed with the decoded secret after ``whsec_``."""
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isascii() or not timestamp.isdigit():
         raise WebhookVerificationError("The delivery has no time")
@@ -74,7 +74,7 @@ def _key(secret: str) -> bytes:
 
 
 def _must_match(expected: list[bytes], given: list[str]) -> None:
-    # All pairs, in constant time: how long it takes tells nothing.
+    # Compare all pairs in constant time.
     matches = [hmac.compare_digest(one, other.encode()) for one in expected for other in given]
     if not any(matches):
         raise WebhookVerificationError("The signature does not match")

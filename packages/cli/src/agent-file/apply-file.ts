@@ -14,12 +14,12 @@ export interface Plan {
 }
 
 /** Says where in the file the refused fields are. */
-async function pointingAt<T>({ placeOf }: AgentDocument, work: () => Promise<T>): Promise<T> {
+async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof InvalidRequestError) || error.details.length === 0) throw error;
-    const lines = error.details.map(({ field, error: reason }) => `${placeOf(field)}: ${field}: ${reason}`);
+    const lines = error.details.map(({ field, error: reason }) => `${locationOf(field)}: ${field}: ${reason}`);
     throw new Problem(lines.join("\n"), `(${error.status} ${error.code}, request ${error.requestId})`);
   }
 }
@@ -30,8 +30,8 @@ function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): R
   const patch: Record<string, unknown> = {};
   for (const field of fields) patch[field] = wanted[field] ?? null;
   if (isObject(patch.security) && isObject(current.security)) {
-    const gone = Object.keys(current.security).filter((block) => !(block in (wanted.security as object)));
-    patch.security = { ...Object.fromEntries(gone.map((block) => [block, null])), ...patch.security };
+    const removed = Object.keys(current.security).filter((block) => !(block in (wanted.security as object)));
+    patch.security = { ...Object.fromEntries(removed.map((block) => [block, null])), ...patch.security };
   }
   return patch;
 }
@@ -52,7 +52,7 @@ async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
       changes,
       run: async () => {
         if (changes.length === 0) return;
-        await pointingAt(document, () => perch.request("PATCH /v1/agents/{agent_id}", { params, body }));
+        await withLocation(document, () => perch.request("PATCH /v1/agents/{agent_id}", { params, body }));
       },
     };
   } catch (error) {
@@ -64,7 +64,7 @@ async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
       changes: changesBetween({}, definition),
       run: async () => {
         try {
-          await pointingAt(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
+          await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
         } catch (conflict) {
           // Somebody made it meanwhile: perch dev does when the file is saved.
           if (!(conflict instanceof ConflictError)) throw conflict;

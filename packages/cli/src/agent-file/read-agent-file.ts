@@ -11,7 +11,7 @@ export interface AgentDocument {
   readonly name: string;
   readonly fields: Fields;
   /** `agent.yaml:7`, for a path such as `limits.max_steps`: as near as there is something to point at. */
-  readonly placeOf: (path: string) => string;
+  readonly locationOf: (path: string) => string;
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -34,7 +34,7 @@ export function readAgentFile(file: string): AgentDocument[] {
     const fields: unknown = document.toJS();
     if (!isObject(fields) || typeof fields.name !== "string")
       throw new Problem(`${placeAt(document.range[0])}: an agent needs a name.`);
-    const placeOf = (path: string): string => {
+    const locationOf = (path: string): string => {
       const steps = path.split(".").filter(Boolean);
       for (let length = steps.length; length > 0; length--) {
         const node = document.getIn(steps.slice(0, length), true) as { range?: [number, number, number] } | undefined;
@@ -42,7 +42,7 @@ export function readAgentFile(file: string): AgentDocument[] {
       }
       return basename(file);
     };
-    return { name: fields.name, fields, placeOf };
+    return { name: fields.name, fields, locationOf };
   });
 }
 

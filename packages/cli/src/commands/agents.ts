@@ -9,13 +9,17 @@ const list = command({
   summary: "List agents.",
   options: {
     ...listOptions,
-    sort: { type: "string", value: "FIELD", help: "created_at, updated_at or name; -name descends." },
+    sort: {
+      type: "string",
+      value: "FIELD",
+      help: "created_at, updated_at or name; a leading - sorts in descending order.",
+    },
   },
   run: async ({ perch, terminal, show, signal }, _, { sort, ...page }) => {
     const query = { ...pageOf(page), ...(sort !== undefined && { sort: sort as "name" }) };
     const found = await perch().agents.list(query, { signal });
     show(found, () => {
-      if (found.data.length === 0) return terminal.note("No agent yet. perch init and perch apply make one.");
+      if (found.data.length === 0) return terminal.note("No agents yet. Create one with perch init and perch apply.");
       const rows = found.data.map(({ name, status, id, created_at }) => [
         name,
         coloured(terminal, status),
@@ -41,19 +45,19 @@ const get = command({
 
 const remove = command({
   name: "agents delete",
-  summary: "Delete an agent. Keys that belong to it are revoked.",
+  summary: "Delete an agent. Its API keys are revoked.",
   args: ["agent"],
   options: { yes: yesOption },
   run: async ({ perch, terminal, show, signal }, { agent }, { yes }) => {
-    if (!(await terminal.confirm(`Delete the agent ${agent} for ever?`, yes === true))) return;
+    if (!(await terminal.confirm(`Delete the agent ${agent} permanently?`, yes === true))) return;
     const deleted = await perch().agents.delete(agent, { signal });
-    show(deleted, () => terminal.line(`${agent} is gone.`));
+    show(deleted, () => terminal.line(`${agent} deleted.`));
   },
 });
 
 const pause = command({
   name: "agents pause",
-  summary: "Let an agent refuse new invocations.",
+  summary: "Pause an agent: it rejects new invocations.",
   args: ["agent"],
   run: async ({ perch, terminal, show, signal }, { agent }) => {
     const changed = await perch().agents.pause(agent, { signal });
@@ -63,7 +67,7 @@ const pause = command({
 
 const resume = command({
   name: "agents resume",
-  summary: "Let a paused agent take invocations again.",
+  summary: "Resume a paused agent.",
   args: ["agent"],
   run: async ({ perch, terminal, show, signal }, { agent }) => {
     const changed = await perch().agents.resume(agent, { signal });

@@ -17,11 +17,10 @@ function requestOf(method: string, address: string, body: string | undefined) {
 
 export const api = command({
   name: "api",
-  summary: "Call any operation of the API and print its answer.",
-  details:
-    "With the key, the retries and the errors of the other commands. --data - reads the body from standard input.",
+  summary: "Call any operation of the API and print its response.",
+  details: "Uses the same key, retries and errors as other commands. --data - reads the body from standard input.",
   args: ["method", "path"],
-  options: { data: { type: "string", short: "d", value: "JSON", help: "The body." } },
+  options: { data: { type: "string", short: "d", value: "JSON", help: "The request body." } },
   examples: ["perch api GET '/v1/agents?limit=1'", "perch api POST /v1/agents/support/pause"],
   run: async ({ perch, terminal, signal }, { method, path }, { data }) => {
     const body = data === "-" ? await terminal.readAll() : data;

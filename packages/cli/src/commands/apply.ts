@@ -7,12 +7,12 @@ const verbs = { created: "create", updated: "update", unchanged: "no change" } a
 
 export const apply = command({
   name: "apply",
-  summary: "Make agents be what a file says: shows what would change, asks, and does it.",
+  summary: "Create or update agents from a file: shows the changes, asks, and applies them.",
   details:
-    "The file is the whole truth: what it leaves out gets its default again, except `security`, which is only touched if it is named.\nIt changes the draft. An agent that was deployed goes on as it was until perch deploy.",
+    "The file is the complete definition: fields that it omits are reset to their defaults, except `security`, which changes only if the file has it.\nThis changes the draft. A deployed agent stays as it is until perch deploy.",
   options: {
-    file: { type: "string", short: "f", value: "FILE", help: "The file; agent.yaml unless set." },
-    "dry-run": { type: "boolean", help: "Show what would change, and stop." },
+    file: { type: "string", short: "f", value: "FILE", help: "The file. Default: agent.yaml." },
+    "dry-run": { type: "boolean", help: "Only show what would change." },
     yes: yesOption,
   },
   examples: ["perch apply", "perch apply -f agents/support.yaml --yes"],

@@ -6,9 +6,9 @@ import { contextOf, contextOptions } from "./invoke.ts";
 
 export const chat = command({
   name: "chat",
-  summary: "Talk with an agent, in one session.",
+  summary: "Chat with an agent, in one session.",
   details:
-    "An empty line is passed over; ctrl-d ends it. --session takes up a conversation of before. With --json, one line for each answer.",
+    "Empty lines are ignored; ctrl-d ends the chat. --session continues an earlier conversation. --json prints one line per response.",
   args: ["agent"],
   options: contextOptions,
   run: async ({ perch, terminal, isJson, signal }, { agent }, options) => {

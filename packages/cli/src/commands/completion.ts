@@ -67,14 +67,14 @@ function fish(commands: readonly Command[]): string {
 export const completion = (commands: () => readonly Command[]): Command =>
   command({
     name: "completion",
-    summary: "Print a script that completes commands and options in your shell.",
+    summary: "Print a completion script for your shell.",
     details:
       'bash and zsh: eval "$(perch completion bash)" in your .bashrc or .zshrc. fish: perch completion fish | source',
     args: ["shell"],
     run: async ({ terminal, show }, { shell }) => {
       const scripts = { bash, zsh, fish };
       const script = scripts[shell as keyof typeof scripts]?.(commands());
-      if (script === undefined) throw new UsageError(`perch completion: a shell is one of ${shells.join(", ")}.`);
+      if (script === undefined) throw new UsageError(`perch completion: shell must be one of ${shells.join(", ")}.`);
       show({ shell, script }, () => terminal.line(script));
     },
   });

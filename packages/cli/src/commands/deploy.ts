@@ -8,14 +8,14 @@ import { Problem, UsageError } from "../problem.ts";
 /** `v20260131-120000`: one that nobody has used, in the order of time. */
 const newLabel = (): string => `v${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
 
-const share = (option: string, text: string): number => {
+const parseNumber = (option: string, text: string): number => {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value)) throw new UsageError(`perch deploy: --${option} is a number.`);
   return value;
 };
 
 /** Waits for the checks to end: it is live then, or it has failed and what was live stays so. */
-async function untilDecided({ perch, terminal, signal }: Session, first: Deployment): Promise<Deployment> {
+async function waitForChecks({ perch, terminal, signal }: Session, first: Deployment): Promise<Deployment> {
   const client = perch();
   let deployment = first;
   if (deployment.status === "pending") terminal.note("checking the model, the tools and the limits…");
@@ -27,11 +27,27 @@ async function untilDecided({ perch, terminal, signal }: Session, first: Deploym
 }
 
 const guardOptions = {
-  "max-error-rate-increase": { type: "string", value: "0.05", help: "Canary: ends if it fails that much more often." },
-  "max-p95-ratio": { type: "string", value: "1.5", help: "Canary: ends if its p95 is that much higher." },
-  "max-mean-tokens-ratio": { type: "string", value: "1.5", help: "Canary: ends if it takes that many more tokens." },
-  "min-runs": { type: "string", value: "N", help: "Canary: runs of each before anything is judged; 50 unless set." },
-  window: { type: "string", value: "TIME", help: "Canary: how long it is watched; 1h unless set." },
+  "max-error-rate-increase": {
+    type: "string",
+    value: "0.05",
+    help: "Canary: roll back if its error rate is higher by more than this.",
+  },
+  "max-p95-ratio": {
+    type: "string",
+    value: "1.5",
+    help: "Canary: roll back if its p95 run time is more than this many times the live one's.",
+  },
+  "max-mean-tokens-ratio": {
+    type: "string",
+    value: "1.5",
+    help: "Canary: roll back if its mean tokens per run are more than this many times the live one's.",
+  },
+  "min-runs": {
+    type: "string",
+    value: "N",
+    help: "Canary: runs of each deployment before they are compared. Default: 50.",
+  },
+  window: { type: "string", value: "TIME", help: "Canary: how long to watch it. Default: 1h." },
 } as const;
 
 function guardsOf(options: { readonly [K in keyof typeof guardOptions]?: string }) {
@@ -45,21 +61,21 @@ function guardsOf(options: { readonly [K in keyof typeof guardOptions]?: string 
     min_runs: runs === undefined ? undefined : parseWhole("min-runs", runs),
     window_seconds: window === undefined ? undefined : parseDuration("window", window),
   });
-  const numbers = Object.entries(rules).map(([name, text]) => [name, share(name.replaceAll("_", "-"), text)]);
+  const numbers = Object.entries(rules).map(([name, text]) => [name, parseNumber(name.replaceAll("_", "-"), text)]);
   if (numbers.length === 0 && Object.keys(limits).length === 0) return undefined;
   return { ...(Object.fromEntries(numbers) as { max_p95_ratio?: number }), ...limits };
 }
 
 export const deploy = command({
   name: "deploy",
-  summary: "Make the agent's draft a version and put it live; waits for the checks and says what they found.",
-  details: "A deployment that fails its checks changes nothing: what was live stays live. Exit code 1 then.",
+  summary: "Deploy the agent's draft as a new version: waits for the checks and shows their result.",
+  details: "If the checks fail, the exit code is 1 and the live version stays live.",
   args: ["agent"],
   options: {
-    label: { type: "string", value: "LABEL", help: "The version's label; made from the time unless set." },
-    environment: { type: "string", value: "NAME", help: "Where; production unless set." },
-    canary: { type: "string", value: "PERCENT", help: "Only this share of requests, beside what is live." },
-    redeploy: { type: "boolean", help: "Deploy a version that exists as it is, though the draft has changed since." },
+    label: { type: "string", value: "LABEL", help: "Label of the version. Default: made from the current time." },
+    environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
+    canary: { type: "string", value: "PERCENT", help: "Create a canary that gets this share of requests." },
+    redeploy: { type: "boolean", help: "Deploy an existing version even though the draft has changed since." },
     ...guardOptions,
   },
   examples: ["perch deploy support", "perch deploy support --label v2 --canary 10 --max-p95-ratio 1.5"],
@@ -73,7 +89,7 @@ export const deploy = command({
     };
     const created = await perch().deployments.create(agent, body, { signal });
     terminal.note(`${label} to ${environment}: ${created.id}`);
-    const decided = await untilDecided(session, created);
+    const decided = await waitForChecks(session, created);
     const hint = `${decided.id} has failed; what was live stays live.`;
     if (decided.status === "failed") throw new Problem(decided.error ?? "The checks failed.", hint);
     show(decided, () => {

@@ -12,11 +12,11 @@ const list = command({
   args: ["agent"],
   options: {
     ...listOptions,
-    environment: { type: "string", value: "NAME", help: "Only those of this environment." },
+    environment: { type: "string", value: "NAME", help: "Only deployments of this environment." },
     status: {
       type: "string",
       choices: ["pending", "active", "failed", "superseded", "rolled_back"],
-      help: "Only these.",
+      help: "Only deployments with this status.",
     },
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { environment, status, ...page }) => {
@@ -50,16 +50,16 @@ const promote = command({
 
 const abort = command({
   name: "deployments abort",
-  summary: "Take a canary out: the live deployment gets all requests.",
+  summary: "Abort a canary: the live deployment gets all requests.",
   args: ["agent", "deployment"],
   run: async ({ perch, terminal, show, signal }, { agent, deployment }) => {
     const changed = await perch().deployments.abort(agent, deployment, { signal });
-    show(changed, () => terminal.line(`${changed.version} gets no request any more.`));
+    show(changed, () => terminal.line(`${changed.version} gets no more requests.`));
   },
 });
 
-const share = command({
-  name: "deployments share",
+const traffic = command({
+  name: "deployments traffic",
   summary: "Change the share of requests that a canary gets.",
   args: ["agent", "deployment", "percent"],
   run: async ({ perch, terminal, show, signal }, { agent, deployment, percent }) => {
@@ -71,10 +71,10 @@ const share = command({
 
 export const rollback = command({
   name: "rollback",
-  summary: "Put the version before the live one back, or that of a deployment you name.",
+  summary: "Roll back to the previous version, or to the version of a given deployment.",
   args: ["agent", "deployment?"],
   options: {
-    environment: { type: "string", value: "NAME", help: "Where; production unless set." },
+    environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
     yes: yesOption,
   },
   run: async ({ perch, terminal, show, signal }, { agent, deployment }, { environment = "production", yes }) => {
@@ -114,7 +114,7 @@ const versions = command({
 
 const diff = command({
   name: "versions diff",
-  summary: "Show what changes from one version to another, or to the draft.",
+  summary: "Show the changes from one version to another, or to the draft.",
   args: ["agent", "version", "to?"],
   run: async ({ perch, terminal, show, signal }, { agent, version, to }) => {
     const found = await perch().versions.diff(agent, version, given({ to }), { signal });
@@ -122,4 +122,4 @@ const diff = command({
   },
 });
 
-export const deploymentCommands = [list, promote, abort, share, versions, diff];
+export const deploymentCommands = [list, promote, abort, traffic, versions, diff];

@@ -12,7 +12,7 @@ import { errorText } from "../report-error.ts";
 const agentFile = "agent.yaml";
 
 /** Applies the file now and whenever it changes, until the signal. A wrong file is reported and waited for, not fatal. */
-async function keepApplied({ terminal, cwd }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
+async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
   const perch = new Perch({ baseUrl: dev.state.url, apiKey: dev.state.key });
   const file = join(cwd, agentFile);
   const apply = async (): Promise<void> => {
@@ -50,7 +50,7 @@ async function keepApplied({ terminal, cwd }: Session, dev: Dev, signal: AbortSi
   }
 }
 
-function sayHowToTry({ terminal, show, cwd }: Session, { state, isFirst }: Dev, seconds: string): void {
+function printNextSteps({ terminal, show, cwd }: Session, { state, isFirst }: Dev, seconds: string): void {
   const { url, key } = state;
   show({ url, key, ready_after_seconds: Number(seconds) }, () => {
     terminal.line(`Perch is ready after ${seconds} s at ${url} (docs at ${url}/docs). Everything is in .perch/.`);
@@ -66,12 +66,12 @@ function sayHowToTry({ terminal, show, cwd }: Session, { state, isFirst }: Dev, 
 
 export const dev = command({
   name: "dev",
-  summary: "Run Perch on this machine: database, engine and server, from npm packages alone.",
+  summary: "Run Perch on this machine: database, engine and server, all from npm packages.",
   details:
-    "Data, keys and logs are under .perch/ in this folder and stay there until --reset. It applies agent.yaml, now and when it changes.\nOther commands find it by themselves in this folder and those below it.",
+    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml is applied at the start and whenever it changes.\nOther commands in this folder and its subfolders use this server automatically.",
   options: {
-    port: { type: "string", value: "PORT", help: "Port of the API; 7400 unless set, or another if that is taken." },
-    reset: { type: "boolean", help: "Remove all data of this folder first." },
+    port: { type: "string", value: "PORT", help: "Port of the API. Default: 7400, or another if that is in use." },
+    reset: { type: "boolean", help: "Remove all data in .perch/ first." },
     yes: yesOption,
   },
   run: async (session, _, { port, reset, yes }) => {
@@ -93,9 +93,9 @@ export const dev = command({
       onProgress: (text) => terminal.note(terminal.style("dim", `… ${text}`)),
     });
     const applying = new AbortController();
-    const watching = keepApplied(session, running, applying.signal);
+    const watching = watchAgentFile(session, running, applying.signal);
     try {
-      sayHowToTry(session, running, ((performance.now() - startedAt) / 1000).toFixed(1));
+      printNextSteps(session, running, ((performance.now() - startedAt) / 1000).toFixed(1));
       const stopped = signal.aborted ? Promise.resolve(undefined) : once(signal, "abort").then(() => undefined);
       const broken = await Promise.race([stopped, running.broken]);
       if (broken) throw new Problem(`${broken.name} stopped by itself.`, broken.lastLines());

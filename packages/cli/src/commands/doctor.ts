@@ -90,7 +90,7 @@ async function* remoteChecks({ connection, perch, signal }: Session): AsyncGener
 
 export const doctor = command({
   name: "doctor",
-  summary: "Check this installation and the server, and say what to fix.",
+  summary: "Check this installation and the server, and show how to fix problems.",
   run: async (session) => {
     const { terminal, show } = session;
     const checks = [passed("perch", version), nodeCheck(), serverCheck(), engineCheck(), profilesCheck(session)];

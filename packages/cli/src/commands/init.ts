@@ -24,13 +24,13 @@ function ignoreData(folder: string): void {
 
 export const init = command({
   name: "init",
-  summary: "Begin an agent: writes agent.yaml and what belongs to it.",
+  summary: "Create agent.yaml and the files it needs from a template.",
   details:
-    "Templates:\n  echo    answers with what it is told; needs nothing\n  openai  a model behind an OpenAI-compatible address, with an MCP tool\n  remote  an agent of your own, as a small HTTP service",
+    "Templates:\n  echo    replies with the message; needs no model provider\n  openai  a model with an OpenAI-compatible API, and an MCP tool\n  remote  your own agent, as a small HTTP service",
   args: ["folder?"],
   options: {
-    template: { type: "string", short: "t", choices: templates, help: "What to begin with; echo unless set." },
-    name: { type: "string", value: "NAME", help: "The agent's name; my-agent, or the folder's, unless set." },
+    template: { type: "string", short: "t", choices: templates, help: "The template. Default: echo." },
+    name: { type: "string", value: "NAME", help: "Name of the agent. Default: the folder's name, or my-agent." },
   },
   examples: ["perch init", "perch init support --template openai"],
   run: async ({ terminal, show, cwd }, { folder }, { template = "echo", name: wanted }) => {

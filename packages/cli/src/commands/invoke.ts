@@ -5,10 +5,10 @@ import { printRun } from "../output/print-run.ts";
 import { UsageError } from "../problem.ts";
 
 export const contextOptions = {
-  session: { type: "string", short: "s", value: "ID", help: "The conversation it belongs to." },
-  user: { type: "string", value: "ID", help: "Whom the agent is talking to." },
-  environment: { type: "string", value: "NAME", help: "Which environment answers; production unless set." },
-  "agent-version": { type: "string", value: "LABEL", help: "This version answers, whatever is deployed." },
+  session: { type: "string", short: "s", value: "ID", help: "Id of the conversation." },
+  user: { type: "string", value: "ID", help: "Id of the user that the agent talks to." },
+  environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
+  "agent-version": { type: "string", value: "LABEL", help: "Run this version instead of the deployed one." },
 } as const;
 
 interface ContextValues {
@@ -43,16 +43,16 @@ async function showResult(session: Session, stream: RunStream): Promise<void> {
 
 export const invoke = command({
   name: "invoke",
-  summary: "Send an agent a message, and print the answer while it comes.",
-  details: "The message is the words, or standard input if there are none or only -.",
+  summary: "Send a message to an agent and stream its response.",
+  details: "Without a message, or with -, the message is read from standard input.",
   args: ["agent", "message..."],
   options: {
     ...contextOptions,
-    async: { type: "boolean", help: "Do not wait: print the id of the run, for perch runs get." },
+    async: { type: "boolean", help: "Do not wait: print the id of the run and exit." },
     "idempotency-key": {
       type: "string",
       value: "KEY",
-      help: "The same key again gives the same answer, for 24 hours.",
+      help: "Repeating the command with the same key within 24 hours returns the same response.",
     },
   },
   examples: ['perch invoke support "Where is order 42?"', "perch invoke support --session ada-1 < question.txt"],

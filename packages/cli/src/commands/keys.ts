@@ -9,24 +9,24 @@ import { coloured, time } from "../output/text.ts";
 /** The key alone goes to standard output, so that a script can catch it; the rest is for the person. */
 const showOnce = ({ terminal, show }: Session, made: CreatedApiKey, words: string): void =>
   show(made, () => {
-    terminal.note(`${made.id} (${made.permissions.join(", ")}). ${words} Shown only now:`);
+    terminal.note(`${made.id} (${made.permissions.join(", ")}). ${words} Shown only once:`);
     terminal.line(made.key);
   });
 
 const create = command({
   name: "keys create",
-  summary: "Make an API key and show it, this once.",
+  summary: "Create an API key. It is shown only once.",
   args: ["name"],
   options: {
-    role: { type: "string", choices: ["admin", "developer", "viewer"], help: "What it may do; developer unless set." },
+    role: { type: "string", choices: ["admin", "developer", "viewer"], help: "Role of the key. Default: developer." },
     permission: {
       type: "string",
       multiple: true,
       choices: ["read", "write", "delete", "manage"],
-      help: "Instead of a role; may be given several times.",
+      help: "Permission, instead of a role. Can be repeated.",
     },
-    agent: { type: "string", value: "AGENT", help: "The one agent it may reach; all unless set." },
-    expires: { type: "string", value: "TIME", help: "It ends after this long: 90d." },
+    agent: { type: "string", value: "AGENT", help: "The only agent that the key can access. Default: all agents." },
+    expires: { type: "string", value: "TIME", help: "Lifetime of the key, such as 90d. Default: no expiry." },
   },
   examples: ["perch keys create ci --role developer --expires 90d"],
   run: async (session, { name }, { role, permission, agent, expires }) => {
@@ -42,7 +42,7 @@ const create = command({
       }),
     };
     const made = await session.perch().keys.create(body, { signal: session.signal });
-    showOnce(session, made, made.expires_at ? `It ends at ${time(made.expires_at)}.` : "It does not end by itself.");
+    showOnce(session, made, made.expires_at ? `It expires at ${time(made.expires_at)}.` : "It does not expire.");
   },
 });
 
@@ -51,8 +51,8 @@ const list = command({
   summary: "List API keys.",
   options: {
     ...listOptions,
-    agent: { type: "string", value: "AGENT", help: "Only those of this agent." },
-    status: { type: "string", choices: ["active", "expired", "revoked"], help: "Only these." },
+    agent: { type: "string", value: "AGENT", help: "Only keys of this agent." },
+    status: { type: "string", choices: ["active", "expired", "revoked"], help: "Only keys with this status." },
   },
   run: async ({ perch, terminal, show, signal }, _, { agent, status, ...page }) => {
     const found = await perch().keys.list({ ...pageOf(page), ...given({ agent_id: agent, status }) }, { signal });
@@ -74,28 +74,28 @@ const list = command({
 
 const rotate = command({
   name: "keys rotate",
-  summary: "Replace a key by a new one with the same rights; the old one goes on for a while.",
+  summary: "Replace a key with a new one that has the same permissions.",
   args: ["key"],
   options: {
-    overlap: { type: "string", value: "TIME", help: "How long the old key goes on: 0s to 7d; 24h unless set." },
+    overlap: { type: "string", value: "TIME", help: "How long the old key keeps working, up to 7d. Default: 24h." },
   },
   examples: ["perch keys rotate key_01h455vb4pex5vsknk084sn02q --overlap 1h"],
   run: async (session, { key }, { overlap = "24h" }) => {
     const seconds = parseDuration("overlap", overlap);
     const made = await session.perch().keys.rotate(key, { overlap_seconds: seconds }, { signal: session.signal });
-    showOnce(session, made, seconds === 0 ? "The old key has ended." : `The old key goes on for ${overlap}.`);
+    showOnce(session, made, seconds === 0 ? "The old key is revoked." : `The old key works for another ${overlap}.`);
   },
 });
 
 const revoke = command({
   name: "keys revoke",
-  summary: "End a key at once.",
+  summary: "Revoke a key immediately.",
   args: ["key"],
   options: { yes: yesOption },
   run: async ({ perch, terminal, show, signal }, { key }, { yes }) => {
-    if (!(await terminal.confirm(`End ${key} at once? Whoever uses it is locked out.`, yes === true))) return;
+    if (!(await terminal.confirm(`Revoke ${key} immediately? Clients that use it lose access.`, yes === true))) return;
     const revoked = await perch().keys.revoke(key, { signal });
-    show(revoked, () => terminal.line(`${revoked.id} has ended.`));
+    show(revoked, () => terminal.line(`${revoked.id} revoked.`));
   },
 });
 

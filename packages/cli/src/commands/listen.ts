@@ -41,7 +41,7 @@ function targetOf(port: string | undefined, path: string, url: string | undefine
   return url ?? (port === undefined ? undefined : `http://127.0.0.1:${parseWhole("port", port)}${path}`);
 }
 
-function tell({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
+function printEvent({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
   if (isJson) {
     terminal.line(JSON.stringify({ event, ...given({ answer }) }));
     return;
@@ -52,16 +52,21 @@ function tell({ terminal, isJson }: Session, event: PerchEvent, answer: string |
 
 export const listen = command({
   name: "webhooks listen",
-  summary: "Receive events on this machine: prints them, and posts them to a local port, signed as deliveries are.",
+  summary: "Receive events on this machine: print them, or forward them to a local port, signed like deliveries.",
   details:
-    "For development: it asks the API for events, so that no address of yours needs to be reachable. Events since the start, each once; nothing is sent again.",
+    "For development: polls the API for events, so your machine need not be reachable. Only events after the start; failed forwards are not retried.",
   options: {
-    port: { type: "string", short: "p", value: "PORT", help: "Post each event to this port of this machine." },
-    path: { type: "string", value: "PATH", help: "The path there; / unless set." },
-    forward: { type: "string", value: "URL", help: "Post each event to this address instead." },
-    event: { type: "string", multiple: true, choices: [...eventNames, "webhook.test"], help: "Only these." },
+    port: { type: "string", short: "p", value: "PORT", help: "Forward each event to this local port." },
+    path: { type: "string", value: "PATH", help: "Path for --port. Default: /." },
+    forward: { type: "string", value: "URL", help: "Forward each event to this URL instead." },
+    event: {
+      type: "string",
+      multiple: true,
+      choices: [...eventNames, "webhook.test"],
+      help: "Only events of this type. Can be repeated.",
+    },
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
-    secret: { type: "string", value: "WHSEC", help: "What to sign with; a new one unless set." },
+    secret: { type: "string", value: "WHSEC", help: "Secret for the signatures. Default: a random one." },
   },
   examples: ["perch webhooks listen --port 3000 --path /hooks"],
   run: async (session, _, { port, path = "/", forward: url, event: wanted, agent, secret: chosen }) => {
@@ -72,7 +77,7 @@ export const listen = command({
     const filter = { intervalMs: 1000, ...given({ agent_id: agent }) };
     for await (const event of perch().events.follow(filter, { signal })) {
       if (wanted && !wanted.includes(event.type)) continue;
-      tell(session, event, target === undefined ? undefined : await forward(event, target, secret, signal));
+      printEvent(session, event, target === undefined ? undefined : await forward(event, target, secret, signal));
     }
   },
 });

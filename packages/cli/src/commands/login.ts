@@ -6,9 +6,9 @@ import { readProfiles, writeProfiles } from "../profiles.ts";
 
 const login = command({
   name: "login",
-  summary: "Keep an address and a key as a profile, after trying them.",
+  summary: "Save a URL and an API key as a profile, after checking them.",
   details:
-    "The key is read from standard input, so that it stands in no history: perch login < key.txt, or type it when asked. --key takes it too.\nProfiles are in perch/config.json of your configuration folder, readable by you alone. The last one made is the current one.",
+    "The key is read from standard input, so that it does not end up in the shell's history: type it when asked, or perch login < key.txt. --key works too.\nProfiles are stored in perch/config.json in your configuration folder, readable only by you. The new profile becomes the current one.",
   args: ["name?"],
   examples: ["perch login staging --url https://perch.example.com"],
   run: async ({ terminal, env, given, show, signal }, { name = "default" }) => {
@@ -21,7 +21,7 @@ const login = command({
     const file = writeProfiles(env, { current: name, profiles: { ...profiles, [name]: { url, key } } });
     show({ profile: name, url, organisation: me.organisation, file }, () =>
       terminal.line(
-        `Profile ${name}: ${me.organisation.name} at ${url}, ${me.key.permissions.join(", ")}. Kept in ${file}.`,
+        `Profile ${name}: ${me.organisation.name} at ${url}, ${me.key.permissions.join(", ")}. Saved in ${file}.`,
       ),
     );
   },
@@ -34,7 +34,7 @@ const list = command({
     const { current, profiles } = readProfiles(env);
     const known = Object.entries(profiles).map(([name, { url }]) => ({ name, url, current: name === current }));
     show(known, () => {
-      if (known.length === 0) return terminal.note("No profile yet; perch login makes one.");
+      if (known.length === 0) return terminal.note("No profiles yet. Create one with perch login.");
       const rows = known.map((one) => [one.current ? "*" : "", one.name, one.url]);
       printTable(terminal, ["", "profile", "url"], rows);
     });
@@ -55,21 +55,21 @@ const use = command({
 
 const remove = command({
   name: "logout",
-  summary: "Forget a profile and its key. The key itself goes on: perch keys revoke ends it.",
+  summary: "Remove a profile from this machine. The key stays valid; perch keys revoke revokes it.",
   args: ["name?"],
   run: async ({ terminal, env, show }, { name }) => {
     const { current, profiles } = readProfiles(env);
-    const gone = name ?? current;
-    if (gone === null || !profiles[gone]) throw new Problem(`There is no profile ${gone ?? "yet"}.`);
-    const { [gone]: _, ...rest } = profiles;
-    writeProfiles(env, { current: current === gone ? null : current, profiles: rest });
-    show({ removed: gone }, () => terminal.line(`${gone} is forgotten.`));
+    const removed = name ?? current;
+    if (removed === null || !profiles[removed]) throw new Problem(`There is no profile ${removed ?? "yet"}.`);
+    const { [removed]: _, ...rest } = profiles;
+    writeProfiles(env, { current: current === removed ? null : current, profiles: rest });
+    show({ removed: removed }, () => terminal.line(`Profile ${removed} removed.`));
   },
 });
 
 const whoami = command({
   name: "whoami",
-  summary: "Show which server and which key are used, and what the key may do.",
+  summary: "Show the server, the organisation, and the API key with its permissions.",
   run: async ({ perch, connection, terminal, show, signal }) => {
     const { url, source } = connection();
     const me = await perch().me({ signal });

@@ -20,18 +20,22 @@ export function printLogEntry(terminal: Terminal, { timestamp, level, message, m
 
 export const logs = command({
   name: "logs",
-  summary: "Show an agent's log, oldest first; --follow shows what comes.",
-  details: "With --json one entry on each line.",
+  summary: "Show an agent's log, oldest first. --follow streams new entries.",
+  details: "--json prints one entry per line.",
   args: ["agent"],
   options: {
-    follow: { type: "boolean", short: "f", help: "Go on with new entries until ctrl-c." },
-    level: { type: "string", choices: logLevels, help: "Only these." },
-    since: { type: "string", value: "TIME", help: "2h, or 2026-01-31T12:00:00Z; the last 24 hours unless set." },
-    limit: { type: "string", short: "n", value: "N", help: "How many of the newest; 100 unless set, at most 1000." },
-    run: { type: "string", value: "ID", help: "Only those of this run." },
-    environment: { type: "string", value: "NAME", help: "Only those of this environment." },
-    "agent-version": { type: "string", value: "LABEL", help: "Only those of this version." },
-    contains: { type: "string", help: "Only those with this in the message." },
+    follow: { type: "boolean", short: "f", help: "Stream new entries until ctrl-c." },
+    level: { type: "string", choices: logLevels, help: "Only entries of this level." },
+    since: {
+      type: "string",
+      value: "TIME",
+      help: "A duration such as 2h, or a time such as 2026-01-31T12:00:00Z. Default: 24h.",
+    },
+    limit: { type: "string", short: "n", value: "N", help: "Maximum number of entries, up to 1000. Default: 100." },
+    run: { type: "string", value: "ID", help: "Only entries of this run." },
+    environment: { type: "string", value: "NAME", help: "Only entries of this environment." },
+    "agent-version": { type: "string", value: "LABEL", help: "Only entries of this version." },
+    contains: { type: "string", help: "Only entries whose message contains this text." },
   },
   examples: ["perch logs support --follow --level error", "perch logs support --since 15m"],
   run: async ({ perch, terminal, isJson, signal }, { agent }, options) => {

@@ -8,28 +8,32 @@ import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
 
 const owner = {
-  user: { type: "string", value: "ID", help: "Only what belongs to this user." },
-  session: { type: "string", short: "s", value: "ID", help: "Only what belongs to this session." },
+  user: { type: "string", value: "ID", help: "Only memories of this user." },
+  session: { type: "string", short: "s", value: "ID", help: "Only memories of this session." },
 } as const;
 
 const search = command({
   name: "memory search",
-  summary: "Find an agent's memories by meaning and by words.",
+  summary: "Search an agent's memories by meaning and by words.",
   args: ["agent", "query..."],
   options: {
-    limit: { type: "string", short: "n", value: "N", help: "How many; 10 unless set." },
-    mode: { type: "string", choices: ["hybrid", "vector", "text"], help: "By both, or by one of them." },
+    limit: { type: "string", short: "n", value: "N", help: "Maximum number of results. Default: 10." },
+    mode: {
+      type: "string",
+      choices: ["hybrid", "vector", "text"],
+      help: "vector searches by meaning, text by words, hybrid by both. Default: hybrid.",
+    },
     ...owner,
   },
   run: async ({ perch, terminal, show, signal }, { agent, query }, { limit, mode, user, session }) => {
     if (query.length === 0) throw new UsageError("perch memory search: the query is missing.");
-    const wishes = given({
+    const filters = given({
       limit: limit === undefined ? undefined : parseWhole("limit", limit),
       mode,
       user_id: user,
       session_id: session,
     });
-    const found = await perch().memory.search(agent, { query: query.join(" "), ...wishes }, { signal });
+    const found = await perch().memory.search(agent, { query: query.join(" "), ...filters }, { signal });
     show(found, () => {
       if (found.search.notice) terminal.note(terminal.style("dim", found.search.notice));
       if (found.data.length === 0) return terminal.note("Nothing found.");
@@ -41,11 +45,15 @@ const search = command({
 
 const add = command({
   name: "memory add",
-  summary: "Give an agent something to remember.",
+  summary: "Add a memory to an agent.",
   args: ["agent", "content..."],
   options: {
-    user: { type: "string", value: "ID", help: "Whose it is; without it, runs for every user may recall it." },
-    session: { type: "string", short: "s", value: "ID", help: "The session it belongs to." },
+    user: {
+      type: "string",
+      value: "ID",
+      help: "User that the memory belongs to. Default: none; all users' runs can recall it.",
+    },
+    session: { type: "string", short: "s", value: "ID", help: "Session that the memory belongs to." },
   },
   run: async ({ perch, terminal, show, signal }, { agent, content }, { user, session }) => {
     if (content.length === 0) throw new UsageError("perch memory add: the content is missing.");
@@ -57,7 +65,7 @@ const add = command({
 
 const list = command({
   name: "memory list",
-  summary: "List an agent's memories, the one last said first.",
+  summary: "List an agent's memories, most recently stored first.",
   args: ["agent"],
   options: { ...listOptions, ...owner },
   run: async ({ perch, terminal, show, signal }, { agent }, { user, session, ...page }) => {
@@ -70,7 +78,7 @@ const list = command({
         user_id ?? "-",
         id,
       ]);
-      printTable(terminal, ["said", "content", "user", "id"], rows);
+      printTable(terminal, ["stored", "content", "user", "id"], rows);
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -78,11 +86,11 @@ const list = command({
 
 const clear = command({
   name: "memory clear",
-  summary: "Remove an agent's memories and what was said in sessions.",
+  summary: "Delete an agent's memories and session messages.",
   args: ["agent"],
   options: {
     ...owner,
-    before: { type: "string", value: "TIME", help: "Only what was last said before: 30d ago, or a time." },
+    before: { type: "string", value: "TIME", help: "Only those stored before: a duration such as 30d, or a time." },
     yes: yesOption,
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { user, session, before, yes }) => {

@@ -8,7 +8,7 @@ import { UsageError } from "../problem.ts";
 import type { Terminal } from "../terminal.ts";
 
 const names = ["response_time", "throughput", "error_rate", "tokens", "cost"] as const;
-const usual = ["throughput", "response_time", "error_rate"] as const;
+const defaultMetrics = ["throughput", "response_time", "error_rate"] as const;
 type Name = (typeof names)[number];
 
 function printSeries(terminal: Terminal, { metric, statistic, granularity, values }: MetricSeries): void {
@@ -26,12 +26,20 @@ function printSeries(terminal: Terminal, { metric, statistic, granularity, value
 
 export const metrics = command({
   name: "metrics",
-  summary: "Draw an agent's metrics: throughput, response_time and error_rate, or one by name.",
+  summary: "Show charts of an agent's metrics: throughput, response_time and error_rate, or a given one.",
   args: ["agent", "metric?"],
   options: {
-    since: { type: "string", value: "TIME", help: "2h, or a time; the last hour unless set." },
-    granularity: { type: "string", choices: ["1m", "5m", "1h", "1d"], help: "Length of an interval." },
-    statistic: { type: "string", choices: ["avg", "p50", "p95", "p99"], help: "Of response_time; avg unless set." },
+    since: { type: "string", value: "TIME", help: "A duration such as 2h, or a time. Default: 1h." },
+    granularity: {
+      type: "string",
+      choices: ["1m", "5m", "1h", "1d"],
+      help: "Length of an interval. Default: by the range.",
+    },
+    statistic: {
+      type: "string",
+      choices: ["avg", "p50", "p95", "p99"],
+      help: "Statistic of response_time. Default: avg.",
+    },
     environment: { type: "string", value: "NAME", help: "Only runs of this environment." },
     "agent-version": { type: "string", value: "LABEL", help: "Only runs of this version." },
   },
@@ -43,7 +51,7 @@ export const metrics = command({
     const start_time = parseSince("since", since);
     const shared = given({ granularity, environment, version: options["agent-version"] });
     const series: MetricSeries[] = [];
-    for (const name of metric === undefined ? usual : [metric as Name]) {
+    for (const name of metric === undefined ? defaultMetrics : [metric as Name]) {
       const own = name === "response_time" ? given({ statistic }) : {};
       series.push(await perch().metrics.get(agent, { metric: name, start_time, ...shared, ...own }, { signal }));
     }

@@ -15,7 +15,7 @@ const list = command({
       const rows = found.data.map((one) => [
         one.name,
         one.type,
-        one.base_url ?? "its own",
+        one.base_url ?? "default",
         one.api_key_set ? "set" : "none",
       ]);
       printTable(terminal, ["provider", "type", "address", "key"], rows);
@@ -26,13 +26,18 @@ const list = command({
 
 const add = command({
   name: "providers add",
-  summary: "Add a model provider: its models are provider/model from then on.",
-  details: "The provider's key is read from the variable that --api-key-env names, so that it stands in no history.",
+  summary: "Add a model provider. Use its models as <name>/<model>.",
+  details:
+    "The provider's API key is read from the environment variable that --api-key-env names, so that it does not end up in the shell's history.",
   args: ["name"],
   options: {
-    type: { type: "string", choices: types, help: "Whose interface it speaks; openai-compatible unless set." },
-    "base-url": { type: "string", value: "URL", help: "Where it answers; the provider's own address unless set." },
-    "api-key-env": { type: "string", value: "VARIABLE", help: "The variable that holds its key." },
+    type: { type: "string", choices: types, help: "API of the provider. Default: openai-compatible." },
+    "base-url": {
+      type: "string",
+      value: "URL",
+      help: "URL of the provider's API. Default: the provider's public API.",
+    },
+    "api-key-env": { type: "string", value: "VARIABLE", help: "Environment variable with the provider's API key." },
   },
   examples: ["perch providers add local --base-url http://127.0.0.1:11434/v1"],
   run: async ({ perch, terminal, show, signal, env }, { name }, options) => {
@@ -45,13 +50,13 @@ const add = command({
 
 const remove = command({
   name: "providers delete",
-  summary: "Remove a model provider. Agents that use it fail from then on.",
+  summary: "Delete a model provider. Agents that use it will fail.",
   args: ["name"],
   options: { yes: yesOption },
   run: async ({ perch, terminal, show, signal }, { name }, { yes }) => {
-    if (!(await terminal.confirm(`Remove the provider ${name}?`, yes === true))) return;
+    if (!(await terminal.confirm(`Delete the provider ${name}?`, yes === true))) return;
     const deleted = await perch().providers.delete(name, { signal });
-    show(deleted, () => terminal.line(`${name} is gone.`));
+    show(deleted, () => terminal.line(`${name} deleted.`));
   },
 });
 

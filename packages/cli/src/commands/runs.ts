@@ -11,8 +11,12 @@ const list = command({
   args: ["agent"],
   options: {
     ...listOptions,
-    status: { type: "string", choices: ["running", "completed", "failed", "cancelled"], help: "Only these." },
-    session: { type: "string", short: "s", value: "ID", help: "Only those of this conversation." },
+    status: {
+      type: "string",
+      choices: ["running", "completed", "failed", "cancelled"],
+      help: "Only runs with this status.",
+    },
+    session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { status, session, ...page }) => {
     const query = { ...pageOf(page), ...given({ status, session_id: session }) };
@@ -26,7 +30,7 @@ const list = command({
         String(run.tokens_used),
         time(run.created_at),
       ]);
-      printTable(terminal, ["run", "status", "version", "duration", "tokens", "began"], rows);
+      printTable(terminal, ["run", "status", "version", "duration", "tokens", "created"], rows);
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -34,7 +38,7 @@ const list = command({
 
 const get = command({
   name: "runs get",
-  summary: "Show a run: what was asked and answered, and its timeline.",
+  summary: "Show a run: message, response and timeline.",
   args: ["agent", "run"],
   run: async ({ perch, terminal, show, signal }, { agent, run }) => {
     const found = await perch().invocations.get(agent, run, { signal });
@@ -50,7 +54,7 @@ const get = command({
 
 const cancel = command({
   name: "runs cancel",
-  summary: "Stop a run before its next step.",
+  summary: "Cancel a run. It stops before its next step.",
   args: ["agent", "run"],
   run: async ({ perch, terminal, show, signal }, { agent, run }) => {
     const found = await perch().invocations.cancel(agent, run, { signal });

@@ -18,14 +18,14 @@ type EventName = (typeof eventNames)[number];
 
 const showOnce = ({ terminal, show }: Session, made: WebhookWithSecret): void =>
   show(made, () => {
-    terminal.note(`${made.id} for ${made.events.join(", ")} at ${made.url}. The secret that signs, shown only now:`);
+    terminal.note(`${made.id} for ${made.events.join(", ")} at ${made.url}. Signing secret, shown only once:`);
     terminal.line(made.secret);
   });
 
 const list = command({
   name: "webhooks",
   summary: "List webhooks.",
-  options: { ...listOptions, agent: { type: "string", value: "AGENT", help: "Only those of this agent." } },
+  options: { ...listOptions, agent: { type: "string", value: "AGENT", help: "Only webhooks of this agent." } },
   run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
     const found = await perch().webhooks.list({ ...pageOf(page), ...given({ agent_id: agent }) }, { signal });
     show(found, () => {
@@ -45,10 +45,10 @@ const list = command({
 
 const create = command({
   name: "webhooks create",
-  summary: "Send events to an address.",
+  summary: "Create a webhook that sends events to a URL.",
   args: ["url"],
   options: {
-    event: { type: "string", multiple: true, choices: eventNames, help: "Which; may be given several times. Needed." },
+    event: { type: "string", multiple: true, choices: eventNames, help: "Event to send. Required; can be repeated." },
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
   },
   examples: ["perch webhooks create https://hooks.example.com/perch --event agent.failed"],
@@ -61,25 +61,25 @@ const create = command({
 
 const remove = command({
   name: "webhooks delete",
-  summary: "Remove a webhook, its pending deliveries and its log.",
+  summary: "Delete a webhook, its pending deliveries and its delivery log.",
   args: ["webhook"],
   options: { yes: yesOption },
   run: async ({ perch, terminal, show, signal }, { webhook }, { yes }) => {
-    if (!(await terminal.confirm(`Remove ${webhook} with all its deliveries?`, yes === true))) return;
+    if (!(await terminal.confirm(`Delete ${webhook} with all its deliveries?`, yes === true))) return;
     const deleted = await perch().webhooks.delete(webhook, { signal });
-    show(deleted, () => terminal.line(`${webhook} is gone.`));
+    show(deleted, () => terminal.line(`${webhook} deleted.`));
   },
 });
 
 const rotate = command({
   name: "webhooks rotate",
-  summary: "Replace the secret that signs; the old one signs beside it for a while.",
+  summary: "Replace a webhook's signing secret. The old one signs too for a while.",
   args: ["webhook"],
-  options: { overlap: { type: "string", value: "TIME", help: "How long: whole hours up to 7d; 24h unless set." } },
+  options: {
+    overlap: { type: "string", value: "TIME", help: "How long the old secret signs too, up to 7d. Default: 24h." },
+  },
   run: async (session, { webhook }, { overlap = "24h" }) => {
-    const hours = parseDuration("overlap", overlap) / 3600;
-    if (!Number.isInteger(hours)) throw new UsageError("perch webhooks rotate: --overlap is in whole hours.");
-    const body = { overlap_hours: hours };
+    const body = { overlap_seconds: parseDuration("overlap", overlap) };
     showOnce(session, await session.perch().webhooks.rotateSecret(webhook, body, { signal: session.signal }));
   },
 });
@@ -90,17 +90,21 @@ const test = command({
   args: ["webhook"],
   run: async ({ perch, terminal, show, signal }, { webhook }) => {
     const delivery = await perch().webhooks.test(webhook, { signal });
-    show(delivery, () => terminal.line(`${delivery.id} is on its way; perch webhooks deliveries ${webhook} shows it.`));
+    show(delivery, () => terminal.line(`${delivery.id} is queued; see perch webhooks deliveries ${webhook}.`));
   },
 });
 
 const deliveries = command({
   name: "webhooks deliveries",
-  summary: "List what was sent to a webhook, newest first.",
+  summary: "List deliveries to a webhook, newest first.",
   args: ["webhook"],
   options: {
     ...listOptions,
-    status: { type: "string", choices: ["pending", "delivered", "failed", "cancelled"], help: "Only these." },
+    status: {
+      type: "string",
+      choices: ["pending", "delivered", "failed", "cancelled"],
+      help: "Only deliveries with this status.",
+    },
   },
   run: async ({ perch, terminal, show, signal }, { webhook }, { status, ...page }) => {
     const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...given({ status }) }, { signal });
@@ -114,7 +118,7 @@ const deliveries = command({
         time(one.created_at),
         one.error ?? "",
       ]);
-      printTable(terminal, ["delivery", "event", "status", "attempts", "answer", "created", ""], rows);
+      printTable(terminal, ["delivery", "event", "status", "attempts", "response", "created", ""], rows);
       printMore(terminal, found.pagination, found.data.length);
     });
   },

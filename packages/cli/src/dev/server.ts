@@ -37,7 +37,7 @@ export function serverSettings(
     ...process.env,
     PERCH_DATABASE_URL: database.serverUrl,
     PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
-    PERCH_DATABASE_CONNECTIONS: "4",
+    PERCH_DATABASE_MAX_CONNECTIONS: "4",
     PERCH_VALKEY_URL: "",
     PERCH_RESTATE_INGRESS_URL: `http://127.0.0.1:${ports.ingress}`,
     PERCH_RESTATE_ADMIN_URL: `http://127.0.0.1:${ports.admin}`,
@@ -49,8 +49,8 @@ export function serverSettings(
     PERCH_WORKER_PORT: String(ports.worker),
     PERCH_WORKER_URL: "",
     // Tools, remote agents, model providers and webhooks of a developer are on the same machine.
-    PERCH_OUTBOUND_PRIVATE_RANGES: process.env.PERCH_OUTBOUND_PRIVATE_RANGES || "127.0.0.0/8,::1",
-    PERCH_WEBHOOK_ALLOW_HTTP: "true",
+    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: process.env.PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES || "127.0.0.0/8,::1",
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     NODE_NO_WARNINGS: "1",
     // Three processes of the same code start one after the other.
     NODE_COMPILE_CACHE: join(folder.root, "compiled"),

@@ -22,14 +22,14 @@ interface DevOptions {
   readonly onProgress: (text: string) => void;
 }
 
-type Undo = () => Promise<void> | void;
+type Cleanup = () => Promise<void> | void;
 
 export const resetDev = (cwd: string): void => rmSync(join(cwd, ".perch"), { recursive: true, force: true });
 
 /** Everything an agent needs, on this machine alone. What was begun is undone if the rest fails. */
 export async function startDev({ cwd, apiPort, onProgress }: DevOptions): Promise<Dev> {
   const folder = openFolder(cwd);
-  const undo: Undo[] = [lockFolder(folder)];
+  const undo: Cleanup[] = [lockFolder(folder)];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };

@@ -76,8 +76,8 @@ async function anyPort(): Promise<number> {
 async function choosePorts(before: Partial<Ports>): Promise<Ports> {
   const chosen: Partial<Record<keyof Ports, number>> = {};
   for (const name of portNames) {
-    const wish = before[name] ?? (name === "api" ? 7400 : undefined);
-    chosen[name] = wish !== undefined && (await isFree(wish)) ? wish : await anyPort();
+    const preferred = before[name] ?? (name === "api" ? 7400 : undefined);
+    chosen[name] = preferred !== undefined && (await isFree(preferred)) ? preferred : await anyPort();
   }
   return chosen as Ports;
 }

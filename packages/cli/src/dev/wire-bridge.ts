@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { cutGreeting, cutUnit, isIdle, terminate, welcome } from "./wire-messages.ts";
+import { authenticationOk, isIdle, parseMessageGroup, parseStartupMessage, terminate } from "./wire-messages.ts";
 
 /** One PostgreSQL backend: what it is asked, and in whose name. */
 export interface Backend {
@@ -31,14 +31,14 @@ async function serveClient(socket: Socket, backend: Backend, takeTurn: () => Pro
   let release: (() => void) | undefined;
 
   const greet = (): boolean => {
-    const cut = cutGreeting(pending);
+    const cut = parseStartupMessage(pending);
     if (!cut) return false;
     pending = cut.rest;
     if (cut.found.kind === "encryption") socket.write("N");
     else if (cut.found.kind === "cancel") socket.end();
     else {
       user = cut.found.user;
-      socket.write(welcome);
+      socket.write(authenticationOk);
     }
     return true;
   };
@@ -63,7 +63,7 @@ async function serveClient(socket: Socket, backend: Backend, takeTurn: () => Pro
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
       while (user === undefined && greet());
       if (user === undefined) continue;
-      for (let cut = cutUnit(pending); cut; cut = cutUnit(pending)) {
+      for (let cut = parseMessageGroup(pending); cut; cut = parseMessageGroup(pending)) {
         pending = cut.rest;
         if (cut.found.at(-1)?.[0] === terminate) return void socket.end();
         await answer(cut.found, user);

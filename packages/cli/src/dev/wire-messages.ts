@@ -1,21 +1,21 @@
-/** As much of PostgreSQL's wire protocol as a doorway in front of one backend needs: where messages end, and what a greeting is. */
+/** The part of PostgreSQL's wire protocol that a proxy in front of one backend needs: message boundaries and the startup. */
 
 const sslRequest = 80_877_103;
 const gssRequest = 80_877_104;
 const cancelRequest = 80_877_102;
 
-export type Greeting =
+export type StartupMessage =
   | { readonly kind: "encryption" }
   | { readonly kind: "cancel" }
   | { readonly kind: "startup"; readonly user: string };
 
-export interface Cut<T> {
+export interface Parsed<T> {
   readonly found: T;
   readonly rest: Buffer;
 }
 
-/** The first message of a connection, which has no type byte; undefined until it is all there. */
-export function cutGreeting(buffer: Buffer): Cut<Greeting> | undefined {
+/** The first message of a connection, which has no type byte; undefined until it is complete. */
+export function parseStartupMessage(buffer: Buffer): Parsed<StartupMessage> | undefined {
   if (buffer.length < 8) return undefined;
   const length = buffer.readInt32BE(0);
   if (buffer.length < length) return undefined;
@@ -24,25 +24,25 @@ export function cutGreeting(buffer: Buffer): Cut<Greeting> | undefined {
   if (code === sslRequest || code === gssRequest) return { found: { kind: "encryption" }, rest };
   if (code === cancelRequest) return { found: { kind: "cancel" }, rest };
   const words = buffer.subarray(8, length).toString("utf8").split("\0");
-  const place = words.findIndex((word, index) => index % 2 === 0 && word === "user");
-  return { found: { kind: "startup", user: words[place + 1] ?? "" }, rest };
+  const index = words.findIndex((word, index) => index % 2 === 0 && word === "user");
+  return { found: { kind: "startup", user: words[index + 1] ?? "" }, rest };
 }
 
-const endsUnit = new Set([..."QS"].map((letter) => letter.charCodeAt(0)));
+const groupEnds = new Set([..."QS"].map((letter) => letter.charCodeAt(0)));
 export const terminate = "X".charCodeAt(0);
 
 /**
  * Messages up to and with the one that makes the backend answer `ready`: a simple query, or a Sync. They belong together: between
  * the Parse of one client and its Execute, no other client may come.
  */
-export function cutUnit(buffer: Buffer): Cut<readonly Buffer[]> | undefined {
+export function parseMessageGroup(buffer: Buffer): Parsed<readonly Buffer[]> | undefined {
   const messages: Buffer[] = [];
   for (let at = 0; at + 5 <= buffer.length; ) {
     const end = at + 1 + buffer.readInt32BE(at + 1);
     if (end > buffer.length) return undefined;
     const type = buffer[at] ?? 0;
     messages.push(buffer.subarray(at, end));
-    if (endsUnit.has(type) || type === terminate) return { found: messages, rest: buffer.subarray(end) };
+    if (groupEnds.has(type) || type === terminate) return { found: messages, rest: buffer.subarray(end) };
     at = end;
   }
   return undefined;
@@ -57,8 +57,8 @@ const message = (type: string, body: Buffer): Buffer => {
 
 const setting = (name: string, value: string) => message("S", Buffer.from(`${name}\0${value}\0`));
 
-/** Welcome: no password, since the doorway is on loopback and its data lie beside it; then the settings that clients read. */
-export const welcome = Buffer.concat([
+/** Accepts without a password, since the proxy is on loopback; then the settings that clients read. */
+export const authenticationOk = Buffer.concat([
   message("R", Buffer.alloc(4)),
   setting("server_version", "18.0"),
   setting("server_encoding", "UTF8"),

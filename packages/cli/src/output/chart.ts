@@ -1,9 +1,9 @@
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-const rounded = (value: number): string =>
+const formatNumber = (value: number): string =>
   Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toFixed(3)));
 
 /** Neighbours share a column where there are more values than columns: the largest stands for them, so that no peak is lost. */
-function squeeze(values: readonly number[], columns: number): number[] {
+function downsample(values: readonly number[], columns: number): number[] {
   if (values.length <= columns) return [...values];
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * values.length) / columns);
@@ -15,9 +15,9 @@ function squeeze(values: readonly number[], columns: number): number[] {
 /** A chart of `rows` lines, with its scale on the left. */
 export function chart(values: readonly number[], columns: number, rows = 6): string[] {
   const top = Math.max(...values, 0);
-  const scale = [rounded(top), ...Array.from({ length: rows - 2 }, () => ""), "0"];
+  const scale = [formatNumber(top), ...Array.from({ length: rows - 2 }, () => ""), "0"];
   const margin = Math.max(...scale.map(({ length }) => length));
-  const bars = squeeze(values, Math.max(10, columns - margin - 2));
+  const bars = downsample(values, Math.max(10, columns - margin - 2));
   return scale.map((mark, row) => {
     const floor = rows - 1 - row;
     const cells = bars.map((value) => {

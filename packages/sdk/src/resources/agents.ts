@@ -7,22 +7,22 @@ import { sleep } from "../time-limits.ts";
 
 const invoke = "POST /v1/agents/{agent_id}/invoke";
 
-/** Between two looks at a run that is not over. */
-const pauseMs = 250;
+/** Delay between two requests for a run that has not ended. */
+const pollIntervalMs = 250;
 
 /** Agents, and their runs. */
 export class Agents extends AgentsMethods {
   /**
-   * Invoke agent: runs it and waits for its answer, however long that takes. A connection that breaks, or a wait that is over, is taken up again with the same
-   * `Idempotency-Key`: the agent runs once. Needs the permission `write`.
+   * Invoke agent: runs the agent and waits for its response, however long that takes. If the connection breaks, the request is repeated with the same
+   * `Idempotency-Key`, so that the agent runs once. Needs the permission `write`.
    *
    * `POST /v1/agents/{agent_id}/invoke`
    *
-   * @throws RunFailedError if the agent ran and failed.
+   * @throws RunFailedError if the run failed.
    */
   async invoke(agentId: string, body: InvokeAgent, options: RequestOptions = {}): Promise<InvocationResult> {
     const { timeoutMs = this.client.settings.timeoutMs } = options;
-    // Shorter than the limit of a try: the server says that the run goes on before we would stop listening.
+    // Shorter than the timeout of an attempt, so that the server answers 202 before we give up.
     const waitSeconds = Math.max(1, Math.floor((timeoutMs * 0.8) / 1000));
     const repeated = {
       ...options,
@@ -32,12 +32,12 @@ export class Agents extends AgentsMethods {
     for (;;) {
       const answer = await this.client.data(invoke, { params: { agent_id: agentId }, body }, repeated);
       if ("response" in answer) return answer;
-      await sleep(pauseMs, options.signal);
+      await sleep(pollIntervalMs, options.signal);
     }
   }
 
   /**
-   * Runs an agent and tells what it says while it says it. Nothing is sent before you read the stream.
+   * Runs an agent and streams its events. No request is made before you read the stream.
    *
    * `POST /v1/agents/{agent_id}/invoke` with `Accept: text/event-stream`
    */
@@ -50,7 +50,7 @@ export class Agents extends AgentsMethods {
   }
 
   /**
-   * Starts a run and does not wait for it. `request_id` leads to it: `invocations.get`, or `invocations.follow`.
+   * Starts a run in the background. Pass the `request_id` to `invocations.get` or `invocations.follow`.
    *
    * `POST /v1/agents/{agent_id}/invoke` with `Prefer: respond-async`
    */

@@ -4,30 +4,31 @@ import type { RequestOptions } from "../options.ts";
 import { sleep } from "../time-limits.ts";
 import type { PerchEvent } from "../webhook-event.ts";
 
-/** Which events to follow, and how. */
-export interface FollowEvents extends Pick<NonNullable<RequestOf<"GET /v1/events">["query"]>, "type" | "agent_id"> {
-  /** Events from this time on; from now on unless given. */
+/** Options of `events.follow`. */
+export interface FollowEventsOptions
+  extends Pick<NonNullable<RequestOf<"GET /v1/events">["query"]>, "type" | "agent_id"> {
+  /** Events at this time or later. The default is now. */
   readonly since?: Date | undefined;
   /**
-   * Milliseconds between two looks. Each counts against the rate limit.
+   * Milliseconds between two requests. Each counts against the rate limit.
    *
    * @defaultValue `2000`
    */
   readonly intervalMs?: number | undefined;
 }
 
-/** An event appears a little after its time: so far back every look goes. */
+/** Events appear a little after their timestamp, so each request goes back this far. */
 const overlapMs = 30_000;
 
-/** What happened, whether or not a webhook wanted it. */
+/** Events of the organisation, whether or not a webhook is subscribed to them. */
 export class Events extends EventsMethods {
   /**
-   * Events as they happen, each once, without end: leave the loop, or abort the `signal`. It asks for the list again and again, so it needs no address that
-   * Perch can reach: for development, and for a receiver that is behind a firewall.
+   * New events, each once, until you leave the loop or abort the `signal`. It polls the list of events, so Perch need not be able to reach you: for
+   * development, and for receivers behind a firewall.
    *
    * `GET /v1/events`
    */
-  async *follow(wanted: FollowEvents = {}, options: RequestOptions = {}): AsyncGenerator<PerchEvent, void> {
+  async *follow(wanted: FollowEventsOptions = {}, options: RequestOptions = {}): AsyncGenerator<PerchEvent, void> {
     const { since, intervalMs = 2000, ...filter } = wanted;
     // Times are the server's: the clock here may be wrong.
     let latestMs = since?.getTime();

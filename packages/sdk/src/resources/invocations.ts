@@ -5,7 +5,7 @@ import { RunStream } from "../run-stream.ts";
 /** Runs of an agent. */
 export class Invocations extends InvocationsMethods {
   /**
-   * Follows a run that was started elsewhere, from its first event. `result()` waits for its answer.
+   * Streams the events of a run from its start. `result()` waits for its result.
    *
    * `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Accept: text/event-stream`
    */

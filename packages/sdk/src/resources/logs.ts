@@ -7,7 +7,7 @@ import type { SentEvent } from "../read-events.ts";
 
 const getLogs = "GET /v1/agents/{agent_id}/logs";
 
-/** Which entries of a log. */
+/** Filter of log entries. */
 export type LogFilter = Pick<
   NonNullable<RequestOf<typeof getLogs>["query"]>,
   "level" | "request_id" | "environment" | "version" | "contains"
@@ -15,26 +15,26 @@ export type LogFilter = Pick<
 
 /** Clocks differ, and an entry is written a little after its time. */
 const marginMs = 5000;
-/** What is read again after a gap comes once: so many entries are remembered. */
-const mostRemembered = 2000;
+/** Number of entries remembered, to skip those that are read twice after a reconnect. */
+const maxRemembered = 2000;
 
-/** True the first time it is asked about something. */
+/** Returns a function that is true for texts it has not seen before. */
 function createIsNew(): (text: string) => boolean {
   const seen = new Set<string>();
   return (text) => {
     if (seen.has(text)) return false;
     seen.add(text);
     const [oldest] = seen;
-    if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest);
+    if (seen.size > maxRemembered && oldest !== undefined) seen.delete(oldest);
     return true;
   };
 }
 
-/** What an agent did. */
+/** Log entries of an agent. */
 export class Logs extends LogsMethods {
   /**
-   * New entries as they are written, without end: leave the loop, or abort the `signal`. After a broken connection it reads what it missed from the log. The
-   * entries of a run are written when it has ended, so those of a run that began long before a gap and ended in it may be missing; they are in the log.
+   * New entries, until you leave the loop or abort the `signal`. After a reconnect it reads the missed entries from the log. Entries of a run are written
+   * when the run ends, so those of a long run that ended during the disconnect may be missing; `list` returns them.
    *
    * `GET /v1/agents/{agent_id}/logs` with `Accept: text/event-stream`
    */

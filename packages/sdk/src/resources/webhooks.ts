@@ -1,7 +1,7 @@
 import { WebhooksMethods } from "../generated-resources.ts";
 import { verifyWebhook } from "../verify-webhook.ts";
 
-/** Who is told of events. */
+/** URLs that receive events. */
 export class Webhooks extends WebhooksMethods {
   /** {@inheritDoc verifyWebhook} */
   readonly verify = verifyWebhook;

@@ -5,13 +5,13 @@ import type { RequestContext, Scope } from "../handlers.ts";
 import { notFound } from "../platform/api-error.ts";
 import { type AgentRow, findAgent } from "./agent-queries.ts";
 
-/** Agents by id or name, remembered while the epoch holds. An agent that is not there is remembered too. */
+/** Agents by id or name, cached while the organisation's epoch is current. Misses are cached too. */
 export interface AgentDirectory {
   readonly find: (scope: Scope, ref: string, epoch: Epoch) => Promise<AgentRow | undefined>;
-  /** For a handler: an agent that is not there, or out of reach, is 404. */
+  /** For handlers: throws 404 if the agent does not exist or the caller cannot see it. */
   readonly get: (context: Pick<RequestContext, "scope" | "epoch">, ref: string) => Promise<AgentRow>;
-  /** What was last known of it, perhaps not true any more. */
-  readonly lastKnown: (organisationId: string, ref: string) => { readonly is: AgentRow | undefined } | undefined;
+  /** The last cached value, which may be stale. */
+  readonly lastKnown: (organisationId: string, ref: string) => { readonly value: AgentRow | undefined } | undefined;
 }
 
 interface AgentDirectoryDeps {
@@ -19,16 +19,16 @@ interface AgentDirectoryDeps {
   readonly now: () => number;
 }
 
-const mostAgents = 20_000;
+const maxAgents = 20_000;
 
 export function createAgentDirectory({ db, now }: AgentDirectoryDeps): AgentDirectory {
-  const cache = createEpochCache<AgentRow | undefined>({ most: mostAgents, now });
+  const cache = createEpochCache<AgentRow | undefined>({ maxEntries: maxAgents, now });
   const keyOf = (organisationId: string, ref: string) => `${organisationId} ${ref}`;
-  const find: AgentDirectory["find"] = async ({ organisationId, agentId }, ref, epoch) => {
+  const find: AgentDirectory["find"] = async ({ organisationId, onlyAgentId }, ref, epoch) => {
     const agent = await cache.load(keyOf(organisationId, ref), epoch, () =>
-      db.inOrganisation(organisationId, (trx) => findAgent(trx, { organisationId, agentId: null }, ref)),
+      db.inOrganisation(organisationId, (trx) => findAgent(trx, { organisationId, onlyAgentId: null }, ref)),
     );
-    return agentId === null || agent?.id === agentId ? agent : undefined;
+    return onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;
   };
   return {
     find,

@@ -3,16 +3,17 @@ import type { AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from
 import type { Database } from "../db/database.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller, Handlers, RequestContext } from "../handlers.ts";
-import { revokeKeysOfAgent } from "../keys/key-queries.ts";
-import { beginClear } from "../memory/clear-queries.ts";
+import { updateAgentKeysRevokedAt } from "../keys/key-queries.ts";
+import { type ClearRow, insertClear } from "../memory/clear-queries.ts";
 import { conflict, forbidden, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
-import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
+import { newUuid, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sealer } from "../platform/secrets.ts";
 import { type StoredAuth, sealAuth } from "../security/agent-auth.ts";
 import { deleteWebhooksOfAgent } from "../webhooks/webhook-queries.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
+import type { AgentKey } from "./agent-key.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
 import { storedDefinition, toAgent, toAgentSummary } from "./to-agent.ts";
@@ -25,7 +26,7 @@ interface AgentDeps {
   readonly agentAuth: Sealer;
 }
 
-function mayChangeSecurity(
+function requireManageForSecurity(
   { permissions }: Caller,
   patch: { readonly security?: unknown; readonly auth?: unknown },
 ): void {
@@ -34,20 +35,29 @@ function mayChangeSecurity(
   }
 }
 
-/** Whoever locks a door should not stand on the wrong side of it. */
-function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettings, force: "true" | "false"): void {
-  if (force === "false" && wouldRefuse(security))
+/** Keeps callers from locking themselves out by mistake. */
+function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettings, force: boolean): void {
+  if (!force && wouldRefuse(security))
     throw conflict(
-      "With these settings this very request would be refused. Ask from where they let you in, or add ?force=true.",
+      "These settings would refuse this very request. Send it from a client that they allow, or add ?force=true.",
     );
 }
 
 export const agentHandlers = ({ db, agents, agentAuth, engine, logger }: AgentDeps) => {
-  const sealed = (
-    auth: AgentAuth | null | undefined,
-    organisationId: string,
-    agentId: string,
-  ): StoredAuth | null | undefined => auth && sealAuth(agentAuth, auth, { organisationId, agentId });
+  const toStoredAuth = (auth: AgentAuth | null | undefined, agent: AgentKey): StoredAuth | null | undefined =>
+    auth && sealAuth(agentAuth, auth, agent);
+
+  /** Does not wait. If the engine cannot be reached, housekeeping deletes the rows later. */
+  const startClear = ({ organisation_id: organisationId, agent_id: agentId, id }: ClearRow): void => {
+    engine
+      .clearMemory({ organisationId, agentId, id })
+      .catch((error: unknown) =>
+        logger.warn(
+          { err: error, agentId, clearId: id },
+          "memory clear of deleted agent not started, left to housekeeping",
+        ),
+      );
+  };
 
   const transition = (
     { scope, change }: RequestContext,
@@ -63,14 +73,14 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, logger }: AgentDe
   return {
     "POST /v1/agents": async ({ query, body }, context) => {
       const { caller, scope, change } = context;
-      if (caller.agentId !== null)
+      if (caller.onlyAgentId !== null)
         throw forbidden("This key belongs to one agent. Create agents with an organisation's key.");
-      mayChangeSecurity(caller, body);
+      requireManageForSecurity(caller, body);
       const { name, ...patch } = body;
       const stored = newDefinition(patch);
       if (body.security !== undefined) refuseLockOut(context, stored.security, query.force);
       const id = newUuid();
-      const auth = sealed(body.auth, scope.organisationId, id);
+      const auth = toStoredAuth(body.auth, { organisationId: scope.organisationId, agentId: id });
       return change(async (trx) => {
         const agent = await queries.insertAgent(trx, scope, { id, name, ...stored, auth });
         if (!agent)
@@ -92,42 +102,41 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, logger }: AgentDe
 
     "PATCH /v1/agents/{agent_id}": async ({ params, query, body }, context) => {
       const { caller, scope, change } = context;
-      mayChangeSecurity(caller, body);
+      requireManageForSecurity(caller, body);
       if (body.security !== undefined || body.auth !== undefined)
-        await context.demandFactor(await agents.get(context, params.agent_id));
+        await context.requireSecondFactor(await agents.get(context, params.agent_id));
       return change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
         if (body.security !== undefined) refuseLockOut(context, next.security, query.force);
-        const auth = sealed(body.auth, scope.organisationId, agent.id);
+        const agentKey = { organisationId: scope.organisationId, agentId: agent.id };
+        const auth = toStoredAuth(body.auth, agentKey);
         const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next, auth);
         if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))
-          await engine.embedMemory({ organisationId: scope.organisationId, agentId: agent.id });
+          await engine.embedMemory(agentKey);
         return single(toAgent(changed));
       });
     },
 
     "DELETE /v1/agents/{agent_id}": async ({ params }, { scope, change }) => {
-      const id = newUuid();
-      const answer = await change(async (trx) => {
+      const inserted: { clear?: ClearRow } = {};
+      const response = await change(async (trx) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
-        await revokeKeysOfAgent(trx, scope, agent.id);
+        await updateAgentKeysRevokedAt(trx, scope, agent.id);
         await deleteWebhooksOfAgent(trx, scope, agent.id);
-        // From here on nothing is remembered, and all that was is out of sight.
-        await beginClear(trx, { organisationId: scope.organisationId, agentId: agent.id, id });
+        // Hides the agent's memory at once; the rows are deleted in the background.
+        inserted.clear = await insertClear(trx, {
+          organisationId: scope.organisationId,
+          agentId: agent.id,
+          id: newUuid(),
+        });
         return single({ id: toPublicId("agent", agent.id), deleted: true as const });
       });
-      const agentId = parsePublicId("agent", answer.data.id) ?? "";
-      // Nobody waits for it. Where the engine does not hear it, the housekeeping removes what is left.
-      void engine
-        .clearMemory({ organisationId: scope.organisationId, agentId, id })
-        .catch((error: unknown) =>
-          logger.warn({ err: error }, "the engine was not told to clear a deleted agent's memory"),
-        );
-      return answer;
+      if (inserted.clear) startClear(inserted.clear);
+      return response;
     },
 
     "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>

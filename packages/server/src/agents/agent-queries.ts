@@ -10,10 +10,10 @@ import type { StoredDefinition } from "./agent-rules.ts";
 
 export type AgentRow = Selectable<Agents>;
 
-/** Agents that exist for this caller: of its organisation, not deleted, and the one its key is for, if it is for one. */
-const visibleAgents = (trx: OrganisationTransaction, { organisationId, agentId }: Scope) => {
+/** The agents this caller can see: those of its organisation that are not deleted, or only its own if its key is bound to one. */
+const visibleAgents = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
   const query = trx.selectFrom("agents").where("organisation_id", "=", organisationId).where("deleted_at", "is", null);
-  return agentId === null ? query : query.where("id", "=", agentId);
+  return onlyAgentId === null ? query : query.where("id", "=", onlyAgentId);
 };
 
 /** By id or by name: names have no underscore, ids always do. */
@@ -29,7 +29,7 @@ export const findAgent = async (
   ref: string,
 ): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().executeTakeFirst();
 
-/** Holds the row until the transaction ends, so that two changes to one agent take turns. */
+/** Locks the row until the transaction ends, so that changes to one agent are serialised. */
 export const findAgentForUpdate = async (
   trx: OrganisationTransaction,
   scope: Scope,
@@ -45,14 +45,14 @@ export interface AgentPage {
 export async function listAgents(trx: OrganisationTransaction, scope: Scope, { limit, offset, sort }: AgentPage) {
   const [field, direction] = sortOrder(sort);
   const query = visibleAgents(trx, scope).select(["id", "name", "status", "created_at"]).orderBy(field, direction);
-  // A name is unique already; a second column would only stop the index from giving the order.
+  // Names are unique, and a second sort column would keep the index from providing the order.
   const ordered = field === "name" ? query : query.orderBy("id", direction);
   return ordered.limit(limit).offset(offset).execute();
 }
 
-/** Exact and without a scan: triggers keep the number. */
+/** Exact and without a scan: triggers maintain the count. */
 export async function countAgents(trx: OrganisationTransaction, scope: Scope): Promise<number> {
-  if (scope.agentId !== null) {
+  if (scope.onlyAgentId !== null) {
     return (await visibleAgents(trx, scope).select("id").execute()).length;
   }
   const row = await trx
@@ -63,12 +63,12 @@ export async function countAgents(trx: OrganisationTransaction, scope: Scope): P
   return Number(row?.agents ?? 0);
 }
 
-/** undefined leaves it as it is, null takes it away. */
+/** undefined leaves `auth` unchanged, null removes it. */
 const authColumns = (auth: StoredAuth | null | undefined) => {
   if (auth === undefined) return {};
   return auth === null
     ? { auth: null, auth_secrets: null }
-    : { auth: JSON.stringify(auth.shown), auth_secrets: auth.secrets };
+    : { auth: JSON.stringify(auth.redacted), auth_secrets: auth.secrets };
 };
 
 interface NewAgent extends StoredDefinition {
@@ -98,7 +98,7 @@ export const insertAgent = (
     .returningAll()
     .executeTakeFirst();
 
-const changeAgent = (trx: OrganisationTransaction, { organisationId }: Scope, id: string) =>
+const updateAgentRow = (trx: OrganisationTransaction, { organisationId }: Scope, id: string) =>
   trx
     .updateTable("agents")
     .where("organisation_id", "=", organisationId)
@@ -112,7 +112,7 @@ export const updateAgentDefinition = (
   { definition, security }: StoredDefinition,
   auth?: StoredAuth | null,
 ): Promise<AgentRow> =>
-  changeAgent(trx, scope, id)
+  updateAgentRow(trx, scope, id)
     .set({ definition: JSON.stringify(definition), security: JSON.stringify(security), ...authColumns(auth) })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -122,9 +122,9 @@ export const updateAgentStatus = (
   scope: Scope,
   id: string,
   status: AgentStatus,
-): Promise<AgentRow> => changeAgent(trx, scope, id).set({ status }).returningAll().executeTakeFirstOrThrow();
+): Promise<AgentRow> => updateAgentRow(trx, scope, id).set({ status }).returningAll().executeTakeFirstOrThrow();
 
 /** The row stays, marked, for a background purge to find; no query of this file returns it again. */
 export const deleteAgent = async (trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> => {
-  await changeAgent(trx, scope, id).set({ deleted_at: sql`now()` }).execute();
+  await updateAgentRow(trx, scope, id).set({ deleted_at: sql`now()` }).execute();
 };

@@ -2,28 +2,28 @@ import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { applyPatch, newDefinition, type StoredDefinition } from "./agent-rules.ts";
 
-/** Frozen all through: a rule that changed what it was given would throw. */
-function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
+/** A rule that mutates its input throws. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }
 
 const hsts = { enabled: true, maxAge: 60 };
-const stored: StoredDefinition = frozen({
+const stored: StoredDefinition = deepFreeze({
   definition: {
     model: "perch/echo",
     temperature: 1,
     instructions: "Be brief.",
     tools: [{ type: "mcp", name: "search", url: "https://tools.example/mcp" }],
     memory: { recall: true, recall_limit: 3, remember: true, embedder: { model: "acme/embed", dimensions: 768 } },
-    limits: { max_steps: 2, max_tokens: 3, history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
+    limits: { max_steps: 2, max_tokens: 3, max_history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
     logs: { messages: true },
     fallback_models: ["a/b"],
     runtime: { type: "http", url: "https://agents.example" },
   },
   security: { hsts, enforceHttps: true },
 });
-frozen(agentDefaults);
+deepFreeze(agentDefaults);
 
 describe("applyPatch", () => {
   test("what is not mentioned, or undefined, stays", () => {
@@ -89,7 +89,7 @@ describe("applyPatch", () => {
 });
 
 describe("newDefinition", () => {
-  test("is the defaults with what was said", () => {
+  test("is the defaults with the given fields", () => {
     const { security, ...defaults } = agentDefaults;
     expect(newDefinition({ model: "perch/echo", limits: { max_steps: 1 } })).toEqual({
       definition: { ...defaults, model: "perch/echo", limits: { ...defaults.limits, max_steps: 1 } },

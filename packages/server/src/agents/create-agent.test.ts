@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
@@ -14,7 +14,7 @@ describe("POST /v1/agents", () => {
       "agent.id-form",
       "responses.single-envelope",
     );
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const created = await call("POST /v1/agents", { body: { name: "support-bot", model: "perch/echo" } });
     expect(created.status).toBe(201);
     const { success, data } = ok(created);
@@ -44,7 +44,7 @@ describe("POST /v1/agents", () => {
       "security.enforce-https-shape",
     );
     verifies("security.hsts-shape", "security.rate-limit-shape", "security.mfa-shape");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const body = {
       name: "full",
       model: "openai/gpt-5",
@@ -80,7 +80,7 @@ describe("POST /v1/agents", () => {
   });
 
   test("a remote agent needs no model", async () => {
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const runtime = { type: "http" as const, url: "https://agents.example/echo" };
     const { data } = ok(await call("POST /v1/agents", { body: { name: "remote", runtime } }));
     expect(data).toMatchObject({ model: "perch/remote", runtime });
@@ -91,8 +91,8 @@ describe("POST /v1/agents", () => {
     ["model", { name: "no-model" }],
   ])("400 names the missing parameter %s", async (field, body) => {
     verifies("errors.missing-parameter-named");
-    const { call } = await perch().newOrganisation();
-    const error = refusal(await call("POST /v1/agents", { body: body as never }));
+    const { call } = await perch().createOrganisation();
+    const error = expectError(await call("POST /v1/agents", { body: body as never }));
     expect(error).toMatchObject({
       status: 400,
       code: "invalid_request",
@@ -130,8 +130,8 @@ describe("POST /v1/agents", () => {
       "agent.model-form",
       "agent.temperature-range",
     );
-    const { call } = await perch().newOrganisation();
-    const error = refusal(
+    const { call } = await perch().createOrganisation();
+    const error = expectError(
       await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", ...change } as never }),
     );
     expect(error).toMatchObject({ status: 400, code: "invalid_request", message: "Validation failed" });
@@ -140,7 +140,7 @@ describe("POST /v1/agents", () => {
 
   test("409 for a name in use; ten at once make one agent", async () => {
     verifies("agent.name-unique", "errors.code.others");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const attempts = Array.from({ length: 10 }, () =>
       call("POST /v1/agents", { body: { name: "one", model: "perch/echo" } }),
     );
@@ -151,12 +151,12 @@ describe("POST /v1/agents", () => {
 
   test("403 for security settings without manage, and for a key that belongs to one agent", async () => {
     verifies("permissions.security-settings");
-    const { call, newKey } = await perch().newOrganisation();
-    const developer = await newKey({ role: "developer" });
+    const { call, createKey } = await perch().createOrganisation();
+    const developer = await createKey({ role: "developer" });
     const body = { name: "bot", model: "perch/echo" };
-    expect(refusal(await call("POST /v1/agents", { body: { ...body, security: {} } }, developer)).status).toBe(403);
+    expect(expectError(await call("POST /v1/agents", { body: { ...body, security: {} } }, developer)).status).toBe(403);
     expect((await call("POST /v1/agents", { body }, developer)).status).toBe(201);
-    const bound = await newKey({ role: "admin", agent_id: "bot" });
-    expect(refusal(await call("POST /v1/agents", { body: { ...body, name: "other" } }, bound)).status).toBe(403);
+    const bound = await createKey({ role: "admin", agent_id: "bot" });
+    expect(expectError(await call("POST /v1/agents", { body: { ...body, name: "other" } }, bound)).status).toBe(403);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
@@ -15,7 +15,7 @@ describe("GET /v1/agents/{agent_id}", () => {
       "agent.name",
       "agent.model",
     );
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const { data: created } = ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     const byId = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: created.id } }));
     const byName = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
@@ -35,10 +35,10 @@ describe("GET /v1/agents/{agent_id}", () => {
     "Ünï cödé",
     "a/b",
     "%00",
-  ])("404 for %s, which nobody has", async (ref) => {
+  ])("404 for %s, which does not exist", async (ref) => {
     verifies("errors.code.not-found");
-    const { call } = await perch().newOrganisation();
-    const error = refusal(await call("GET /v1/agents/{agent_id}", { params: { agent_id: ref } }));
+    const { call } = await perch().createOrganisation();
+    const error = expectError(await call("GET /v1/agents/{agent_id}", { params: { agent_id: ref } }));
     expect(error).toMatchObject({ status: 404, code: "not_found" });
   });
 });

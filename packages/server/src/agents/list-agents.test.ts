@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
 
-async function organisationWith(names: readonly string[]): Promise<Organisation> {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgents(names: readonly string[]): Promise<Organisation> {
+  const organisation = await perch().createOrganisation();
   for (const name of names) ok(await organisation.call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
   return organisation;
 }
@@ -16,7 +16,7 @@ const namesOf = ({ data }: { data: { name: string }[] }) => data.map(({ name }) 
 describe("GET /v1/agents", () => {
   test("an item carries id, name, status and created_at, and nothing else", async () => {
     verifies("operations.list-agents", "agent.list-item-fields", "responses.list-envelope", "pagination.fields");
-    const { call } = await organisationWith(["only"]);
+    const { call } = await createOrganisationWithAgents(["only"]);
     const body = ok(await call("GET /v1/agents", { query: {} }));
     expect(Object.keys(body).sort()).toEqual(["data", "pagination"]);
     expect(body.data.map((item) => Object.keys(item).sort())).toEqual([["created_at", "id", "name", "status"]]);
@@ -26,7 +26,7 @@ describe("GET /v1/agents", () => {
   test("pages of 10 unless asked, with the exact total and whether there is more", async () => {
     verifies("pagination.default-limit", "pagination.offset", "pagination.total-and-has-more", "sort.default");
     const names = Array.from({ length: 12 }, (_, i) => `agent-${String(i).padStart(2, "0")}`);
-    const { call } = await organisationWith(names);
+    const { call } = await createOrganisationWithAgents(names);
     const first = ok(await call("GET /v1/agents", { query: {} }));
     expect(first.pagination).toEqual({ limit: 10, offset: 0, total: 12, has_more: true });
     const second = ok(await call("GET /v1/agents", { query: { offset: 10 } }));
@@ -40,7 +40,7 @@ describe("GET /v1/agents", () => {
 
   test("sorts by a field, descending with a minus", async () => {
     verifies("sort.ascending", "sort.descending-prefix", "sort.allowed-fields");
-    const { call } = await organisationWith(["b", "c", "a"]);
+    const { call } = await createOrganisationWithAgents(["b", "c", "a"]);
     ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "c" }, body: { temperature: 1 } }));
     const sorted = async (sort: never) => namesOf(ok(await call("GET /v1/agents", { query: { sort } }))).join("");
     expect(await sorted("name" as never)).toBe("abc");
@@ -48,7 +48,7 @@ describe("GET /v1/agents", () => {
     expect(await sorted("created_at" as never)).toBe("bca");
     expect(await sorted("-created_at" as never)).toBe("acb");
     expect(await sorted("updated_at" as never)).toBe("bac");
-    expect(refusal(await call("GET /v1/agents", { query: { sort: "model" as never } })).status).toBe(400);
+    expect(expectError(await call("GET /v1/agents", { query: { sort: "model" as never } })).status).toBe(400);
   });
 
   test.each([
@@ -63,20 +63,20 @@ describe("GET /v1/agents", () => {
     { page: 2 },
   ])("400 for %j", async (query) => {
     verifies("pagination.max-limit", "pagination.out-of-range-refused", "errors.unknown-query-parameter");
-    const { call } = await perch().newOrganisation();
-    const error = refusal(await call("GET /v1/agents", { query: query as never }));
+    const { call } = await perch().createOrganisation();
+    const error = expectError(await call("GET /v1/agents", { query: query as never }));
     expect(error).toMatchObject({ status: 400, code: "invalid_request" });
     expect(error.details?.map(({ field }) => field)).toEqual(Object.keys(query));
   });
 
   test("a limit of 100 is allowed", async () => {
-    const { call } = await organisationWith(["a"]);
+    const { call } = await createOrganisationWithAgents(["a"]);
     expect(ok(await call("GET /v1/agents", { query: { limit: 100 } })).pagination.limit).toBe(100);
   });
 
   test("the total follows creates and deletes exactly, also when many happen at once", async () => {
     const names = Array.from({ length: 20 }, (_, i) => `n${i}`);
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     await Promise.all(names.map((name) => call("POST /v1/agents", { body: { name, model: "perch/echo" } })));
     await Promise.all(
       names
@@ -89,8 +89,8 @@ describe("GET /v1/agents", () => {
   });
 
   test("a key that belongs to one agent lists that one", async () => {
-    const { call, newKey } = await organisationWith(["mine", "other"]);
-    const bound = await newKey({ role: "viewer", agent_id: "mine" });
+    const { call, createKey } = await createOrganisationWithAgents(["mine", "other"]);
+    const bound = await createKey({ role: "viewer", agent_id: "mine" });
     const { data, pagination } = ok(await call("GET /v1/agents", { query: {} }, bound));
     expect(namesOf({ data })).toEqual(["mine"]);
     expect(pagination.total).toBe(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
@@ -12,7 +12,7 @@ describe.each([
 ] as const)("%s", (operation, status) => {
   test(`makes the agent ${status}, once or twice`, async () => {
     verifies("agent.pause-and-resume", "agent.status-others");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     if (status === "running") ok(await call("POST /v1/agents/{agent_id}/pause", { params: bot }));
     const first = ok(await call(operation, { params: bot })).data;
@@ -23,9 +23,11 @@ describe.each([
   });
 
   test("404 for an agent that is not there, 400 for a body", async () => {
-    const { call } = await perch().newOrganisation();
-    expect(refusal(await call(operation, { params: { agent_id: "nobody" } })).status).toBe(404);
-    const error = refusal(await call(operation, { params: { agent_id: "nobody" }, body: { force: true } } as never));
+    const { call } = await perch().createOrganisation();
+    expect(expectError(await call(operation, { params: { agent_id: "nobody" } })).status).toBe(404);
+    const error = expectError(
+      await call(operation, { params: { agent_id: "nobody" }, body: { force: true } } as never),
+    );
     expect(error).toMatchObject({ status: 400, details: [{ field: "force" }] });
   });
 });

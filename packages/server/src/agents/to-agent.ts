@@ -13,19 +13,19 @@ export const toAgentSummary = (row: Pick<AgentRow, "id" | "name" | "status" | "c
   created_at: row.created_at.toISOString(),
 });
 
-const agents = new WeakMap<AgentRow, Agent>();
+const agentByRow = new WeakMap<AgentRow, Agent>();
 
-/** Made once for each reading of a row: a remembered agent is asked for many times. */
+/** Converted once per row object, because a cached row is read many times. */
 export function toAgent(row: AgentRow): Agent {
-  const known = agents.get(row);
-  if (known) return known;
-  const agent = newAgent(row);
-  agents.set(row, agent);
+  const cached = agentByRow.get(row);
+  if (cached) return cached;
+  const agent = buildAgent(row);
+  agentByRow.set(row, agent);
   return agent;
 }
 
-/** Field by field: a definition stored before a field existed gets that field's default. */
-function newAgent(row: AgentRow): Agent {
+/** A definition stored before a field existed gets that field's default. */
+function buildAgent(row: AgentRow): Agent {
   const { definition, security } = storedDefinition(row);
   const { id, name, status, created_at } = toAgentSummary(row);
   const { model, ...given } = definition;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
@@ -10,7 +10,7 @@ const bot = { agent_id: "bot" };
 describe("PATCH /v1/agents/{agent_id}", () => {
   test("sets model and temperature, and answers with the agent", async () => {
     verifies("operations.update-agent", "responses.update-agent", "agent.temperature");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const { data: before } = ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     await sleep(5);
     const patched = await call("PATCH /v1/agents/{agent_id}", {
@@ -26,7 +26,7 @@ describe("PATCH /v1/agents/{agent_id}", () => {
 
   test("settings merge field by field, lists are replaced, null restores the default", async () => {
     verifies("agent.update-merges");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const hsts = { enabled: true, maxAge: 60 };
     const body = {
       name: "bot",
@@ -57,7 +57,7 @@ describe("PATCH /v1/agents/{agent_id}", () => {
   });
 
   test("two changes at once are both kept", async () => {
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     const changes = [
       { temperature: 1.5 },
@@ -75,23 +75,23 @@ describe("PATCH /v1/agents/{agent_id}", () => {
 
   test("400 for a name, which never changes, and for what the contract does not know", async () => {
     verifies("agent.name-unchangeable");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     for (const change of [{ name: "other" }, { status: "paused" }, { temperature: "hot" }, { model: null }]) {
-      const error = refusal(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: change as never }));
+      const error = expectError(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: change as never }));
       expect(error).toMatchObject({ status: 400, code: "invalid_request" });
       expect(error.details?.map(({ field }) => field)).toEqual(Object.keys(change));
     }
   });
 
   test("403 for security settings without manage, 404 for an agent that is not there", async () => {
-    const { call, newKey } = await perch().newOrganisation();
+    const { call, createKey } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
-    const developer = await newKey({ role: "developer" });
+    const developer = await createKey({ role: "developer" });
     const body = { security: { enforceHttps: true } };
-    expect(refusal(await call("PATCH /v1/agents/{agent_id}", { params: bot, body }, developer)).status).toBe(403);
+    expect(expectError(await call("PATCH /v1/agents/{agent_id}", { params: bot, body }, developer)).status).toBe(403);
     expect(
-      refusal(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "nobody" }, body: {} })).status,
+      expectError(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "nobody" }, body: {} })).status,
     ).toBe(404);
   });
 });

@@ -1,14 +1,15 @@
 import type { AuditActor, AuditOutcome } from "@perch/contract";
 import { type Selectable, sql } from "kysely";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { AuditLog } from "../db/generated-rows.ts";
 import type { Scope } from "../handlers.ts";
 import { newUuid } from "../platform/ids.ts";
-import type { AuditPlace, Changed } from "./audit-rules.ts";
+import type { AuditPosition, ChangedResource } from "./audit-rules.ts";
 
 export type AuditRow = Selectable<AuditLog>;
 
-export interface NewAuditEntry extends Changed {
+export interface NewAuditEntry extends ChangedResource {
   readonly actor: AuditActor;
   readonly keyId: string | null;
   readonly userId: string | null;
@@ -20,12 +21,12 @@ export interface NewAuditEntry extends Changed {
   readonly details: { readonly fields?: readonly string[]; readonly reason?: string };
 }
 
-export async function insertAudit(
+export async function insertAuditEntry(
   trx: OrganisationTransaction,
   organisationId: string,
   { agent, ...entry }: NewAuditEntry,
 ): Promise<void> {
-  // One of its own: a refused request may have named another's.
+  // Only an agent of this organisation: a refused request may have named another's.
   const agentId =
     agent &&
     sql<
@@ -60,11 +61,11 @@ export interface AuditFilter {
   readonly until: Date | undefined;
 }
 
-const matching = (trx: OrganisationTransaction, { organisationId, agentId }: Scope, filter: AuditFilter) =>
+const filteredEntries = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope, filter: AuditFilter) =>
   trx
     .selectFrom("audit_log")
     .where("organisation_id", "=", organisationId)
-    .$if(agentId !== null, (query) => query.where("agent_id", "=", agentId))
+    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
     .$if(filter.keyId !== undefined, (query) => query.where("key_id", "=", filter.keyId ?? null))
     .$if(filter.operation !== undefined, (query) => query.where("operation", "=", filter.operation ?? ""))
     .$if(filter.resource !== undefined, (query) => query.where("resource", "=", filter.resource ?? null))
@@ -75,16 +76,16 @@ const matching = (trx: OrganisationTransaction, { organisationId, agentId }: Sco
 interface AuditPage {
   readonly limit: number;
   readonly offset: number;
-  readonly before: AuditPlace | undefined;
+  readonly before: AuditPosition | undefined;
 }
 
-export const listAudit = (
+export const listAuditEntries = (
   trx: OrganisationTransaction,
   scope: Scope,
   filter: AuditFilter,
   { limit, offset, before }: AuditPage,
 ): Promise<AuditRow[]> =>
-  matching(trx, scope, filter)
+  filteredEntries(trx, scope, filter)
     .selectAll()
     .$if(before !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple("at", "id"), "<", eb.tuple(before?.at ?? new Date(0), before?.id ?? ""))),
@@ -95,16 +96,9 @@ export const listAudit = (
     .offset(offset)
     .execute();
 
-/** Counts no further than `most`. */
-export async function countAudit(
+export const countAuditEntries = (
   trx: OrganisationTransaction,
   scope: Scope,
   filter: AuditFilter,
-  most: number,
-): Promise<number> {
-  const row = await trx
-    .selectFrom(matching(trx, scope, filter).select("id").limit(most).as("some"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+  max: number,
+): Promise<number> => countUpTo(trx, filteredEntries(trx, scope, filter).select("id"), max);

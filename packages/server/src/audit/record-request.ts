@@ -2,10 +2,10 @@ import { dataPlaneOperations, type OperationKey, operations } from "@perch/contr
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Caller } from "../handlers.ts";
 import { toPublicId } from "../platform/ids.ts";
-import { insertAudit, type NewAuditEntry } from "./audit-queries.ts";
-import { changedBy, fieldsOf, resourceTypeOf } from "./audit-rules.ts";
+import { insertAuditEntry, type NewAuditEntry } from "./audit-queries.ts";
+import { changedResourceOf, fieldsOf, resourceTypeOf } from "./audit-rules.ts";
 
-/** A request, as the audit log tells of it. */
+/** What the audit log records of a request. */
 export interface AuditedRequest {
   readonly key: OperationKey;
   readonly caller: Caller;
@@ -15,19 +15,19 @@ export interface AuditedRequest {
   readonly requestId: string;
 }
 
-export type RecordChange = (trx: OrganisationTransaction, answer: unknown) => Promise<void>;
+export type RecordChange = (trx: OrganisationTransaction, response: unknown) => Promise<void>;
 
-/** Whether the audit log tells of an operation: of changes to what there is, not of the work that agents do. */
+/** Whether an operation is recorded: changes to resources are, the work that agents do is not. */
 export const isAudited = (key: OperationKey): boolean =>
   !key.startsWith("GET ") && !dataPlaneOperations.includes(operations[key].id);
 
-export const entryOf = (
+export const toNewEntry = (
   { key, caller, params, body, address, requestId }: AuditedRequest,
-  answer: unknown,
-  verdict: Pick<NewAuditEntry, "outcome"> & { readonly reason?: string },
+  response: unknown,
+  result: Pick<NewAuditEntry, "outcome"> & { readonly reason?: string },
 ): NewAuditEntry => {
   const fields = fieldsOf(body);
-  const changed = changedBy(answer, params);
+  const changed = changedResourceOf(response, params);
   return {
     actor: caller.user?.by ?? "key",
     keyId: caller.keyId,
@@ -35,30 +35,30 @@ export const entryOf = (
     operation: operations[key].id,
     resourceType: resourceTypeOf(key),
     ...changed,
-    // What has no id of its own belongs to the key that asks.
+    // A resource without an id of its own (a second factor) belongs to the calling key.
     resource: changed.resource ?? toPublicId("key", caller.keyId),
     address,
     requestId,
-    outcome: verdict.outcome,
-    details: { ...(fields.length > 0 && { fields }), ...(verdict.reason !== undefined && { reason: verdict.reason }) },
+    outcome: result.outcome,
+    details: { ...(fields.length > 0 && { fields }), ...(result.reason !== undefined && { reason: result.reason }) },
   };
 };
 
-/** What `change` calls in its own transaction, once the change is made and its answer known. */
-export const recordChange = (request: AuditedRequest): RecordChange | undefined =>
+/** Runs in the transaction of the change, once its response is known; undefined if the operation is not audited. */
+export const createRecordChange = (request: AuditedRequest): RecordChange | undefined =>
   isAudited(request.key)
-    ? (trx, answer) =>
-        insertAudit(trx, request.caller.organisation.id, entryOf(request, answer, { outcome: "changed" }))
+    ? (trx, response) =>
+        insertAuditEntry(trx, request.caller.organisation.id, toNewEntry(request, response, { outcome: "changed" }))
     : undefined;
 
-/** What an operator's command or a public operation leaves. */
-export const insertOutsideEntry = (
+/** For operators' commands and unauthenticated operations. */
+export const insertEntryWithoutCaller = (
   trx: OrganisationTransaction,
   organisationId: string,
   entry: Pick<NewAuditEntry, "actor" | "operation" | "resourceType" | "resource"> &
     Partial<Pick<NewAuditEntry, "address" | "requestId" | "details" | "agent">>,
 ): Promise<void> =>
-  insertAudit(trx, organisationId, {
+  insertAuditEntry(trx, organisationId, {
     keyId: null,
     userId: null,
     agent: null,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Role, roles } from "@perch/contract";
-import { insertOutsideEntry } from "../audit/record-request.ts";
+import { insertEntryWithoutCaller } from "../audit/record-request.ts";
 import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { issueKey } from "../keys/issue-key.ts";
@@ -8,7 +8,7 @@ import { parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import { UsageError } from "./usage.ts";
 
-/** The way back in for an organisation that has lost its last key. The key alone goes to standard output. */
+/** For an organisation that has lost its last key. Only the new key goes to standard output. */
 export async function runCreateKey(config: Config, logger: Logger, args: string[]): Promise<void> {
   const options = {
     organisation: { type: "string" },
@@ -39,7 +39,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
           expiresAt: null,
         },
       );
-      await insertOutsideEntry(trx, organisationId, {
+      await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "create-key",
         resourceType: "key",

@@ -6,7 +6,7 @@ import { createOrganisation } from "../organisations/create-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
 import { UsageError } from "./usage.ts";
 
-/** The key alone goes to standard output, so that a script can catch it; the rest is for the person. */
+/** Only the key goes to standard output, so that a script can capture it; the rest goes to standard error. */
 export async function runCreateOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,

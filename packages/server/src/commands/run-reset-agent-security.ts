@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { findAgentForUpdate, updateAgentDefinition } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
-import { insertOutsideEntry } from "../audit/record-request.ts";
+import { insertEntryWithoutCaller } from "../audit/record-request.ts";
 import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
@@ -9,7 +9,7 @@ import { parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import { UsageError } from "./usage.ts";
 
-/** The way back in for whoever is locked out of an agent by its own settings. */
+/** For an operator whose organisation has locked itself out of an agent with its security settings. */
 export async function runResetAgentSecurity(config: Config, logger: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { organisation: { type: "string" }, agent: { type: "string" } } });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
@@ -17,13 +17,13 @@ export async function runResetAgentSecurity(config: Config, logger: Logger, args
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   const core = composeCore(config, logger);
   const changes = createOrganisationChanges({ ...core, logger });
-  const scope = { organisationId, agentId: null };
+  const scope = { organisationId, onlyAgentId: null };
   try {
     await changes.commit(organisationId, async (trx) => {
       const agent = await findAgentForUpdate(trx, scope, ref);
       if (!agent) throw new UsageError(`${values.organisation} has no agent ${JSON.stringify(ref)}.`);
       await updateAgentDefinition(trx, scope, agent.id, { ...storedDefinition(agent), security: {} }, null);
-      await insertOutsideEntry(trx, organisationId, {
+      await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "reset-agent-security",
         resourceType: "agent",
@@ -32,7 +32,7 @@ export async function runResetAgentSecurity(config: Config, logger: Logger, args
         details: { fields: ["security", "auth"] },
       });
     });
-    console.log(`${ref} asks for nothing but a key now.`);
+    console.log(`${ref} now requires only a key.`);
   } finally {
     await changes.stop();
     await closeCore(core);

@@ -3,7 +3,7 @@ import { closeCoreStep, composeCore } from "../compose/core.ts";
 import { composeWorker } from "../compose/worker.ts";
 import type { Config } from "../config.ts";
 import { pendingMigrations } from "../db/migrate.ts";
-import { refusePowerfulRole } from "../db/refuse-powerful-role.ts";
+import { refusePrivilegedRole } from "../db/refuse-powerful-role.ts";
 import type { Logger } from "../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../platform/shutdown.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
@@ -13,17 +13,17 @@ interface Roles {
   readonly worker: boolean;
 }
 
-/** Runs the roles in one process until SIGTERM or SIGINT, then comes down in order: the API first, so that nobody is kept waiting. */
+/** Runs the roles in one process until SIGTERM or SIGINT, then shuts down in order, the API first. */
 async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
   const core = composeCore(config, logger);
   const steps: ShutdownStep[] = [];
-  const comeDown = () => shutDown([...steps, closeCoreStep(core)], logger);
+  const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
   const { metricsHost: host, metricsPort: port } = config;
   try {
     if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
     const pending = await pendingMigrations(core.db.unscoped);
     if (pending.length > 0) throw new Error(`The database lacks ${pending.join(", ")}. Run: perch-server migrate`);
-    await refusePowerfulRole(core.db.unscoped);
+    await refusePrivilegedRole(core.db.unscoped);
     if (roles.worker) steps.unshift(...(await composeWorker(core)).shutdownSteps);
     if (roles.api) {
       const { app, shutdownSteps } = await composeApi(core);
@@ -31,15 +31,15 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
       await app.listen({ host: config.host, port: config.port });
     }
   } catch (error) {
-    await comeDown();
+    await shutDownAll();
     throw error;
   }
   const stop = async (signal: string): Promise<void> => {
     logger.info({ signal }, "stopping");
-    const clean = await comeDown();
+    const clean = await shutDownAll();
     logger.info({ clean }, "stopped");
     process.exitCode = clean ? 0 : 1;
-    // A model call that was left behind must not keep the process.
+    // An abandoned model call must not keep the process alive.
     setTimeout(() => process.exit(), 200).unref();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));

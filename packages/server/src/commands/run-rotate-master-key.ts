@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { masterKeyName } from "../db/data-keys.ts";
 import type { Logger } from "../platform/logger.ts";
 
-/** Wraps the data keys under PERCH_MASTER_KEY. What they encrypt stays as it is, so servers go on meanwhile. */
+/** Rewraps the data keys under PERCH_MASTER_KEY. Data encrypted with them is untouched, so servers keep running. */
 export async function runRotateMasterKey(config: Config, logger: Logger): Promise<void> {
   const core = composeCore(config, logger);
   try {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
-import { insertOutsideEntry } from "../audit/record-request.ts";
+import { insertEntryWithoutCaller } from "../audit/record-request.ts";
 import { closeCore, composeCore } from "../compose/core.ts";
 import type { Config } from "../config.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
@@ -21,7 +21,7 @@ export async function runSetTier(config: Config, logger: Logger, args: string[])
     const name = await changes.commit(organisationId, async (trx) => {
       const changed = await updateTier(trx, organisationId, tier.data);
       if (changed === undefined) throw new UsageError(`There is no organisation ${values.organisation}.`);
-      await insertOutsideEntry(trx, organisationId, {
+      await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "set-tier",
         resourceType: "organisation",

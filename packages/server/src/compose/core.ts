@@ -7,7 +7,7 @@ import { createResilientGate } from "../gate/resilient-gate.ts";
 import { createLocalSlots, createSharedSlots, type RunSlots } from "../gate/run-slots.ts";
 import { connectValkey, createValkeyGate } from "../gate/valkey-gate.ts";
 import { measuredOperations } from "../http/measure-requests.ts";
-import { createLocalNews, createSharedNews, type LogNews } from "../logs/log-news.ts";
+import { createLocalLogNotifications, createValkeyLogNotifications, type LogNotifications } from "../logs/log-news.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../platform/guarded-client.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
@@ -31,9 +31,9 @@ export interface Core {
   readonly gate: Gate;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
-  readonly news: LogNews;
+  readonly logNotifications: LogNotifications;
   readonly tracing: Tracing;
-  /** Loaded before any of the following is used. */
+  /** Must be loaded before any of the following is used. */
   readonly dataKeys: DataKeys;
   readonly keyDigest: Digest;
   readonly providerKeys: Sealer;
@@ -41,9 +41,9 @@ export interface Core {
   readonly factorSecrets: Sealer;
   readonly recoveryDigest: Digest;
   readonly stepUpKey: KeySource;
-  readonly keptAnswers: Sealer;
+  readonly idempotentAnswers: Sealer;
   readonly webhookSecrets: Sealer;
-  /** To addresses that organisations gave, and to those that the operator gave. */
+  /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
   readonly memory: Memory;
@@ -51,7 +51,7 @@ export interface Core {
 
 const wallClock = () => Date.now();
 
-/** Counts whether or not anybody reads it: the same code runs either way. */
+/** Always counts, even where the metrics port is off, so that the same code runs either way. */
 function composeTelemetry(
   { providers }: Config,
   db: Database,
@@ -65,13 +65,13 @@ function composeTelemetry(
   return telemetry;
 }
 
-/** What every command and role needs: the database, and Valkey or what one process has in its place. */
+/** What every command and role needs: the database, and Valkey or its in-process replacement. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
   const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
-  const db = openDatabase({ url: config.databaseUrl, connections: config.databaseConnections, logger });
+  const db = openDatabase({ url: config.databaseUrl, connections: config.databaseMaxConnections, logger });
   const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
-  const guarded = createGuardedClient({ allowedRanges: config.outboundPrivateRanges });
+  const guarded = createGuardedClient({ allowedRanges: config.outboundAllowedPrivateRanges });
   const trusted = createTrustedClient();
   const providerKeys = createSealer(dataKeys.keyFor("model providers"));
   const localGate = createLocalGate(nowMs);
@@ -90,11 +90,14 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
       valkey && subscriptions
         ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs })
         : createLocalStreams(nowMs),
-    news: valkey && subscriptions ? createSharedNews(valkey, subscriptions, logger) : createLocalNews(),
+    logNotifications:
+      valkey && subscriptions
+        ? createValkeyLogNotifications(valkey, subscriptions, logger)
+        : createLocalLogNotifications(),
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
     dataKeys,
     keyDigest: createDigest(dataKeys.keyFor("api key digest")),
-    keptAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
+    idempotentAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
     providerKeys,
     agentAuth: createSealer(dataKeys.keyFor("agent auth")),
     factorSecrets: createSealer(dataKeys.keyFor("second factors")),
@@ -107,16 +110,24 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   };
 }
 
-export const closeCore = async ({ db, gate, streams, news, tracing, guarded, trusted }: Core): Promise<void> => {
+export const closeCore = async ({
+  db,
+  gate,
+  streams,
+  logNotifications,
+  tracing,
+  guarded,
+  trusted,
+}: Core): Promise<void> => {
   await tracing.close();
   await streams.close();
-  news.close();
+  logNotifications.close();
   await gate.close();
   await Promise.all([guarded.close(), trusted.close()]);
   await db.close();
 };
 
-/** Last of all, whatever the role. */
+/** The last shutdown step of every role. */
 export const closeCoreStep = (core: Core): ShutdownStep => ({
   name: "close Valkey, outbound connections and the database pool",
   limitSeconds: 5,

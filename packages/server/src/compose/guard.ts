@@ -1,11 +1,11 @@
 import type { SecondFactor } from "../mfa/second-factor.ts";
 import { createGuardedClient } from "../platform/guarded-client.ts";
 import { createGuard, type Guard } from "../security/guard.ts";
-import { createAuthorities } from "../security/read-authorities.ts";
+import { createReadAuthorities } from "../security/read-authorities.ts";
 import { createVerifyOAuth } from "../security/verify-oauth.ts";
 import type { Core } from "./core.ts";
 
-/** What stands between a valid key and the handlers: the security settings of the instance and of agents. */
+/** Enforces the security settings of the instance and of agents, between key check and handler. */
 export function composeGuard(
   { config, agentAuth, nowMs }: Core,
   secondFactor: SecondFactor,
@@ -13,10 +13,10 @@ export function composeGuard(
   readonly guard: Guard;
   readonly close: () => Promise<void>;
 } {
-  const { security, outboundPrivateRanges } = config;
-  // Tenants name the issuers: they are asked like any address that a tenant gave.
+  const { security, outboundAllowedPrivateRanges } = config;
+  // Organisations configure the issuers, so they are called through a guarded client.
   const issuers = createGuardedClient({
-    allowedRanges: outboundPrivateRanges,
+    allowedRanges: outboundAllowedPrivateRanges,
     maxResponseBytes: 512 * 1024,
     timeoutMs: 5000,
   });
@@ -24,7 +24,10 @@ export function composeGuard(
     instance: security,
     agentAuth,
     verifyOAuth: createVerifyOAuth({ fetch: issuers.fetch, now: nowMs }),
-    authorities: createAuthorities({ instance: security.mtls?.caCert, directory: security.certificates }, nowMs),
+    readAuthorities: createReadAuthorities(
+      { instance: security.mtls?.caCert, directory: security.certificates },
+      nowMs,
+    ),
     secondFactor,
     now: nowMs,
   });

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
-import { type ClearForAWhile, createClearForAWhile } from "../memory/clear-memory.ts";
+import { createRunClear, type RunClear } from "../memory/clear-memory.ts";
+import { createEmbedText, type EmbedText } from "../memory/embed-text.ts";
 import { createSearchMemory, type SearchMemory } from "../memory/search-memory.ts";
 import { createLocalEmbedder } from "../models/local-embedder.ts";
 import type { GuardedClient } from "../platform/guarded-client.ts";
@@ -10,8 +11,9 @@ import { createFindEmbedder, type FindEmbedder } from "../providers/find-embedde
 
 export interface Memory {
   readonly findEmbedder: FindEmbedder;
+  readonly embedText: EmbedText;
   readonly searchMemory: SearchMemory;
-  readonly clearForAWhile: ClearForAWhile;
+  readonly runClear: RunClear;
 }
 
 interface MemoryParts {
@@ -24,7 +26,7 @@ interface MemoryParts {
   readonly nowMs: () => number;
 }
 
-/** What the API asks of memories, and runs too. */
+/** Memory functions that both the API and runs use. */
 export function composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }: MemoryParts): Memory {
   const findEmbedder = createFindEmbedder({
     db,
@@ -33,11 +35,13 @@ export function composeMemory({ config, db, providerKeys, guarded, trusted, logg
     providerKeys,
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
-    silenceMs: config.modelSilenceSeconds * 1000,
+    idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
   });
+  const embedText = createEmbedText(findEmbedder);
   return {
     findEmbedder,
-    searchMemory: createSearchMemory({ db, findEmbedder, logger }),
-    clearForAWhile: createClearForAWhile({ db, now: nowMs }),
+    embedText,
+    searchMemory: createSearchMemory({ db, embedText, logger }),
+    runClear: createRunClear({ db, now: nowMs }),
   };
 }

@@ -9,15 +9,15 @@ import type { Core } from "./core.ts";
 
 const loopback = ["127.0.0.0/8", "::1"];
 
-/** Where webhooks may be. */
-export const webhookReach = ({ webhookAllowHttp: allowHttp, outboundPrivateRanges }: Config) => ({
+/** Which addresses webhooks may have. */
+export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outboundAllowedPrivateRanges }: Config) => ({
   allowHttp,
-  allowedRanges: allowHttp ? [...outboundPrivateRanges, ...loopback] : outboundPrivateRanges,
+  allowedRanges: allowHttp ? [...outboundAllowedPrivateRanges, ...loopback] : outboundAllowedPrivateRanges,
 });
 
-/** What delivers events: its own client, so that no tool or remote agent competes with it for connections. */
+/** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
 export function composeDeliveries({ config, db, logger, nowMs, telemetry, webhookSecrets }: Core) {
-  const { allowHttp, allowedRanges } = webhookReach(config);
+  const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
     allowedRanges,
@@ -29,12 +29,12 @@ export function composeDeliveries({ config, db, logger, nowMs, telemetry, webhoo
     limits: createEndpointLimits({ now: nowMs, random: Math.random }),
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     webhookSecrets,
-    retrySeconds: config.webhookRetrySeconds,
+    retrySeconds: config.webhookRetryDelaySeconds,
     telemetry,
     version,
     logger,
     now: nowMs,
   });
-  const sweep = { now: async () => nowMs(), everyMs: config.webhookSweepSeconds * 1000 };
+  const sweep = { now: async () => nowMs(), everyMs: config.webhookSweepIntervalSeconds * 1000 };
   return { services: deliveryServices(steps, sweep), close: client.close };
 }

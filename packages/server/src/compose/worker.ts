@@ -3,12 +3,12 @@ import { createDeploymentSteps } from "../deployments/activation.ts";
 import { createPreflight } from "../deployments/preflight.ts";
 import { createEngine } from "../engine/engine.ts";
 import { ensureHousekeeping } from "../engine/ensure-housekeeping.ts";
-import { reachAdmin } from "../engine/reach-engine.ts";
+import { checkAdminHealth } from "../engine/reach-engine.ts";
 import { registerWorker } from "../engine/register.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
 import { createOrganisationChanges } from "../gate/organisation-changes.ts";
 import { createRunSteps } from "../invocations/run-steps.ts";
-import { clearInSteps, finishClears } from "../memory/clear-memory.ts";
+import { createClearStep, finishOpenClears } from "../memory/clear-memory.ts";
 import { createEmbedMemories } from "../memory/embed-memories.ts";
 import { createBuiltInModels } from "../models/models.ts";
 import { createCallRemoteAgent } from "../models/remote-agent.ts";
@@ -28,21 +28,21 @@ export interface Worker {
   readonly shutdownSteps: readonly ShutdownStep[];
 }
 
-/** Builds a worker: it serves the workflows and tells the engine so. */
+/** Builds a worker, which serves the workflows and registers with the engine. */
 export async function composeWorker(core: Core): Promise<Worker> {
-  const { config, logger, nowMs, telemetry, db, gate, slots, streams, news, tracing, providerKeys } = core;
+  const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing, providerKeys } = core;
   const { guarded, trusted, memory } = core;
   await core.dataKeys.load();
   const outbound = { fetch: guarded.fetch, version };
   const findModel = createFindModel({
     db,
-    builtIn: createBuiltInModels(config),
+    builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
     installation: config.providers,
     providerKeys,
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
-    silenceMs: config.modelSilenceSeconds * 1000,
-    timed: telemetry.timeModel,
+    idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
+    withTiming: telemetry.timeModel,
   });
   const { list, call } = createTools(outbound);
   const tools = { list, call: telemetry.countToolCalls(call) };
@@ -51,7 +51,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     db,
     slots,
     streams,
-    news,
+    logNotifications,
     telemetry,
     tracing,
     logger,
@@ -64,7 +64,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
   });
   const memorySteps = {
     embed: createEmbedMemories({ db, findEmbedder: memory.findEmbedder, logger, now: nowMs }),
-    clear: clearInSteps(memory.clearForAWhile),
+    clear: createClearStep(memory.runClear),
   };
   const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
@@ -80,7 +80,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const housekeeping = {
     now: async () => nowMs(),
     partitions: () => maintainPartitions(db.unscoped),
-    clears: () => finishClears(db, memory.clearForAWhile),
+    clears: () => finishOpenClears(db, memory.runClear),
   };
   const services = [
     ...runServices(telemetry.countSteps(runSteps)),
@@ -93,14 +93,14 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
   const stopped = new AbortController();
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
-  telemetry.watchDependency("engine", () => reachAdmin(adminUrls));
+  telemetry.watchDependency("engine", () => checkAdminHealth(adminUrls));
   await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
   void ensureHousekeeping({ ingressUrls: config.ingressUrls, logger, signal: stopped.signal });
   return {
     endpoint,
     shutdownSteps: [
       { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
-      { name: "stop taking steps", limitSeconds: 10, run: endpoint.close },
+      { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       {
         name: "close outbound connections",

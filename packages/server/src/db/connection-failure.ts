@@ -9,7 +9,7 @@ const networkCodes = new Set([
   "EAI_AGAIN",
 ]);
 
-/** SQLSTATEs: connection failure, refused login, a server that stops or starts, no free place, no such database. */
+/** SQLSTATEs: connection failure, refused login, a server that stops or starts, too many connections, no such database. */
 const connectionStates = ["08", "28", "57P", "53300", "3D000"];
 
 const connectionMessages = [

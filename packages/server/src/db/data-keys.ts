@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import { deriveKey, type KeySource, MasterKeyError, openBytes, sealBytes } from "../platform/secrets.ts";
 import type { DB } from "./generated-rows.ts";
 
-/** What there are data keys for. The name is part of what is encrypted: never change one. */
+/** The purposes of data keys. The name is part of the encrypted data: never change one. */
 export const keyPurposes = [
   "api key digest",
   "idempotent answers",
@@ -18,11 +18,11 @@ export type KeyPurpose = (typeof keyPurposes)[number];
 
 export interface MasterKeys {
   readonly current: Buffer;
-  /** Older ones, which may still be what a data key is under. */
+  /** Older ones, which may still wrap some data keys. */
   readonly previous: readonly Buffer[];
 }
 
-/** A name for a master key that tells nothing of it. */
+/** A name for a master key that reveals nothing about it. */
 export const masterKeyName = (masterKey: Buffer): string =>
   deriveKey(masterKey, "master key name").toString("hex", 0, 8);
 
@@ -34,15 +34,15 @@ const wrap = (masterKey: Buffer, purpose: string, key: Buffer) => ({
 });
 
 export interface DataKeys {
-  /** Reads the data keys, and makes those that are missing. Before anything is digested or opened. */
+  /** Loads the data keys and creates missing ones. Must run before anything is digested or decrypted. */
   readonly load: () => Promise<void>;
   readonly keyFor: (purpose: KeyPurpose) => KeySource;
-  /** Wraps every data key anew under the current master key. Tells how many there were to wrap; can be repeated at any time. */
+  /** Wraps every data key with the current master key. Returns how many needed it; safe to repeat. */
   readonly rewrap: () => Promise<number>;
 }
 
 export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys): DataKeys {
-  const known = new Map<string, Buffer>();
+  const loaded = new Map<string, Buffer>();
   const masterKeys = new Map([...previous, current].map((key) => [masterKeyName(key), key]));
 
   const find = (purpose: string) =>
@@ -57,14 +57,14 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
     return openBytes(wrappingKey(masterKey), wrapped, purpose);
   };
 
-  /** Several processes may start at once: whoever is first makes the key, and all read that one. */
-  const make = async (purpose: KeyPurpose): Promise<void> => {
+  /** Several processes may start at once: the first one creates the key, and all read that one. */
+  const insert = async (purpose: KeyPurpose): Promise<void> => {
     await db
       .insertInto("data_keys")
       .values({ purpose, ...wrap(current, purpose, randomBytes(32)) })
       .onConflict((conflict) => conflict.column("purpose").doNothing())
       .execute();
-    // A row without a key is from an installation whose master key gave the key itself, and could not be another one.
+    // A row without a key is from a release that derived the data key from the master key and could not rotate it.
     await db
       .updateTable("data_keys")
       .set(wrap(current, purpose, deriveKey(previous.at(-1) ?? current, purpose)))
@@ -73,22 +73,22 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
       .execute();
   };
 
-  const read = async (purpose: KeyPurpose): Promise<Buffer> => {
+  const findOrInsert = async (purpose: KeyPurpose): Promise<Buffer> => {
     const row = await find(purpose);
     if (row?.wrapped) return unwrap(purpose, row.wrapped, row.master_key);
-    await make(purpose);
-    const made = await find(purpose);
-    if (!made?.wrapped) throw new Error(`there is no data key for ${purpose}`);
-    return unwrap(purpose, made.wrapped, made.master_key);
+    await insert(purpose);
+    const inserted = await find(purpose);
+    if (!inserted?.wrapped) throw new Error(`there is no data key for ${purpose}`);
+    return unwrap(purpose, inserted.wrapped, inserted.master_key);
   };
 
   return {
     load: async () => {
-      for (const purpose of keyPurposes) if (!known.has(purpose)) known.set(purpose, await read(purpose));
+      for (const purpose of keyPurposes) if (!loaded.has(purpose)) loaded.set(purpose, await findOrInsert(purpose));
     },
     keyFor: (purpose) => () => {
-      const key = known.get(purpose);
-      if (!key) throw new Error("the data keys were not read yet");
+      const key = loaded.get(purpose);
+      if (!key) throw new Error("the data keys are not loaded yet");
       return key;
     },
     rewrap: async () => {
@@ -102,7 +102,7 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
           .updateTable("data_keys")
           .set({ ...next, wrapped_at: new Date() })
           .where("purpose", "=", purpose)
-          // Somebody else who rotates at the same moment has done it: then it is done.
+          // Skips a row that a concurrent rotation has already wrapped.
           .where("master_key", "=", master_key)
           .execute();
       }

@@ -5,7 +5,7 @@ import type { DB } from "./generated-rows.ts";
 
 declare const scoped: unique symbol;
 
-/** A transaction that row-level security has narrowed to one organisation. Only `inOrganisation` makes one. */
+/** A transaction that row-level security limits to one organisation. Only `inOrganisation` creates one. */
 export type OrganisationTransaction = Transaction<DB> & { readonly [scoped]: true };
 
 export interface Database {
@@ -14,9 +14,9 @@ export interface Database {
     organisationId: string,
     work: (trx: OrganisationTransaction) => Promise<T>,
   ) => Promise<T>;
-  /** No organisation: tables with one look empty here. For the functions that look across, and for health. */
+  /** Without an organisation: tenants' tables look empty. For SQL functions that span organisations, and for health checks. */
   readonly unscoped: Kysely<DB>;
-  /** Throws unless the database answers. */
+  /** Throws if the database does not respond. */
   readonly ping: () => Promise<unknown>;
   readonly pool: Pick<pg.Pool, "totalCount" | "idleCount" | "waitingCount">;
   readonly close: () => Promise<void>;
@@ -38,9 +38,9 @@ export function openDatabase({ url, connections, logger }: DatabaseOptions): Dat
   });
   // A connection that breaks in use fails its query; without a listener it would end the process as well.
   pool.on("connect", (client) =>
-    client.on("error", (error) => logger.warn({ err: error }, "a database connection broke")),
+    client.on("error", (error) => logger.warn({ err: error }, "database connection failed")),
   );
-  pool.on("error", (error) => logger.warn({ err: error }, "an idle database connection broke"));
+  pool.on("error", (error) => logger.warn({ err: error }, "idle database connection failed"));
   const unscoped = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
   return {
     unscoped,

@@ -23,7 +23,7 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Brings the database up to this release. Several processes may call it at once: an advisory lock lets one work. */
+/** Migrates the database to this release. Safe to run concurrently: an advisory lock lets one process work at a time. */
 export async function migrate(ownerUrl: string): Promise<string[]> {
   const db = new Kysely<unknown>({
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: ownerUrl, max: 2 }) }),
@@ -35,7 +35,7 @@ export async function migrate(ownerUrl: string): Promise<string[]> {
       const failed = results.find(({ status }) => status === "Error")?.migrationName;
       throw new Error(`Migration ${failed ?? "lock"} failed; nothing was changed.`, { cause: error });
     }
-    // Several may migrate at once, and two grants on one table at the same moment are an error.
+    // Concurrent grants on one table fail, and several processes may migrate at once.
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtext('perch roles'))`.execute(trx);
       await sql`grant select on kysely_migration to perch_app`.execute(trx);

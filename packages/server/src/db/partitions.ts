@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { DB } from "./generated-rows.ts";
 
-/** Makes partitions a week ahead and drops those that are past. Any number of processes may do it: whoever has the lock does it for all. */
+/** Creates partitions a week ahead and drops expired ones. Safe to run concurrently: a lock lets one process do the work. */
 export const maintainPartitions = async (db: Kysely<DB>): Promise<void> => {
   await sql`select maintain_partitions()`.execute(db);
 };

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { DB } from "./generated-rows.ts";
 
 /** Row-level security does nothing for a superuser, for BYPASSRLS or for a member of the owner: do not serve as one. */
-export async function refusePowerfulRole(db: Kysely<DB>): Promise<void> {
+export async function refusePrivilegedRole(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ role: string; powerful: boolean }>`
     select current_user as role,
            r.rolsuper or r.rolbypassrls or pg_has_role(current_user, c.relowner, 'member')
@@ -12,7 +12,7 @@ export async function refusePowerfulRole(db: Kysely<DB>): Promise<void> {
   const [row] = rows;
   if (!row || row.powerful) {
     throw new Error(
-      `The role ${row?.role} could step around row-level security. Point PERCH_DATABASE_URL at a role that is only a member of perch_app.`,
+      `The role ${row?.role} can bypass row-level security. Point PERCH_DATABASE_URL at a role that is only a member of perch_app.`,
     );
   }
 }

@@ -4,14 +4,14 @@ import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
-import { deploy, deploymentOf, saysAt, withVersions } from "../../test/deploying.ts";
+import { createOrganisationWithVersions, deploy, getDeployment, invokeForReply } from "../../test/deploying.ts";
 import { usePerch } from "../../test/harness.ts";
 import { startMcpServer } from "../../test/mcp-server.ts";
 import { startToolServer } from "../../test/tool-server.ts";
 
 const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
-const perch = usePerch({ valkeyUrl, outboundPrivateRanges: ["127.0.0.0/8"] }, { runs: true });
-const guarded = usePerch({ valkeyUrl }, { runs: true });
+const perch = usePerch({ valkeyUrl, outboundAllowedPrivateRanges: ["127.0.0.0/8"] }, { withWorker: true });
+const guarded = usePerch({ valkeyUrl }, { withWorker: true });
 
 type Tool = NonNullable<AgentDefinitionPatch["tools"]>[number];
 const mcp = (url: string): Tool => ({ type: "mcp", name: "orders", url });
@@ -23,12 +23,12 @@ const http = (url: string): Tool => ({
   url,
   parameters: { type: "object" },
 });
-const nowhere = `http://127.0.0.1:${await freePort()}`;
-const where = new URL(nowhere).host;
+const unreachableUrl = `http://127.0.0.1:${await freePort()}`;
+const unreachableHost = new URL(unreachableUrl).host;
 
 /** v1 is live; v2 is the same agent with this change. */
 async function deployWith(change: AgentDefinitionPatch, at = perch()) {
-  const organisation = await withVersions(at, ["v1"]);
+  const organisation = await createOrganisationWithVersions(at, ["v1"]);
   ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: change }));
   const deployment = await deploy(organisation, { version: "v2" });
   return { organisation, deployment };
@@ -44,22 +44,22 @@ describe("a deployment that cannot work", () => {
     ["a fallback that is not there", { fallback_models: ["acme/small"] }, "There is no model acme/small here."],
     [
       "an MCP server that does not answer",
-      { tools: [mcp(`${nowhere}/mcp`)] },
+      { tools: [mcp(`${unreachableUrl}/mcp`)] },
       "The MCP server orders could not be reached (ECONNREFUSED).",
     ],
     [
       "an HTTP tool that does not answer",
-      { tools: [http(nowhere)] },
-      `The tool book at ${where} does not answer. It could not be reached.`,
+      { tools: [http(unreachableUrl)] },
+      `The tool book at ${unreachableHost} does not answer. It could not be reached.`,
     ],
     [
       "a remote agent that does not answer",
-      { runtime: { type: "http", url: nowhere } },
-      `The remote agent at ${where} does not answer. It could not be reached.`,
+      { runtime: { type: "http", url: unreachableUrl } },
+      `The remote agent at ${unreachableHost} does not answer. It could not be reached.`,
     ],
     [
       "tools and a single step",
-      { tools: [http(nowhere)], limits: { max_steps: 1 } },
+      { tools: [http(unreachableUrl)], limits: { max_steps: 1 } },
       "The agent has tools, but limits.max_steps is 1: it could call one and never use the result. Allow 2 or more.",
     ],
     [
@@ -72,10 +72,10 @@ describe("a deployment that cannot work", () => {
     const { organisation, deployment } = await deployWith(change);
     expect(deployment).toMatchObject({ status: "failed", activated_at: null, ended_at: expect.any(String) });
     expect(deployment.error).toContain(error);
-    expect(await deploymentOf(organisation, organisation.deployments[0]?.id ?? "")).toEqual(
+    expect(await getDeployment(organisation, organisation.deployments[0]?.id ?? "")).toEqual(
       organisation.deployments[0],
     );
-    expect(await saysAt(perch(), organisation)).toBe("v1");
+    expect(await invokeForReply(perch(), organisation)).toBe("v1");
   });
 
   test.each<[string, (url: string) => AgentDefinitionPatch]>([
@@ -88,9 +88,9 @@ describe("a deployment that cannot work", () => {
     onTestFinished(server.close);
     const { organisation, deployment } = await deployWith(change(server.url), guarded());
     expect(deployment.status).toBe("failed");
-    expect(deployment.error).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+    expect(deployment.error).toContain("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES");
     expect(server.calls).toEqual([]);
-    expect(await saysAt(guarded(), organisation)).toBe("v1");
+    expect(await invokeForReply(guarded(), organisation)).toBe("v1");
   });
 
   test("what is repaired can be deployed: the same label, since the draft is the same", async () => {

@@ -1,5 +1,6 @@
 import type { DeploymentOperationKey } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentKey } from "../agents/agent-key.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
@@ -8,12 +9,12 @@ import type { Handlers, RequestContext, Scope } from "../handlers.ts";
 import { ApiError, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId } from "../platform/ids.ts";
-import { createTurns } from "../platform/turns.ts";
+import { createKeyedMutex } from "../platform/turns.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { toDeployment } from "./to-deployment.ts";
-import { type AgentKey, definitionOf, findVersion, insertVersion } from "./version-queries.ts";
-import { checksumOf, differingFields } from "./version-rules.ts";
+import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
+import { checksumOf, listDifferingFields } from "./version-rules.ts";
 
 interface DeploymentDeps {
   readonly db: Database;
@@ -26,9 +27,12 @@ interface DeploymentRef {
   readonly deployment_id: string;
 }
 
-const keyOf = ({ organisation_id: organisationId, id: agentId }: AgentRow): AgentKey => ({ organisationId, agentId });
+const toAgentKey = ({ organisation_id: organisationId, id: agentId }: AgentRow): AgentKey => ({
+  organisationId,
+  agentId,
+});
 
-async function found(
+async function getDeployment(
   trx: OrganisationTransaction,
   agent: AgentKey,
   { deployment_id }: DeploymentRef,
@@ -39,28 +43,28 @@ async function found(
   return row;
 }
 
-/** The agent's row is held to the end of the transaction: changes to one agent's environments take turns. */
-async function held(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<AgentRow> {
+/** Locks the agent's row until the transaction ends, so that changes to one agent's environments are serialised. */
+async function lockAgent(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<AgentRow> {
   const agent = await findAgentForUpdate(trx, scope, ref);
   if (!agent) throw notFound("agent", ref);
   return agent;
 }
 
-/** The label's first use makes the version. A changed draft under a used label is more likely a mistake than a wish. */
-async function versionFor(
+/** Creates the version at the label's first use. A used label with a changed draft is rejected: it is probably a mistake. */
+async function ensureVersion(
   trx: OrganisationTransaction,
   agent: AgentRow,
   { version: label, redeploy }: { readonly version: string; readonly redeploy: boolean },
   createdBy: string,
 ): Promise<void> {
   const { definition } = storedDefinition(agent);
-  const key = keyOf(agent);
-  const known = await findVersion(trx, key, label);
+  const key = toAgentKey(agent);
+  const existing = await findVersion(trx, key, label);
   const checksum = checksumOf(definition);
-  if (!known && redeploy) throw notFound("version", label);
-  if (!known) return void (await insertVersion(trx, key, { label, definition, checksum, createdBy }));
-  if (redeploy || known.checksum.equals(checksum)) return;
-  const { fields, text } = differingFields(definitionOf(known), definition);
+  if (!existing && redeploy) throw notFound("version", label);
+  if (!existing) return void (await insertVersion(trx, key, { label, definition, checksum, createdBy }));
+  if (redeploy || existing.checksum.equals(checksum)) return;
+  const { fields, text } = listDifferingFields(definitionOf(existing), definition);
   throw new ApiError(
     "conflict",
     `The version ${label} exists, and the draft differs from it in ${text}. Choose a new label, or deploy the version as it is with "redeploy": true.`,
@@ -68,41 +72,41 @@ async function versionFor(
   );
 }
 
-/** Changes to deployments of one organisation at a time in one process: more would only wait for rows, with a connection each. */
-const mostWaiting = 200;
+/** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
+const maxWaiting = 200;
 
 export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
-  const takeTurn = createTurns(mostWaiting);
-  const onDeployment = (
+  const runExclusive = createKeyedMutex(maxWaiting);
+  const changeDeployment = (
     { scope, change }: RequestContext,
     params: DeploymentRef,
     work: (trx: OrganisationTransaction, agent: AgentKey, row: queries.DeploymentRow) => Promise<queries.DeploymentRow>,
   ) =>
-    takeTurn(scope.organisationId, async () => {
+    runExclusive(scope.organisationId, async () => {
       const answer = await change(async (trx) => {
-        const agent = keyOf(await held(trx, scope, params.agent_id));
-        return single(toDeployment(await work(trx, agent, await found(trx, agent, params))));
+        const agent = toAgentKey(await lockAgent(trx, scope, params.agent_id));
+        return single(toDeployment(await work(trx, agent, await getDeployment(trx, agent, params))));
       });
       engine.dispatchDeliveries();
       return answer;
     });
 
-  const readable = async <T>(
+  const withAgent = async <T>(
     context: RequestContext,
     ref: string,
     work: (trx: OrganisationTransaction, agent: AgentKey) => Promise<T>,
   ) => {
-    const agent = keyOf(await agents.get(context, ref));
+    const agent = toAgentKey(await agents.get(context, ref));
     return db.inOrganisation(agent.organisationId, (trx) => work(trx, agent));
   };
 
   return {
     "POST /v1/agents/{agent_id}/deployments": ({ params, body }, { caller, scope, change }) =>
-      takeTurn(scope.organisationId, () =>
+      runExclusive(scope.organisationId, () =>
         change(async (trx) => {
-          const agent = await held(trx, scope, params.agent_id);
-          await versionFor(trx, agent, body, caller.keyId);
-          const row = await queries.insertPending(trx, keyOf(agent), {
+          const agent = await lockAgent(trx, scope, params.agent_id);
+          await ensureVersion(trx, agent, body, caller.keyId);
+          const row = await queries.insertPendingDeployment(trx, toAgentKey(agent), {
             id: newUuid(),
             environment: body.environment,
             version: body.version,
@@ -110,32 +114,38 @@ export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
             guards: body.guards ?? null,
             createdBy: caller.keyId,
           });
-          // Asked before the commit, so that none is pending for ever; the workflow waits until it can see the row. In the order of
-          // creation too, since the agent's row is held.
-          await engine.activate({ ...keyOf(agent), id: row.id, environment: row.environment });
+          // Before the commit, so that no deployment stays pending for ever; the workflow waits until it can see the row. The lock on
+          // the agent's row keeps the order of creation.
+          await engine.activate({ ...toAgentKey(agent), id: row.id, environment: row.environment });
           return single(toDeployment(row));
         }),
       ),
 
     "GET /v1/agents/{agent_id}/deployments": ({ params, query }, context) =>
-      readable(context, params.agent_id, async (trx, agent) => {
+      withAgent(context, params.agent_id, async (trx, agent) => {
         const rows = await queries.listDeployments(trx, agent, query, query);
         return page(rows.map(toDeployment), query, await queries.countDeployments(trx, agent, query));
       }),
 
     "GET /v1/agents/{agent_id}/deployments/{deployment_id}": ({ params }, context) =>
-      readable(context, params.agent_id, async (trx, agent) => single(toDeployment(await found(trx, agent, params)))),
+      withAgent(context, params.agent_id, async (trx, agent) =>
+        single(toDeployment(await getDeployment(trx, agent, params))),
+      ),
 
     "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": ({ params, body }, context) =>
-      onDeployment(context, params, (trx, agent, row) => environment.adjust(trx, agent, row, body.traffic_percent)),
+      changeDeployment(context, params, (trx, agent, row) =>
+        environment.adjustTraffic(trx, agent, row, body.traffic_percent),
+      ),
 
     "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote": ({ params }, context) =>
-      onDeployment(context, params, environment.promote),
+      changeDeployment(context, params, environment.promote),
 
     "POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort": ({ params }, context) =>
-      onDeployment(context, params, (trx, agent, row) => environment.abort(trx, agent, row)),
+      changeDeployment(context, params, (trx, agent, row) => environment.abort(trx, agent, row)),
 
     "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": ({ params }, context) =>
-      onDeployment(context, params, (trx, agent, row) => environment.rollBack(trx, agent, row, context.caller.keyId)),
+      changeDeployment(context, params, (trx, agent, row) =>
+        environment.rollBack(trx, agent, row, context.caller.keyId),
+      ),
   } satisfies Handlers<DeploymentOperationKey>;
 };

@@ -1,24 +1,28 @@
 import type { DeploymentStatus, GuardReport, Guards } from "@perch/contract";
 import { type Selectable, sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Deployments } from "../db/generated-rows.ts";
 import { sortOrder } from "../platform/envelopes.ts";
-import type { AgentKey } from "./version-queries.ts";
 
 export type DeploymentRow = Selectable<Deployments>;
 
-const own = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey) =>
+const selectOfAgent = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey) =>
   trx.selectFrom("deployments").where("organisation_id", "=", organisationId).where("agent_id", "=", agentId);
 
 export const findDeployment = (trx: OrganisationTransaction, agent: AgentKey, id: string) =>
-  own(trx, agent).selectAll().where("id", "=", id).executeTakeFirst();
+  selectOfAgent(trx, agent).selectAll().where("id", "=", id).executeTakeFirst();
 
-/** The live deployment of an environment and its canary: at most two rows, by partial indexes, however many there were. */
-export const listActive = (trx: OrganisationTransaction, agent: AgentKey, environment: string) =>
-  own(trx, agent).selectAll().where("environment", "=", environment).where("status", "=", "active").execute();
+/** The live deployment of an environment and its canary. Partial unique indexes allow no more than these two. */
+export const listActiveDeployments = (trx: OrganisationTransaction, agent: AgentKey, environment: string) =>
+  selectOfAgent(trx, agent).selectAll().where("environment", "=", environment).where("status", "=", "active").execute();
 
-/** The same, with what they run. */
-export const listServing = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey, environment: string) =>
+/** The same, with the definitions of their versions. */
+export const listServingDeployments = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+  environment: string,
+) =>
   trx
     .selectFrom("deployments as d")
     .innerJoin("agent_versions as v", (join) =>
@@ -34,13 +38,13 @@ export const listServing = (trx: OrganisationTransaction, { organisationId, agen
     .where("d.status", "=", "active")
     .execute();
 
-/** What was live before this one became so. */
+/** The deployment that was live before this one. */
 export const findLiveBefore = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   { environment, live }: Pick<DeploymentRow, "environment" | "live">,
 ) =>
-  own(trx, agent)
+  selectOfAgent(trx, agent)
     .selectAll()
     .where("environment", "=", environment)
     .where("live", "<", live)
@@ -48,25 +52,27 @@ export const findLiveBefore = (
     .limit(1)
     .executeTakeFirst();
 
-/** Whether the environment was rolled back after this deployment was asked for: then it is no longer wanted. */
-export async function isOvertaken(trx: OrganisationTransaction, agent: AgentKey, row: DeploymentRow): Promise<boolean> {
-  const found = await own(trx, agent)
+/** A rollback of the environment that was requested after this deployment, which is then obsolete. */
+export const findLaterRollback = (
+  trx: OrganisationTransaction,
+  agent: AgentKey,
+  row: DeploymentRow,
+): Promise<Pick<DeploymentRow, "id"> | undefined> =>
+  selectOfAgent(trx, agent)
     .select("id")
     .where("environment", "=", row.environment)
     .where("asked", ">", row.asked)
     .where("rollback_of", "is not", null)
     .limit(1)
     .executeTakeFirst();
-  return found !== undefined;
-}
 
 export interface DeploymentFilter {
   readonly environment?: string | undefined;
   readonly status?: DeploymentStatus | undefined;
 }
 
-const filtered = (trx: OrganisationTransaction, agent: AgentKey, { environment, status }: DeploymentFilter) =>
-  own(trx, agent)
+const selectFiltered = (trx: OrganisationTransaction, agent: AgentKey, { environment, status }: DeploymentFilter) =>
+  selectOfAgent(trx, agent)
     .$if(environment !== undefined, (query) => query.where("environment", "=", environment ?? ""))
     .$if(status !== undefined, (query) => query.where("status", "=", status ?? ""));
 
@@ -77,16 +83,21 @@ export const listDeployments = (
   { limit, offset, sort }: { limit: number; offset: number; sort: "created_at" | "-created_at" },
 ) => {
   const [, direction] = sortOrder(sort);
-  return filtered(trx, agent, filter).selectAll().orderBy("asked", direction).limit(limit).offset(offset).execute();
+  return selectFiltered(trx, agent, filter)
+    .selectAll()
+    .orderBy("asked", direction)
+    .limit(limit)
+    .offset(offset)
+    .execute();
 };
 
-/** Thousands at most of one agent: some milliseconds. */
+/** An agent has thousands at most: counting takes a few milliseconds. */
 export async function countDeployments(
   trx: OrganisationTransaction,
   agent: AgentKey,
   filter: DeploymentFilter,
 ): Promise<number> {
-  const row = await filtered(trx, agent, filter)
+  const row = await selectFiltered(trx, agent, filter)
     .select((eb) => eb.fn.countAll<string>().as("deployments"))
     .executeTakeFirstOrThrow();
   return Number(row.deployments);
@@ -102,9 +113,9 @@ export interface NewDeployment {
 }
 
 const now = sql<Date>`clock_timestamp()`;
-const nextPlace = sql<string>`nextval('deployment_order')`;
+const nextSequenceNumber = sql<string>`nextval('deployment_order')`;
 
-const newRow = ({ organisationId, agentId }: AgentKey, deployment: NewDeployment) => ({
+const toNewRow = ({ organisationId, agentId }: AgentKey, deployment: NewDeployment) => ({
   organisation_id: organisationId,
   agent_id: agentId,
   id: deployment.id,
@@ -116,18 +127,18 @@ const newRow = ({ organisationId, agentId }: AgentKey, deployment: NewDeployment
   created_by: deployment.createdBy,
 });
 
-export const insertPending = (
+export const insertPendingDeployment = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   deployment: NewDeployment,
 ): Promise<DeploymentRow> =>
   trx
     .insertInto("deployments")
-    .values({ ...newRow(agent, deployment), status: "pending" })
+    .values({ ...toNewRow(agent, deployment), status: "pending" })
     .returningAll()
     .executeTakeFirstOrThrow();
 
-/** Live at once: the record of a rollback. */
+/** A rollback is live at once. */
 export const insertRollback = (
   trx: OrganisationTransaction,
   agent: AgentKey,
@@ -136,64 +147,64 @@ export const insertRollback = (
   trx
     .insertInto("deployments")
     .values({
-      ...newRow(agent, deployment),
+      ...toNewRow(agent, deployment),
       status: "active",
       origin: deployment.origin,
       rollback_of: deployment.rollbackOf,
       activated_at: now,
-      live: nextPlace,
+      live: nextSequenceNumber,
       error: deployment.error,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
 
-const change = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey, id: string) =>
+const updateById = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey, id: string) =>
   trx
     .updateTable("deployments")
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("id", "=", id);
 
-export const activate = (
+export const updateActivated = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   { id, traffic_percent }: DeploymentRow,
 ): Promise<DeploymentRow> =>
-  change(trx, agent, id)
-    .set({ status: "active", activated_at: now, ...(traffic_percent === 100 && { live: nextPlace }) })
+  updateById(trx, agent, id)
+    .set({ status: "active", activated_at: now, ...(traffic_percent === 100 && { live: nextSequenceNumber }) })
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export const end = (
+export const updateEnded = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   id: string,
   status: "failed" | "superseded" | "rolled_back",
   error: string | null = null,
 ): Promise<DeploymentRow> =>
-  change(trx, agent, id)
+  updateById(trx, agent, id)
     .set({ status, ended_at: now, ...(error !== null && { error }) })
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export const setTraffic = (
+export const updateTraffic = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   id: string,
   trafficPercent: number,
 ): Promise<DeploymentRow> =>
-  change(trx, agent, id)
-    .set({ traffic_percent: trafficPercent, ...(trafficPercent === 100 && { live: nextPlace }) })
+  updateById(trx, agent, id)
+    .set({ traffic_percent: trafficPercent, ...(trafficPercent === 100 && { live: nextSequenceNumber }) })
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export const setGuardReport = async (
+export const updateGuardReport = async (
   trx: OrganisationTransaction,
   agent: AgentKey,
   id: string,
   report: GuardReport,
 ): Promise<void> => {
-  await change(trx, agent, id)
+  await updateById(trx, agent, id)
     .set({ guard_report: JSON.stringify(report) })
     .execute();
 };

@@ -1,7 +1,14 @@
-import type { ArmFigures, Guards } from "@perch/contract";
+import type { DeploymentStats, Guards } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { type Arm, armFor, brokenGuard, checkEveryMs, isEnoughToJudge, type Serving } from "./deployment-rules.ts";
+import {
+  type Arm,
+  checkIntervalMs,
+  chooseArm,
+  findBrokenGuard,
+  hasEnoughRuns,
+  type Serving,
+} from "./deployment-rules.ts";
 
 const arm = (deploymentId: string, trafficPercent: number): Arm<string> => ({
   deploymentId,
@@ -14,17 +21,17 @@ const serving = (percent: number, canary = "canary"): Serving<string> => ({
   live: arm("live", 100),
   canary: arm(canary, percent),
 });
-const nobody = { sessionId: null, userId: null };
+const anonymous = { sessionId: null, userId: null };
 const ids = Array.from({ length: 10_000 }, (_, i) => `id-${i}`);
 const session = (sessionId: string) => ({ sessionId, userId: null });
 const onCanary = (percent: number, canary = "canary") =>
-  ids.filter((id) => armFor(serving(percent, canary), session(id), 0).deploymentId === canary);
+  ids.filter((id) => chooseArm(serving(percent, canary), session(id), 0).deploymentId === canary);
 
 describe("who gets the canary", () => {
   test("all get the live one where there is no canary", () => {
-    const alone = { live: arm("live", 100), canary: undefined };
-    expect(armFor(alone, nobody, 0).deploymentId).toBe("live");
-    expect(armFor(alone, session("a"), 0).deploymentId).toBe("live");
+    const withoutCanary = { live: arm("live", 100), canary: undefined };
+    expect(chooseArm(withoutCanary, anonymous, 0).deploymentId).toBe("live");
+    expect(chooseArm(withoutCanary, session("a"), 0).deploymentId).toBe("live");
   });
 
   test.each([1, 5, 25, 50, 75, 99])("%i %% of 10,000 sessions, within 3 points", (percent) => {
@@ -52,27 +59,27 @@ describe("who gets the canary", () => {
     const [inside, outside] = [ids.find((id) => chosen.has(id)) ?? "", ids.find((id) => !chosen.has(id)) ?? ""];
     for (const random of [0, 0.999]) {
       for (const userId of [null, "ada", "bob"]) {
-        expect(armFor(half, { sessionId: inside, userId }, random).deploymentId).toBe("canary");
-        expect(armFor(half, { sessionId: outside, userId }, random).deploymentId).toBe("live");
+        expect(chooseArm(half, { sessionId: inside, userId }, random).deploymentId).toBe("canary");
+        expect(chooseArm(half, { sessionId: outside, userId }, random).deploymentId).toBe("live");
       }
     }
     const arms = ids.map((userId) =>
-      [0, 0.999].map((random) => armFor(half, { sessionId: null, userId }, random).version),
+      [0, 0.999].map((random) => chooseArm(half, { sessionId: null, userId }, random).version),
     );
     expect(arms.filter(([one, other]) => one !== other)).toEqual([]);
     expect(new Set(arms.flat()).size).toBe(2);
-    expect(armFor(half, nobody, 0.49).deploymentId).toBe("canary");
-    expect(armFor(half, nobody, 0.5).deploymentId).toBe("live");
+    expect(chooseArm(half, anonymous, 0.49).deploymentId).toBe("canary");
+    expect(chooseArm(half, anonymous, 0.5).deploymentId).toBe("live");
   });
 
-  test("another canary chooses other sessions: nobody is always the first to try", () => {
+  test("another canary chooses other sessions", () => {
     const two = new Set(onCanary(20, "two"));
     const both = onCanary(20, "one").filter((id) => two.has(id));
     expect(both.length).toBeLessThan(600);
   });
 });
 
-const figures = (change: Partial<ArmFigures> = {}): ArmFigures => ({
+const stats = (change: Partial<DeploymentStats> = {}): DeploymentStats => ({
   runs: 100,
   error_rate: 0.01,
   p95_ms: 100,
@@ -86,9 +93,11 @@ describe("a guard", () => {
     ["max_error_rate_increase", 0.05, { error_rate: 0.0601 }, "Error rate 6 % of 100 runs, against 1 % of 100"],
     ["max_p95_ratio", 1.5, { p95_ms: 151 }, "95th percentile 151 ms of 100 runs, against 100 ms of 100"],
     ["max_mean_tokens_ratio", 2, { mean_tokens: 101 }, "Mean tokens 101 of 100 runs, against 50 of 100"],
-  ] as const)("%s is broken above its limit, and says so in figures", (rule, limit, worse, said) => {
+  ] as const)("%s is broken above its limit, and the message has the numbers", (rule, limit, canaryStats, message) => {
     verifies("deployment.guards");
-    expect(brokenGuard(guards({ [rule]: limit }), figures(worse), figures())).toBe(`${said} (${rule} ${limit}).`);
+    expect(findBrokenGuard(guards({ [rule]: limit }), stats(canaryStats), stats())).toBe(
+      `${message} (${rule} ${limit}).`,
+    );
   });
 
   test.each([
@@ -98,28 +107,28 @@ describe("a guard", () => {
     [{ max_p95_ratio: 1.5 }, { p95_ms: 150 }, {}],
     [{ max_mean_tokens_ratio: 2 }, { mean_tokens: 100 }, {}],
   ])("%j holds at its limit", (rules, canary, live) => {
-    expect(brokenGuard(guards(rules), figures(canary), figures(live))).toBeUndefined();
+    expect(findBrokenGuard(guards(rules), stats(canary), stats(live))).toBeUndefined();
   });
 
-  test("a better canary, a rule not asked for and a figure that is not there break nothing", () => {
+  test("a better canary, a rule that is not set and a missing number break nothing", () => {
     const all = guards({ max_error_rate_increase: 0, max_p95_ratio: 1, max_mean_tokens_ratio: 1 });
-    expect(brokenGuard(all, figures({ error_rate: 0, p95_ms: 1, mean_tokens: 1 }), figures())).toBeUndefined();
+    expect(findBrokenGuard(all, stats({ error_rate: 0, p95_ms: 1, mean_tokens: 1 }), stats())).toBeUndefined();
     expect(
-      brokenGuard(guards({ max_p95_ratio: 1 }), figures({ error_rate: 1, mean_tokens: 999 }), figures()),
+      findBrokenGuard(guards({ max_p95_ratio: 1 }), stats({ error_rate: 1, mean_tokens: 999 }), stats()),
     ).toBeUndefined();
-    expect(brokenGuard(all, figures({ p95_ms: null }), figures())).toBeUndefined();
-    expect(brokenGuard(all, figures(), figures({ p95_ms: 0, mean_tokens: 0 }))).toBeUndefined();
+    expect(findBrokenGuard(all, stats({ p95_ms: null }), stats())).toBeUndefined();
+    expect(findBrokenGuard(all, stats(), stats({ p95_ms: 0, mean_tokens: 0 }))).toBeUndefined();
   });
 
-  test("nothing is judged before both have their runs", () => {
+  test("nothing is decided before both have min_runs", () => {
     const enough = (canary: number, live: number) =>
-      isEnoughToJudge(guards({}), figures({ runs: canary }), figures({ runs: live }));
+      hasEnoughRuns(guards({}), stats({ runs: canary }), stats({ runs: live }));
     expect([enough(50, 50), enough(49, 1000), enough(1000, 49)]).toEqual([true, false, false]);
   });
 
-  test("is looked at every second in a short window, every half minute in a long one", () => {
-    expect(checkEveryMs(guards({ window_seconds: 10 }))).toBe(1000);
-    expect(checkEveryMs(guards({ window_seconds: 100 }))).toBe(5000);
-    expect(checkEveryMs(guards({ window_seconds: 7 * 86_400 }))).toBe(30_000);
+  test("is checked every second in a short window, every half minute in a long one", () => {
+    expect(checkIntervalMs(guards({ window_seconds: 10 }))).toBe(1000);
+    expect(checkIntervalMs(guards({ window_seconds: 100 }))).toBe(5000);
+    expect(checkIntervalMs(guards({ window_seconds: 7 * 86_400 }))).toBe(30_000);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { draftSays, withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { createOrganisationWithVersions, setDraftReply } from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/versions/{version}/diff";
 const diff = ({ call }: Organisation, version: string, query: { to?: string } = {}) =>
   call(operation, { params: { agent_id: "bot", version }, query });
@@ -14,7 +14,7 @@ const script = (reply: string) => JSON.stringify({ steps: [{ reply }] });
 describe(operation, () => {
   test("what changes from one version to another, field by field and as text", async () => {
     verifies("version.diff");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
     const there = ok(await diff(organisation, "v1", { to: "v2" })).data;
     expect(there).toMatchObject({
       from: "v1",
@@ -31,7 +31,7 @@ describe(operation, () => {
 
   test("to the draft unless another is named", async () => {
     verifies("version.diff");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     expect(ok(await diff(organisation, "v1")).data).toEqual({
       from: "v1",
       to: "draft",
@@ -39,7 +39,7 @@ describe(operation, () => {
       changes: [],
       text: "",
     });
-    await draftSays(organisation, "next");
+    await setDraftReply(organisation, "next");
     expect(ok(await diff(organisation, "v1")).data.changes).toEqual([
       { path: "instructions", from: script("v1"), to: script("next") },
     ]);
@@ -48,17 +48,17 @@ describe(operation, () => {
 
   test("404 for a version that is not there, on either side", async () => {
     verifies("version.diff");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     for (const [version, to] of [
       ["v9", "v1"],
       ["v1", "v9"],
     ] as const)
-      expect(refusal(await diff(organisation, version, { to })).status).toBe(404);
+      expect(expectError(await diff(organisation, version, { to })).status).toBe(404);
   });
 
   test("400 for a text that cannot be stored, and an unknown parameter", async () => {
-    const organisation = await withVersions(perch(), ["v1"]);
-    expect(refusal(await diff(organisation, "v1", { to: "\0" })).status).toBe(400);
-    expect(refusal(await diff(organisation, "v1", { from: "v2" } as never)).status).toBe(400);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    expect(expectError(await diff(organisation, "v1", { to: "\0" })).status).toBe(400);
+    expect(expectError(await diff(organisation, "v1", { from: "v2" } as never)).status).toBe(400);
   });
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { createOrganisationWithVersions } from "../../test/deploying.ts";
 import { usePerch } from "../../test/harness.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/deployments/{deployment_id}";
 
 describe(operation, () => {
   test("by the agent's name or id, for a key that may read", async () => {
     verifies("permissions.deployments");
-    const { call, deployments, newKey } = await withVersions(perch(), ["v1"]);
+    const { call, deployments, createKey } = await createOrganisationWithVersions(perch(), ["v1"]);
     const [deployment] = deployments;
     if (!deployment) throw new Error("not deployed");
-    const reader = await newKey({ permissions: ["read"] });
+    const reader = await createKey({ permissions: ["read"] });
     for (const agent_id of ["bot", deployment.agent_id])
       expect(ok(await call(operation, { params: { agent_id, deployment_id: deployment.id } }, reader)).data).toEqual(
         deployment,
@@ -22,7 +22,7 @@ describe(operation, () => {
   });
 
   test("404 for what is no deployment of this agent", async () => {
-    const { call, deployments } = await withVersions(perch(), ["v1"]);
+    const { call, deployments } = await createOrganisationWithVersions(perch(), ["v1"]);
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
     const id = deployments[0]?.id ?? "";
     const attempts = [
@@ -31,6 +31,6 @@ describe(operation, () => {
       { agent_id: "bot", deployment_id: id.replace("dep_", "key_") },
       { agent_id: "bot", deployment_id: "v1" },
     ];
-    for (const params of attempts) expect(refusal(await call(operation, { params })).status).toBe(404);
+    for (const params of attempts) expect(expectError(await call(operation, { params })).status).toBe(404);
   });
 });

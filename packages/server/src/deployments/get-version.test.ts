@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { draftSays, withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { createOrganisationWithVersions, setDraftReply } from "../../test/deploying.ts";
 import { usePerch } from "../../test/harness.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/versions/{version}";
 const params = { agent_id: "bot", version: "v1" };
 
 describe(operation, () => {
   test("the whole definition but security, as it was when the label was first used", async () => {
     verifies("version.get", "version.immutable");
-    const organisation = await withVersions(perch(), []);
+    const organisation = await createOrganisationWithVersions(perch(), []);
     const { call } = organisation;
     const body = { limits: { max_steps: 7 }, security: { enforceHttps: false }, temperature: 0.5 };
     ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
@@ -28,21 +28,21 @@ describe(operation, () => {
     const version = ok(await call(operation, { params })).data;
     expect(version).toMatchObject({ version: "v1", agent_id: id, definition });
     expect(Object.keys(version.definition).sort()).toEqual(Object.keys(definition).sort());
-    await draftSays(organisation, "changed");
+    await setDraftReply(organisation, "changed");
     expect(ok(await call(operation, { params })).data).toEqual(version);
   });
 
   test("404 for a label that was never used, the draft's name, and what no label can be", async () => {
     verifies("version.get");
-    const { call } = await withVersions(perch(), ["v1"]);
+    const { call } = await createOrganisationWithVersions(perch(), ["v1"]);
     for (const version of ["v2", "draft", "V1", "a b", "é", "x".repeat(500)])
-      expect(refusal(await call(operation, { params: { ...params, version } })).status).toBe(404);
-    expect(refusal(await call(operation, { params: { ...params, agent_id: "no" } })).status).toBe(404);
+      expect(expectError(await call(operation, { params: { ...params, version } })).status).toBe(404);
+    expect(expectError(await call(operation, { params: { ...params, agent_id: "no" } })).status).toBe(404);
   });
 
   test("nothing in the server can change or remove one: its role may not, nor remove a deployment or an event", async () => {
     verifies("version.immutable");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const id = parsePublicId("organisation", organisation.id);
     const attempt = (statement: string) =>
       withClient(perch().database.appUrl, async (client) => {

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { deploy, withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { createOrganisationWithVersions, deploy } from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/versions";
 const params = { agent_id: "bot" };
-const listed = async ({ call }: Organisation, query: object = {}): Promise<string[]> =>
+const listLabels = async ({ call }: Organisation, query: object = {}): Promise<string[]> =>
   ok(await call(operation, { params, query })).data.map(({ version }) => version);
 
 describe(operation, () => {
-  test("newest first, each with its checksum and who made it, and without its definition", async () => {
+  test("newest first, each with its checksum and creator, and without its definition", async () => {
     verifies("version.list");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
     const { data, pagination } = ok(await organisation.call(operation, { params, query: {} }));
     expect(data.map(({ version }) => version)).toEqual(["v2", "v1"]);
     expect(data[1]).toEqual({
@@ -29,7 +29,7 @@ describe(operation, () => {
   });
 
   test("a version deployed again is there once; two labels of one definition have one checksum", async () => {
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     await deploy(organisation, { version: "v1", environment: "staging" });
     await deploy(organisation, { version: "same" });
     const { data } = ok(await organisation.call(operation, { params, query: {} }));
@@ -39,19 +39,19 @@ describe(operation, () => {
 
   test("pages and sorts", async () => {
     verifies("version.list");
-    const organisation = await withVersions(perch(), ["a", "b", "c"]);
-    expect(await listed(organisation, { sort: "created_at" })).toEqual(["a", "b", "c"]);
-    expect(await listed(organisation, { limit: 1, offset: 1 })).toEqual(["b"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["a", "b", "c"]);
+    expect(await listLabels(organisation, { sort: "created_at" })).toEqual(["a", "b", "c"]);
+    expect(await listLabels(organisation, { limit: 1, offset: 1 })).toEqual(["b"]);
     const { pagination } = ok(await organisation.call(operation, { params, query: { limit: 2 } }));
     expect(pagination).toEqual({ limit: 2, offset: 0, total: 3, has_more: true });
-    expect(refusal(await organisation.call(operation, { params, query: { sort: "version" as never } })).status).toBe(
-      400,
-    );
+    expect(
+      expectError(await organisation.call(operation, { params, query: { sort: "version" as never } })).status,
+    ).toBe(400);
   });
 
   test("none before the first deployment; 404 for an agent that is not there", async () => {
-    const organisation = await withVersions(perch(), []);
-    expect(await listed(organisation)).toEqual([]);
-    expect(refusal(await organisation.call(operation, { params: { agent_id: "no" }, query: {} })).status).toBe(404);
+    const organisation = await createOrganisationWithVersions(perch(), []);
+    expect(await listLabels(organisation)).toEqual([]);
+    expect(expectError(await organisation.call(operation, { params: { agent_id: "no" }, query: {} })).status).toBe(404);
   });
 });

@@ -1,31 +1,31 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import {
   createDeployment,
+  createOrganisationWithVersions,
   deploy,
-  deploymentOf,
-  draftSays,
+  getDeployment,
+  invokeForReply,
   rollBack,
-  saysAt,
-  slowTool,
-  withVersions,
+  setDraftReply,
+  startSlowTool,
 } from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { scripted } from "../../test/invoking.ts";
+import { createScriptedAgent } from "../../test/invoking.ts";
 
 const perch = usePerch(
-  { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), outboundPrivateRanges: ["127.0.0.0/8"] },
-  { runs: true },
+  { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), outboundAllowedPrivateRanges: ["127.0.0.0/8"] },
+  { withWorker: true },
 );
 const operation = "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback";
-const says = (organisation: Organisation, context: object = {}) => saysAt(perch(), organisation, context);
-const attempt = ({ call }: Organisation, deployment_id = "", as?: string) =>
+const getReply = (organisation: Organisation, context: object = {}) => invokeForReply(perch(), organisation, context);
+const requestRollback = ({ call }: Organisation, deployment_id = "", as?: string) =>
   call(operation, { params: { agent_id: "bot", deployment_id } }, as);
 
-async function withThree() {
-  const organisation = await withVersions(perch(), ["v1", "v2", "v3"]);
+async function createThreeDeployments() {
+  const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2", "v3"]);
   const [one = "", two = "", three = ""] = organisation.deployments.map(({ id }) => id);
   return { organisation, one, two, three };
 }
@@ -33,43 +33,43 @@ async function withThree() {
 describe(operation, () => {
   test("of the live one: 201 with a new, active deployment of what was live before; no record is removed", async () => {
     verifies("operations.rollback-deployment", "responses.rollback-deployment", "deployment.rollback-target");
-    const { organisation, one, two, three } = await withThree();
-    const answer = await attempt(organisation, three);
+    const { organisation, one, two, three } = await createThreeDeployments();
+    const answer = await requestRollback(organisation, three);
     expect(answer.status).toBe(201);
-    const made = ok(answer).data;
-    expect(made).toMatchObject({
+    const rollback = ok(answer).data;
+    expect(rollback).toMatchObject({
       status: "active",
       version: "v2",
       traffic_percent: 100,
       rollback_of: three,
       error: null,
     });
-    expect(made.id).not.toBe(two);
-    expect(await says(organisation)).toBe("v2");
-    const states = await Promise.all([one, two, three, made.id].map((id) => deploymentOf(organisation, id)));
+    expect(rollback.id).not.toBe(two);
+    expect(await getReply(organisation)).toBe("v2");
+    const states = await Promise.all([one, two, three, rollback.id].map((id) => getDeployment(organisation, id)));
     expect(states.map(({ status }) => status)).toEqual(["superseded", "superseded", "rolled_back", "active"]);
     expect(states[2]?.ended_at).toEqual(expect.any(String));
-    expect(states[3]).toEqual(made);
+    expect(states[3]).toEqual(rollback);
   });
 
   test("a second one goes further back, and with nothing left before it is 409", async () => {
     verifies("deployment.rollback-further");
-    const { organisation, three } = await withThree();
+    const { organisation, three } = await createThreeDeployments();
     const second = await rollBack(organisation, three);
     const third = await rollBack(organisation, second.id);
     expect(third).toMatchObject({ version: "v1", rollback_of: second.id });
-    expect(await says(organisation)).toBe("v1");
-    const error = refusal(await attempt(organisation, third.id));
+    expect(await getReply(organisation)).toBe("v1");
+    const error = expectError(await requestRollback(organisation, third.id));
     expect(error).toMatchObject({ status: 409, code: "conflict" });
     expect(error.message).toBe(`Nothing was live in production before ${third.id}.`);
-    expect(await says(organisation)).toBe("v1");
+    expect(await getReply(organisation)).toBe("v1");
   });
 
   test("what is deployed after a rollback is rolled back to what the rollback had made live", async () => {
     verifies("deployment.rollback-further");
-    const { organisation, three } = await withThree();
+    const { organisation, three } = await createThreeDeployments();
     await rollBack(organisation, three);
-    await draftSays(organisation, "v4");
+    await setDraftReply(organisation, "v4");
     const fourth = await deploy(organisation, { version: "v4" });
     const back = await rollBack(organisation, fourth.id);
     expect(back).toMatchObject({ version: "v2", rollback_of: fourth.id });
@@ -78,100 +78,104 @@ describe(operation, () => {
 
   test("of an older one: its version runs again; what was live is what was rolled back", async () => {
     verifies("deployment.rollback-target");
-    const { organisation, one, three } = await withThree();
+    const { organisation, one, three } = await createThreeDeployments();
     expect(await rollBack(organisation, one)).toMatchObject({ version: "v1", rollback_of: three });
-    expect(await says(organisation)).toBe("v1");
-    expect(await deploymentOf(organisation, three)).toMatchObject({ status: "rolled_back" });
-    expect(await deploymentOf(organisation, one)).toMatchObject({ status: "superseded" });
+    expect(await getReply(organisation)).toBe("v1");
+    expect(await getDeployment(organisation, three)).toMatchObject({ status: "rolled_back" });
+    expect(await getDeployment(organisation, one)).toMatchObject({ status: "superseded" });
   });
 
   test("409 for one that was rolled back before: asking twice does not bring it back", async () => {
-    const { organisation, three } = await withThree();
+    const { organisation, three } = await createThreeDeployments();
     await rollBack(organisation, three);
-    const error = refusal(await attempt(organisation, three));
+    const error = expectError(await requestRollback(organisation, three));
     expect([error.status, error.message]).toEqual([409, expect.stringContaining('"redeploy": true')]);
-    expect(await says(organisation)).toBe("v2");
+    expect(await getReply(organisation)).toBe("v2");
   });
 
   test("409 where nothing was live before, and for one that was never live", async () => {
     verifies("deployment.never-live", "deployment.rollback-further");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const first = organisation.deployments[0]?.id;
-    expect(refusal(await attempt(organisation, first)).message).toBe(`Nothing was live in production before ${first}.`);
+    expect(expectError(await requestRollback(organisation, first)).message).toBe(
+      `Nothing was live in production before ${first}.`,
+    );
     const canary = await deploy(organisation, { version: "v1", traffic_percent: 5 });
     const failed = await deploy(organisation, { version: "v1", traffic_percent: 5 });
     const aborted = await rollBack(organisation, canary.id);
     for (const { id, status } of [failed, aborted]) {
-      const error = refusal(await attempt(organisation, id));
+      const error = expectError(await requestRollback(organisation, id));
       expect(error.status).toBe(409);
       expect(error.message).toBe(`${id} was never live: it is ${status}. Choose one that was.`);
     }
-    expect(await says(organisation)).toBe("v1");
+    expect(await getReply(organisation)).toBe("v1");
   });
 
   test("of a canary aborts it: the live one gets all", async () => {
     verifies("deployment.never-live");
-    const organisation = await withVersions(perch(), ["v1"]);
-    await draftSays(organisation, "v2");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    await setDraftReply(organisation, "v2");
     const canary = await deploy(organisation, { version: "v2", traffic_percent: 99 });
     expect(await rollBack(organisation, canary.id)).toMatchObject({ id: canary.id, status: "rolled_back" });
-    for (let i = 0; i < 5; i++) expect(await says(organisation)).toBe("v1");
-    expect(await deploymentOf(organisation, organisation.deployments[0]?.id ?? "")).toMatchObject({ status: "active" });
+    for (let i = 0; i < 5; i++) expect(await getReply(organisation)).toBe("v1");
+    expect(await getDeployment(organisation, organisation.deployments[0]?.id ?? "")).toMatchObject({
+      status: "active",
+    });
   });
 
   test("of the live one ends its canary too", async () => {
     verifies("deployment.canary");
-    const { organisation, three } = await withThree();
+    const { organisation, three } = await createThreeDeployments();
     const canary = await deploy(organisation, { version: "v3", traffic_percent: 50 });
     await rollBack(organisation, three);
-    expect(await deploymentOf(organisation, canary.id)).toMatchObject({ status: "superseded" });
-    for (let i = 0; i < 5; i++) expect(await says(organisation)).toBe("v2");
+    expect(await getDeployment(organisation, canary.id)).toMatchObject({ status: "superseded" });
+    for (let i = 0; i < 5; i++) expect(await getReply(organisation)).toBe("v2");
   });
 
   test("does not wait for a pending deployment, which then fails: it was overtaken", async () => {
     verifies("deployment.overtaken");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
-    const slow = await slowTool();
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
+    const slow = await startSlowTool();
     onTestFinished(slow.close);
     const params = { agent_id: "bot" };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params, body: { tools: [slow.tool] } }));
     const pending = await createDeployment(organisation, { version: "v3" });
     const elsewhere = await createDeployment(organisation, { version: "v3", environment: "staging" });
     await expect.poll(() => slow.calls.length).toBe(2);
-    const error = refusal(await attempt(organisation, pending.id));
+    const error = expectError(await requestRollback(organisation, pending.id));
     expect(error.message).toBe(`${pending.id} was never live: it is pending. Choose one that was.`);
     await rollBack(organisation, organisation.deployments[1]?.id ?? "");
-    expect(await says(organisation)).toBe("v1");
-    expect((await deploymentOf(organisation, pending.id)).status).toBe("pending");
+    expect(await getReply(organisation)).toBe("v1");
+    expect((await getDeployment(organisation, pending.id)).status).toBe("pending");
     slow.answer();
-    await expect.poll(async () => (await deploymentOf(organisation, pending.id)).status).toBe("failed");
-    expect((await deploymentOf(organisation, pending.id)).error).toBe(
+    await expect.poll(async () => (await getDeployment(organisation, pending.id)).status).toBe("failed");
+    expect((await getDeployment(organisation, pending.id)).error).toBe(
       "The environment was rolled back after this deployment was created. Deploy again if it is still wanted.",
     );
-    expect(await says(organisation)).toBe("v1");
-    await expect.poll(async () => (await deploymentOf(organisation, elsewhere.id)).status).toBe("active");
+    expect(await getReply(organisation)).toBe("v1");
+    await expect.poll(async () => (await getDeployment(organisation, elsewhere.id)).status).toBe("active");
     expect(await deploy(organisation, { version: "v3" })).toMatchObject({ status: "active" });
   });
 
   test("touches neither other environments nor other agents", async () => {
-    const organisation = await withVersions(perch(), ["v1"]);
-    await draftSays(organisation, "staged");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    await setDraftReply(organisation, "staged");
     const staged = await deploy(organisation, { version: "staged", environment: "staging" });
-    await draftSays(organisation, "v2");
+    await setDraftReply(organisation, "v2");
     const second = await deploy(organisation, { version: "v2" });
-    await scripted(organisation, [{ reply: "other" }], {}, "other");
+    await createScriptedAgent(organisation, [{ reply: "other" }], {}, "other");
     const others = await deploy(organisation, { version: "v2" }, "other");
     await rollBack(organisation, second.id);
-    expect(await says(organisation)).toBe("v1");
-    expect(await says(organisation, { environment: "staging" })).toBe("staged");
-    expect(await deploymentOf(organisation, staged.id)).toEqual(staged);
-    expect(await deploymentOf(organisation, others.id, "other")).toEqual(others);
-    expect(refusal(await attempt(organisation, others.id)).status).toBe(404);
+    expect(await getReply(organisation)).toBe("v1");
+    expect(await getReply(organisation, { environment: "staging" })).toBe("staged");
+    expect(await getDeployment(organisation, staged.id)).toEqual(staged);
+    expect(await getDeployment(organisation, others.id, "other")).toEqual(others);
+    expect(expectError(await requestRollback(organisation, others.id)).status).toBe(404);
   });
 
   test("changes neither the draft nor the agent's security", async () => {
     verifies("version.immutable");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
     const { call } = organisation;
     const params = { agent_id: "bot" };
     const security = { rateLimit: { enabled: true, requests: 1000, window: "1m" } };
@@ -181,22 +185,22 @@ describe(operation, () => {
   });
 
   test("two at once take turns: the second is refused, and what was before answers", async () => {
-    const { organisation, three } = await withThree();
-    const answers = await Promise.all([attempt(organisation, three), attempt(organisation, three)]);
+    const { organisation, three } = await createThreeDeployments();
+    const answers = await Promise.all([requestRollback(organisation, three), requestRollback(organisation, three)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
     const query = { status: "active" as const };
     const params = { agent_id: "bot" };
     const active = ok(await organisation.call("GET /v1/agents/{agent_id}/deployments", { params, query })).data;
     expect(active).toHaveLength(1);
-    expect(await says(organisation)).toBe(active[0]?.version);
+    expect(await getReply(organisation)).toBe(active[0]?.version);
   });
 
   test("403 for a key that may only read; 404 for what is no deployment", async () => {
     verifies("permissions.deployments");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
-    const reader = await organisation.newKey({ permissions: ["read"] });
-    expect(refusal(await attempt(organisation, organisation.deployments[1]?.id, reader)).status).toBe(403);
-    expect(refusal(await attempt(organisation, "dep_01h455vb4pex5vsknk084sn02q")).status).toBe(404);
-    expect(await says(organisation)).toBe("v2");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
+    const reader = await organisation.createKey({ permissions: ["read"] });
+    expect(expectError(await requestRollback(organisation, organisation.deployments[1]?.id, reader)).status).toBe(403);
+    expect(expectError(await requestRollback(organisation, "dep_01h455vb4pex5vsknk084sn02q")).status).toBe(404);
+    expect(await getReply(organisation)).toBe("v2");
   });
 });

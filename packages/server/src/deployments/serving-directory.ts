@@ -1,12 +1,13 @@
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { Database } from "../db/database.ts";
 import { createEpochCache } from "../gate/epoch-cache.ts";
 import type { Epoch } from "../gate/gate.ts";
-import { listServing } from "./deployment-queries.ts";
+import { listServingDeployments } from "./deployment-queries.ts";
 import type { Arm, Serving } from "./deployment-rules.ts";
-import { type AgentKey, definitionOf, findVersion } from "./version-queries.ts";
+import { definitionOf, findVersion } from "./version-queries.ts";
 import type { Definition } from "./version-rules.ts";
 
-/** What an environment runs, remembered while the epoch holds; that nothing was deployed to it is remembered too. */
+/** What an environment runs, cached while the epoch is current; an environment without deployments is cached too. */
 export interface ServingDirectory {
   readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<Definition> | undefined>;
   readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<Definition | undefined>;
@@ -17,10 +18,10 @@ interface ServingDirectoryDeps {
   readonly now: () => number;
 }
 
-const mostEnvironments = 20_000;
-const mostVersions = 2000;
+const maxEnvironments = 20_000;
+const maxVersions = 2000;
 
-type ServingRow = Awaited<ReturnType<typeof listServing>>[number];
+type ServingRow = Awaited<ReturnType<typeof listServingDeployments>>[number];
 
 const toArm = (row: ServingRow): Arm<Definition> => ({
   deploymentId: row.id,
@@ -37,16 +38,18 @@ function toServing(rows: readonly ServingRow[]): Serving<Definition> | undefined
 }
 
 export function createServingDirectory({ db, now }: ServingDirectoryDeps): ServingDirectory {
-  const environments = createEpochCache<Serving<Definition> | undefined>({ most: mostEnvironments, now });
-  const versions = createEpochCache<Definition | undefined>({ most: mostVersions, now });
-  const keyOf = ({ organisationId, agentId }: AgentKey, name: string) => `${organisationId} ${agentId} ${name}`;
+  const environments = createEpochCache<Serving<Definition> | undefined>({ maxEntries: maxEnvironments, now });
+  const versions = createEpochCache<Definition | undefined>({ maxEntries: maxVersions, now });
+  const cacheKey = ({ organisationId, agentId }: AgentKey, name: string) => `${organisationId} ${agentId} ${name}`;
   return {
     find: (agent, environment, epoch) =>
-      environments.load(keyOf(agent, environment), epoch, () =>
-        db.inOrganisation(agent.organisationId, async (trx) => toServing(await listServing(trx, agent, environment))),
+      environments.load(cacheKey(agent, environment), epoch, () =>
+        db.inOrganisation(agent.organisationId, async (trx) =>
+          toServing(await listServingDeployments(trx, agent, environment)),
+        ),
       ),
     findVersion: (agent, label, epoch) =>
-      versions.load(keyOf(agent, label), epoch, async () => {
+      versions.load(cacheKey(agent, label), epoch, async () => {
         const row = await db.inOrganisation(agent.organisationId, (trx) => findVersion(trx, agent, label));
         return row && definitionOf(row);
       }),

@@ -1,5 +1,6 @@
 import type { VersionOperationKey } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
@@ -8,7 +9,7 @@ import { notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import { toVersion, toVersionSummary } from "./to-deployment.ts";
 import * as queries from "./version-queries.ts";
-import { type Definition, diffOf } from "./version-rules.ts";
+import { createDiff, type Definition } from "./version-rules.ts";
 
 const draft = "draft";
 
@@ -16,17 +17,17 @@ export const versionHandlers = ({ db, agents }: { readonly db: Database; readonl
   const withAgent = async <T>(
     context: RequestContext,
     ref: string,
-    work: (trx: OrganisationTransaction, agent: AgentRow, key: queries.AgentKey) => Promise<T>,
+    work: (trx: OrganisationTransaction, agent: AgentRow, key: AgentKey) => Promise<T>,
   ) => {
     const agent = await agents.get(context, ref);
     const key = { organisationId: agent.organisation_id, agentId: agent.id };
     return db.inOrganisation(key.organisationId, (trx) => work(trx, agent, key));
   };
 
-  const definitionAt = async (
+  const getDefinition = async (
     trx: OrganisationTransaction,
     agent: AgentRow,
-    key: queries.AgentKey,
+    key: AgentKey,
     label: string,
   ): Promise<readonly [string, Definition]> => {
     if (label === draft) return [draft, storedDefinition(agent).definition];
@@ -51,8 +52,8 @@ export const versionHandlers = ({ db, agents }: { readonly db: Database; readonl
 
     "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
       withAgent(context, params.agent_id, async (trx, agent, key) => {
-        const from = await definitionAt(trx, agent, key, params.version);
-        return single(diffOf(from, await definitionAt(trx, agent, key, query.to)));
+        const from = await getDefinition(trx, agent, key, params.version);
+        return single(createDiff(from, await getDefinition(trx, agent, key, query.to)));
       }),
   } satisfies Handlers<VersionOperationKey>;
 };

@@ -1,5 +1,6 @@
 import { versionLabelPattern } from "@perch/contract";
 import type { Selectable } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { AgentVersions } from "../db/generated-rows.ts";
 import { sortOrder } from "../platform/envelopes.ts";
@@ -7,16 +8,10 @@ import type { Definition } from "./version-rules.ts";
 
 export type VersionRow = Selectable<AgentVersions>;
 
-/** An agent within its organisation: what all of this belongs to. */
-export interface AgentKey {
-  readonly organisationId: string;
-  readonly agentId: string;
-}
-
 export const definitionOf = (row: Pick<VersionRow, "definition">): Definition =>
   row.definition as unknown as Definition;
 
-const own = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey) =>
+const selectOfAgent = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey) =>
   trx.selectFrom("agent_versions").where("organisation_id", "=", organisationId).where("agent_id", "=", agentId);
 
 export const findVersion = async (
@@ -25,7 +20,7 @@ export const findVersion = async (
   label: string,
 ): Promise<VersionRow | undefined> =>
   versionLabelPattern.test(label)
-    ? own(trx, agent).selectAll().where("label", "=", label).executeTakeFirst()
+    ? selectOfAgent(trx, agent).selectAll().where("label", "=", label).executeTakeFirst()
     : undefined;
 
 export const listVersions = (
@@ -34,7 +29,7 @@ export const listVersions = (
   { limit, offset, sort }: { limit: number; offset: number; sort: "created_at" | "-created_at" },
 ) => {
   const [field, direction] = sortOrder(sort);
-  return own(trx, agent)
+  return selectOfAgent(trx, agent)
     .select(["agent_id", "label", "checksum", "created_by", "created_at"])
     .orderBy(field, direction)
     .orderBy("label", direction)
@@ -43,9 +38,9 @@ export const listVersions = (
     .execute();
 };
 
-/** By the primary key's index alone: some 2 ms at 10,000 versions of one agent. */
+/** An index-only scan of the primary key: about 2 ms at 10,000 versions of one agent. */
 export async function countVersions(trx: OrganisationTransaction, agent: AgentKey): Promise<number> {
-  const row = await own(trx, agent)
+  const row = await selectOfAgent(trx, agent)
     .select((eb) => eb.fn.countAll<string>().as("versions"))
     .executeTakeFirstOrThrow();
   return Number(row.versions);

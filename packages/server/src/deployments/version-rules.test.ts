@@ -1,7 +1,7 @@
 import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { changesBetween, checksumOf, type Definition, differingFields, diffOf } from "./version-rules.ts";
+import { checksumOf, createDiff, type Definition, listChanges, listDifferingFields } from "./version-rules.ts";
 
 const { security: _, ...defaults } = agentDefaults;
 const definition = (change: Partial<Definition> = {}): Definition => ({
@@ -39,7 +39,7 @@ describe("the checksum", () => {
     const other = reversed(one) as Definition;
     expect(JSON.stringify(other)).not.toBe(JSON.stringify(one));
     expect(checksumOf(other)).toEqual(checksumOf(one));
-    expect(changesBetween(one, other)).toEqual([]);
+    expect(listChanges(one, other)).toEqual([]);
   });
 
   test("differs for any other definition, the order of tools included", () => {
@@ -59,42 +59,43 @@ describe("the changes", () => {
   test("name the field within an object, and hold both values", () => {
     verifies("version.diff");
     const changed = definition({ temperature: 1, limits: { ...defaults.limits, max_steps: 3 } });
-    expect(changesBetween(definition(), changed)).toEqual([
+    expect(listChanges(definition(), changed)).toEqual([
       { path: "temperature", from: null, to: 1 },
       { path: "limits.max_steps", from: 20, to: 3 },
     ]);
   });
 
-  test("tell tools apart by their name, not their place: what is absent on one side is left out there", () => {
+  test("match tools by name, not by index: what is absent on one side is left out there", () => {
     const moved = { ...search, url: "https://elsewhere.example/mcp" };
-    expect(changesBetween(definition({ tools: [search, book()] }), definition({ tools: [orders, moved] }))).toEqual([
+    expect(listChanges(definition({ tools: [search, book()] }), definition({ tools: [orders, moved] }))).toEqual([
       { path: "tools.search.url", from: search.url, to: moved.url },
       { path: "tools.book", from: book() },
       { path: "tools.orders", to: orders },
     ]);
-    expect(changesBetween(definition(), definition({ tools: [search] }))).toEqual([
-      { path: "tools.search", to: search },
-    ]);
+    expect(listChanges(definition(), definition({ tools: [search] }))).toEqual([{ path: "tools.search", to: search }]);
   });
 
   test("show the same tools in another order: the checksums differ, so the diff must", () => {
     const [from, to] = [definition({ tools: [search, orders] }), definition({ tools: [orders, search] })];
-    expect(changesBetween(from, to)).toEqual([{ path: "tools", from: [search, orders], to: [orders, search] }]);
-    expect(diffOf(["v1", from], ["v2", to]).same).toBe(false);
-    expect(differingFields(from, to)).toEqual({ fields: ["tools"], text: "tools" });
+    expect(listChanges(from, to)).toEqual([{ path: "tools", from: [search, orders], to: [orders, search] }]);
+    expect(createDiff(["v1", from], ["v2", to]).same).toBe(false);
+    expect(listDifferingFields(from, to)).toEqual({ fields: ["tools"], text: "tools" });
   });
 
-  test("show things with one name whole, and are not fooled by names that every object has", () => {
-    const twins = (n: number) => definition({ tools: [book({ enum: [{ name: "a" }, { name: "a", n }] })] });
-    expect(changesBetween(twins(1), twins(2)).map(({ path }) => path)).toEqual(["tools.book.parameters.enum"]);
+  test("show items with duplicate names whole, and handle names such as constructor", () => {
+    const withDuplicateNames = (n: number) =>
+      definition({ tools: [book({ enum: [{ name: "a" }, { name: "a", n }] })] });
+    expect(listChanges(withDuplicateNames(1), withDuplicateNames(2)).map(({ path }) => path)).toEqual([
+      "tools.book.parameters.enum",
+    ]);
     const tricky = { ...search, name: "constructor" };
-    expect(changesBetween(definition({ tools: [search] }), definition({ tools: [search, tricky] }))).toEqual([
+    expect(listChanges(definition({ tools: [search] }), definition({ tools: [search, tricky] }))).toEqual([
       { path: "tools.constructor", to: tricky },
     ]);
   });
 
   test("plain lists are shown whole", () => {
-    expect(changesBetween(definition(), definition({ fallback_models: ["perch/script"] }))).toEqual([
+    expect(listChanges(definition(), definition({ fallback_models: ["perch/script"] }))).toEqual([
       { path: "fallback_models", from: [], to: ["perch/script"] },
     ]);
   });
@@ -104,7 +105,7 @@ describe("the changes", () => {
       definition({
         tools: Array.from({ length: 14 }, (__, i) => ({ ...search, name: `t${i}`, url: `https://x/${n}` })),
       });
-    const { fields, text } = differingFields(many(1), many(2));
+    const { fields, text } = listDifferingFields(many(1), many(2));
     expect(fields).toEqual(Array.from({ length: 10 }, (__, i) => `tools.t${i}.url`));
     expect(text).toMatch(/tools\.t9\.url and 4 more$/);
   });
@@ -116,7 +117,7 @@ describe("the text", () => {
 
   test("shows a changed sentence of long instructions as one line", () => {
     verifies("version.diff");
-    const diff = diffOf(
+    const diff = createDiff(
       ["v1", definition({ instructions: long("Be kind.") })],
       ["v2", definition({ instructions: long("Be short.") })],
     );
@@ -130,7 +131,7 @@ describe("the text", () => {
   });
 
   test("is empty when nothing differs", () => {
-    expect(diffOf(["v1", definition()], ["v2", definition()])).toEqual({
+    expect(createDiff(["v1", definition()], ["v2", definition()])).toEqual({
       from: "v1",
       to: "v2",
       same: true,
@@ -144,7 +145,7 @@ describe("the text", () => {
       Array.from({ length: 13_000 }, (__, i) => `${letter}${i.toString(36)}`).join("\n");
     const [from, to] = [definition({ instructions: lines("a") }), definition({ instructions: lines("b") })];
     const startedAt = performance.now();
-    const { text, changes } = diffOf(["v1", from], ["v2", to]);
+    const { text, changes } = createDiff(["v1", from], ["v2", to]);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect(text).toBe("The two differ too much to show line by line; see `changes`.");
     expect(changes).toEqual([{ path: "instructions", from: from.instructions, to: to.instructions }]);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { DeploymentKey } from "../deployments/activation.ts";
 import type { RunInput, RunOutcome } from "../invocations/run.ts";
 import type { ClearKey } from "../memory/clear-queries.ts";
-import type { MemoryPlace } from "../memory/memory-rules.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
@@ -16,7 +16,7 @@ import {
   webhookDeliveries,
 } from "./services.ts";
 
-/** The doorway into the engine. A run is named by its id: starting it twice is starting it once. */
+/** The client of the engine. A run's id is its idempotency key: starting it twice starts it once. */
 export interface Engine {
   /** Returns when the engine has the run and will not lose it. */
   readonly start: (run: RunInput) => Promise<void>;
@@ -25,19 +25,19 @@ export interface Engine {
   /** Returns when the engine will see to it that the deployment is checked and becomes live, in its turn. */
   readonly activate: (deployment: DeploymentKey) => Promise<void>;
   /** Returns when the engine will see to it that all memories of the agent are embedded by its embedder. */
-  readonly embedMemory: (place: MemoryPlace) => Promise<void>;
+  readonly embedMemory: (agent: AgentKey) => Promise<void>;
   /** Returns when the engine will see the clear through. */
   readonly clearMemory: (clear: ClearKey) => Promise<void>;
-  /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be told, the sweep finds it. */
+  /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be reached, the sweep finds them. */
   readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
 }
 
 interface EngineOptions {
-  /** Any node of the engine may be asked; when one does not answer, the next is. */
+  /** Any node of the engine can be called; when one does not answer, the next is. */
   readonly ingressUrls: readonly string[];
   readonly logger: Logger;
-  /** Told of every time the engine gives no proper answer. */
+  /** Called each time the engine fails to answer with 2xx. */
   readonly onFailure: () => void;
 }
 
@@ -48,7 +48,7 @@ const unreachable = (cause: unknown) =>
     { retryAfterSeconds: 2, cause },
   );
 
-/** What the engine is asked to do, once: asking again under the same id is asking once. */
+/** A call to the engine. The id makes it idempotent. */
 interface Task {
   readonly id: string;
   readonly path: string;
@@ -68,10 +68,10 @@ function activationTask(deployment: DeploymentKey): Task {
   return { id, path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
 }
 
-/** Later than the transaction that it is asked in: what is to be embedded anew must be seen by then. */
+/** Gives the calling transaction time to commit, so that the memories to embed are visible. */
 const embedDelay = "2s";
 
-function embeddingTask({ organisationId, agentId }: MemoryPlace): Task {
+function embeddingTask({ organisationId, agentId }: AgentKey): Task {
   const key = encodeURIComponent(`${organisationId}/${agentId}`);
   const path = `/restate/send/${memoryEmbeddings}/${key}/embed?delay=${embedDelay}`;
   return { id: newUuid(), path, body: { organisationId, agentId } };
@@ -83,10 +83,10 @@ const clearTask = (clear: ClearKey): Task => ({
   body: clear,
 });
 
-const acceptMs = 15_000;
-const patienceMs = 5000;
-/** Whoever asks holds a row and a connection meanwhile, or somebody waits for the answer. */
-const handOverMs = 2000;
+const startTimeoutMs = 15_000;
+const unknownServiceGraceMs = 5000;
+/** Short: the caller holds a row lock and a connection meanwhile, or a client waits for the answer. */
+const sendTimeoutMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
   const agent = new Agent({ connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
@@ -106,8 +106,8 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     return { status: response.statusCode, text: await response.body.text() };
   };
 
-  /** Asks node after node until one gives a proper answer or the time is over. Repeating is safe: the id names the task. */
-  const insist = async (task: Task, signal: AbortSignal): Promise<string> => {
+  /** Calls node after node until one answers with 2xx or the signal aborts. Repeating is safe: the task's id is its idempotency key. */
+  const callUntilAnswered = async (task: Task, signal: AbortSignal): Promise<string> => {
     let cause: unknown;
     const startedAt = performance.now();
     for (let attempt = 0; !signal.aborted; attempt++) {
@@ -119,23 +119,23 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
           return text;
         }
         cause = new Error(`The engine answers ${status}: ${text.slice(0, 300)}`);
-        // It does not know our workflows: a worker may be about to register, but not for ever.
-        if (status >= 400 && status < 500 && performance.now() - startedAt > patienceMs) break;
+        // The engine does not know our services yet: a worker may be about to register, so retry for a while.
+        if (status >= 400 && status < 500 && performance.now() - startedAt > unknownServiceGraceMs) break;
       } catch (error) {
         cause = error;
       }
       if (signal.aborted) break;
       onFailure();
-      logger.debug({ err: cause, base }, "the engine did not answer; asking again");
+      logger.debug({ err: cause, base, attempt: attempt + 1 }, "engine call failed, will retry");
       await sleep(Math.min(50 * 2 ** attempt, 1000), undefined, { signal }).catch(() => undefined);
     }
-    // A call lasts as long as its run, and may run out of time. A task that is only handed over may not.
+    // A call lasts as long as its run, so a timeout is normal. For a send it is a failure.
     if (task.path.startsWith("/restate/send/")) onFailure();
     throw unreachable(cause);
   };
 
   const start: Engine["start"] = async (run) => {
-    await insist(runTask("send", run), AbortSignal.timeout(acceptMs));
+    await callUntilAnswered(runTask("send", run), AbortSignal.timeout(startTimeoutMs));
   };
 
   return {
@@ -143,27 +143,27 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     wait: async (run, waitMs) => {
       const signal = AbortSignal.timeout(waitMs);
       try {
-        return JSON.parse(await insist(runTask("call", run), signal)) as RunOutcome;
+        return JSON.parse(await callUntilAnswered(runTask("call", run), signal)) as RunOutcome;
       } catch (error) {
         if (!signal.aborted) throw error;
-        // The wait is over; whether the engine ever had the run is not known, and must be before anybody is told "accepted".
+        // Timed out without knowing whether the engine has the run: make sure before the client gets "accepted".
         await start(run);
         return undefined;
       }
     },
     activate: async (deployment) => {
-      await insist(activationTask(deployment), AbortSignal.timeout(handOverMs));
+      await callUntilAnswered(activationTask(deployment), AbortSignal.timeout(sendTimeoutMs));
     },
-    embedMemory: async (place) => {
-      await insist(embeddingTask(place), AbortSignal.timeout(handOverMs));
+    embedMemory: async (agent) => {
+      await callUntilAnswered(embeddingTask(agent), AbortSignal.timeout(sendTimeoutMs));
     },
     clearMemory: async (clear) => {
-      await insist(clearTask(clear), AbortSignal.timeout(handOverMs));
+      await callUntilAnswered(clearTask(clear), AbortSignal.timeout(sendTimeoutMs));
     },
     dispatchDeliveries: () => {
       const task = { id: newUuid(), path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
-      void insist(task, AbortSignal.timeout(handOverMs)).catch((error: unknown) =>
-        logger.debug({ err: error }, "deliveries could not be dispatched at once; the sweep will do it"),
+      void callUntilAnswered(task, AbortSignal.timeout(sendTimeoutMs)).catch((error: unknown) =>
+        logger.debug({ err: error }, "delivery dispatch failed, the sweep will retry"),
       );
     },
     close: () => agent.close(),

@@ -9,7 +9,7 @@ interface RegisterOptions {
   readonly signal: AbortSignal;
 }
 
-/** Tells the engine where the workers of this release are. All of them may say so, at once and as often as they start. */
+/** Registers the address of this release's workers with the engine. Idempotent: every worker calls it when it starts. */
 export async function registerWorker({ adminUrls, workerUrl, logger, signal }: RegisterOptions): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     const admin = adminUrls[attempt % adminUrls.length] ?? "";
@@ -21,16 +21,16 @@ export async function registerWorker({ adminUrls, workerUrl, logger, signal }: R
         signal,
       });
       if (response.ok) {
-        logger.info({ workerUrl }, "registered with the engine");
+        logger.info({ workerUrl }, "worker registered with the engine");
         return;
       }
       logger.warn(
         { workerUrl, status: response.status, answer: (await response.text()).slice(0, 500) },
-        "the engine did not take this worker; asking again",
+        "worker registration refused, will retry",
       );
     } catch (error) {
       if (signal.aborted) return;
-      logger.warn({ err: error, admin }, "the engine cannot be reached to register; asking again");
+      logger.warn({ err: error, admin }, "engine unreachable for worker registration, will retry");
     }
     await sleep(Math.min(200 * 2 ** attempt, 5000), undefined, { signal }).catch(() => undefined);
   }

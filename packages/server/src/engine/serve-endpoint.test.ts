@@ -18,7 +18,7 @@ const steps: RunSteps = {
 let endpoint: Endpoint | undefined;
 afterEach(() => endpoint?.close());
 
-/** What a stranger gets who asks a worker which workflows it has. */
+/** What an unauthenticated caller gets who asks a worker which workflows it has. */
 async function discover(identityKeys: readonly string[]): Promise<number> {
   endpoint = await serveEndpoint({
     services: [...runServices(steps)],

@@ -1,4 +1,4 @@
-/** Names that the engine knows our workflows by. They stand in its journals: never change them. */
+/** The service names of our workflows in the engine. Its journals contain them: never change them. */
 export const agentRuns = "AgentRuns";
 export const agentSessions = "AgentSessions";
 export const deploymentQueues = "DeploymentQueues";
@@ -9,4 +9,4 @@ export const webhookDeliveries = "WebhookDeliveries";
 export const webhookSweep = "WebhookSweep";
 export const housekeeping = "Housekeeping";
 /** The one key of what exists once in a cell. */
-export const theCell = "cell";
+export const cellKey = "cell";

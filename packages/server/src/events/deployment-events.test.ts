@@ -2,12 +2,18 @@ import type { Deployment } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { createDeployment, deploy, deploymentOf, rollBack, withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import {
+  createDeployment,
+  createOrganisationWithVersions,
+  deploy,
+  getDeployment,
+  rollBack,
+} from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 
 interface EventRow {
   readonly type: string;
@@ -15,19 +21,19 @@ interface EventRow {
   readonly data: Deployment;
 }
 
-/** Which transaction wrote a row is in its `xmin`. */
+/** As the database administrator. A row's `xmin` is the transaction that wrote it. */
 const query = <T extends object>(statement: string, values: unknown[]) =>
   withClient(perch().database.adminUrl, async (client) => (await client.query<T>(statement, values)).rows);
 const eventsOf = ({ id }: Organisation) =>
   query<EventRow>("select type, agent_id, data from events where organisation_id = $1 order by id", [
     parsePublicId("organisation", id),
   ]);
-const told = (events: readonly EventRow[]) => events.map(({ type, data }) => [type, data.id]);
+const toTypesAndIds = (events: readonly EventRow[]) => events.map(({ type, data }) => [type, data.id]);
 
 describe("the events of a deployment", () => {
   test("activated: written with the change, and holds the deployment as the API shows it", async () => {
     verifies("deployment.events");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const [deployment] = organisation.deployments;
     const events = await eventsOf(organisation);
     expect(events).toEqual([
@@ -46,15 +52,15 @@ describe("the events of a deployment", () => {
     expect(new Set(writers.map(({ writer }) => writer)).size).toBe(1);
   });
 
-  test("failed: with its error; a superseded one tells nothing of its own", async () => {
+  test("failed: with its error; a superseded deployment has no event of its own", async () => {
     verifies("deployment.events");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
     const [first, second] = organisation.deployments;
     const canary = await deploy(organisation, { version: "v2", traffic_percent: 10 });
     const failed = await deploy(organisation, { version: "v2", traffic_percent: 10 });
     expect(failed.status).toBe("failed");
     const events = await eventsOf(organisation);
-    expect(told(events)).toEqual([
+    expect(toTypesAndIds(events)).toEqual([
       ["deployment.activated", first?.id],
       ["deployment.activated", second?.id],
       ["deployment.activated", canary.id],
@@ -63,22 +69,22 @@ describe("the events of a deployment", () => {
     expect(events[3]?.data).toEqual(failed);
   });
 
-  test("rolled_back: the deployment that was taken out of service; then activated: the one in its place", async () => {
+  test("rolled_back: the deployment that was taken out of service; then activated: the one that replaces it", async () => {
     verifies("deployment.events");
-    const organisation = await withVersions(perch(), ["v1", "v2"]);
-    const made = await rollBack(organisation, organisation.deployments[1]?.id ?? "");
-    const ended = await deploymentOf(organisation, organisation.deployments[1]?.id ?? "");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1", "v2"]);
+    const rollback = await rollBack(organisation, organisation.deployments[1]?.id ?? "");
+    const ended = await getDeployment(organisation, organisation.deployments[1]?.id ?? "");
     const events = (await eventsOf(organisation)).slice(-2);
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["deployment.rolled_back", ended],
-      ["deployment.activated", made],
+      ["deployment.activated", rollback],
     ]);
-    expect([ended.status, made.rollback_of]).toEqual(["rolled_back", ended.id]);
+    expect([ended.status, rollback.rollback_of]).toEqual(["rolled_back", ended.id]);
   });
 
-  test("a canary that is promoted is told as activated, one that is aborted as rolled_back", async () => {
+  test("promoting a canary publishes activated, aborting one publishes rolled_back", async () => {
     verifies("deployment.events");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const canary = await deploy(organisation, { version: "v1", traffic_percent: 10 });
     const params = { agent_id: "bot", deployment_id: canary.id };
     ok(await organisation.call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote", { params }));
@@ -89,7 +95,7 @@ describe("the events of a deployment", () => {
       }),
     ).data;
     const events = (await eventsOf(organisation)).slice(2);
-    expect(told(events)).toEqual([
+    expect(toTypesAndIds(events)).toEqual([
       ["deployment.activated", canary.id],
       ["deployment.activated", other.id],
       ["deployment.rolled_back", other.id],
@@ -98,16 +104,16 @@ describe("the events of a deployment", () => {
     expect(events[2]?.data).toEqual(aborted);
   });
 
-  test("what is refused tells nothing, nor does what is only asked for", async () => {
+  test("neither a rejected request nor a pending deployment publishes an event", async () => {
     verifies("deployment.events");
-    const organisation = await withVersions(perch(), ["v1"]);
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const first = organisation.deployments[0]?.id ?? "";
     const params = { agent_id: "bot", deployment_id: first };
-    refusal(await organisation.call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", { params }));
-    refusal(await organisation.call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort", { params }));
+    expectError(await organisation.call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", { params }));
+    expectError(await organisation.call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort", { params }));
     expect(await eventsOf(organisation)).toHaveLength(1);
     const { id } = await createDeployment(organisation, { version: "v1" });
-    await expect.poll(async () => (await deploymentOf(organisation, id)).status).toBe("active");
+    await expect.poll(async () => (await getDeployment(organisation, id)).status).toBe("active");
     expect(await eventsOf(organisation)).toHaveLength(2);
   });
 });

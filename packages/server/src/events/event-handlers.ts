@@ -3,7 +3,7 @@ import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Database } from "../db/database.ts";
 import type { Handlers } from "../handlers.ts";
 import { notFound } from "../platform/api-error.ts";
-import { cappedPage, mostCounted, single } from "../platform/envelopes.ts";
+import { cappedPage, maxCounted, single } from "../platform/envelopes.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import * as queries from "./event-queries.ts";
 import { toEvent } from "./to-event.ts";
@@ -22,7 +22,7 @@ export const eventHandlers = ({ db, agents }: EventDeps) =>
       const filter = { agentId, type, start_time, end_time };
       return db.inOrganisation(scope.organisationId, async (trx) => {
         const rows = await queries.listEvents(trx, scope, filter, query);
-        return cappedPage(rows.map(toEvent), query, await queries.countEvents(trx, scope, filter, mostCounted + 1));
+        return cappedPage(rows.map(toEvent), query, await queries.countEvents(trx, scope, filter, maxCounted + 1));
       });
     },
 

@@ -1,5 +1,6 @@
 import type { EventType } from "@perch/contract";
 import { type Selectable, sql } from "kysely";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Events } from "../db/generated-rows.ts";
 import type { Scope } from "../handlers.ts";
@@ -11,13 +12,13 @@ interface NewEvent {
   readonly organisationId: string;
   readonly agentId: string | null;
   readonly type: EventType;
-  /** As it will be delivered: in the wire form. */
+  /** In wire form, as it will be delivered. */
   readonly data: object;
 }
 
 /**
- * In the transaction of what it tells of: there is never one without the other. Its deliveries are queued with it, due at once;
- * whoever calls asks for them to be dispatched after the commit.
+ * Runs in the transaction of the change it reports, so that neither exists without the other. Its deliveries are queued with it, due
+ * at once; the caller dispatches them after the commit.
  */
 export const insertEvent = async (
   trx: OrganisationTransaction,
@@ -27,8 +28,8 @@ export const insertEvent = async (
     ${JSON.stringify(data)}::jsonb)::events, now())`.execute(trx);
 };
 
-/** An event that no webhook is told of by itself. */
-export const insertEventAlone = (
+/** Queues no deliveries: the caller inserts them. */
+export const insertEventWithoutDeliveries = (
   trx: OrganisationTransaction,
   { organisationId, agentId, type, data }: NewEvent,
 ): Promise<EventRow> =>
@@ -39,13 +40,13 @@ export const insertEventAlone = (
     .executeTakeFirstOrThrow();
 
 /** Events that exist for this caller: all of its organisation, or those of its one agent. */
-const visible = (trx: OrganisationTransaction, { organisationId, agentId }: Scope) => {
+const selectVisible = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
   const query = trx.selectFrom("events").where("organisation_id", "=", organisationId);
-  return agentId === null ? query : query.where("agent_id", "=", agentId);
+  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
 };
 
 export const findEvent = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<EventRow | undefined> =>
-  visible(trx, scope)
+  selectVisible(trx, scope)
     .selectAll()
     .where("id", "=", id)
     // Only to leave out partitions: a run's event has the run's id, so it is younger than its id, but clocks differ.
@@ -59,8 +60,8 @@ export interface EventFilter {
   readonly end_time?: string | undefined;
 }
 
-const filtered = (trx: OrganisationTransaction, scope: Scope, filter: EventFilter) =>
-  visible(trx, scope)
+const selectFiltered = (trx: OrganisationTransaction, scope: Scope, filter: EventFilter) =>
+  selectVisible(trx, scope)
     .$if(filter.type !== undefined, (query) => query.where("type", "=", filter.type ?? ""))
     .$if(filter.agentId !== undefined, (query) => query.where("agent_id", "=", filter.agentId ?? null))
     .$if(filter.start_time !== undefined, (query) => query.where("created_at", ">=", new Date(filter.start_time ?? 0)))
@@ -72,7 +73,7 @@ export const listEvents = (
   filter: EventFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<EventRow[]> =>
-  filtered(trx, scope, filter)
+  selectFiltered(trx, scope, filter)
     .selectAll()
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
@@ -80,16 +81,9 @@ export const listEvents = (
     .offset(offset)
     .execute();
 
-/** Counts no further than `most`. */
-export async function countEvents(
+export const countEvents = (
   trx: OrganisationTransaction,
   scope: Scope,
   filter: EventFilter,
-  most: number,
-): Promise<number> {
-  const row = await trx
-    .selectFrom(filtered(trx, scope, filter).select("id").limit(most).as("some"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+  limit: number,
+): Promise<number> => countUpTo(trx, selectFiltered(trx, scope, filter).select("id"), limit);

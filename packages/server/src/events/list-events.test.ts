@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { deploy } from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt, scripted } from "../../test/invoking.ts";
-import { startReceiver } from "../../test/webhook-receiver.ts";
-import { createWebhook, quickly, untilEnded } from "../../test/webhooking.ts";
+import { createScriptedAgent, invokeAgent } from "../../test/invoking.ts";
+import { startWebhookReceiver } from "../../test/webhook-receiver.ts";
+import { createWebhook, fastWebhookConfig, waitForDeliveriesToEnd } from "../../test/webhooking.ts";
 
-const perch = usePerch(quickly, { runs: true });
-const receiver = await startReceiver();
+const perch = usePerch(fastWebhookConfig, { withWorker: true });
+const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
 
 let organisation: Organisation;
 beforeAll(async () => {
-  organisation = await perch().newOrganisation();
-  for (const name of ["bot", "other"]) await scripted(organisation, [{ reply: "done" }], {}, name);
-  await invokeAt(perch(), organisation.adminKey, { message: "one" });
-  await invokeAt(perch(), organisation.adminKey, { message: "two" }, { agent: "other" });
+  organisation = await perch().createOrganisation();
+  for (const name of ["bot", "other"]) await createScriptedAgent(organisation, [{ reply: "done" }], {}, name);
+  await invokeAgent(perch(), organisation.adminKey, { message: "one" });
+  await invokeAgent(perch(), organisation.adminKey, { message: "two" }, { agent: "other" });
   await deploy(organisation, { version: "v1" });
 });
 const list = async (query: object = {}, as?: string) => ok(await organisation.call("GET /v1/events", { query }, as));
@@ -37,16 +37,16 @@ describe("GET /v1/events", () => {
     const at = newest?.created_at ?? "";
     expect((await list({ start_time: at })).data).toEqual([newest]);
     expect((await list({ end_time: at })).data).toHaveLength(2);
-    refusal(await organisation.call("GET /v1/events", { query: { agent_id: "nobody" } }), "not_found");
+    expectError(await organisation.call("GET /v1/events", { query: { agent_id: "nobody" } }), "not_found");
   });
 
-  test("a key that belongs to one agent sees that one's events alone", async () => {
-    const key = await organisation.newKey({ role: "viewer", agent_id: "other" });
+  test("a key that belongs to one agent sees that agent's events only", async () => {
+    const key = await organisation.createKey({ role: "viewer", agent_id: "other" });
     const { data } = await list({}, key);
     expect(data.map(({ type }) => type)).toEqual(["agent.completed"]);
     const [deployment] = (await list({ type: "deployment.activated" })).data;
     const params = { event_id: deployment?.id ?? "" };
-    refusal(await organisation.call("GET /v1/events/{event_id}", { params }, key), "not_found");
+    expectError(await organisation.call("GET /v1/events/{event_id}", { params }, key), "not_found");
     expect(ok(await organisation.call("GET /v1/events/{event_id}", { params })).data).toEqual(deployment);
   });
 });
@@ -55,7 +55,7 @@ test("an event of a deployment is delivered as the API shows it", async () => {
   verifies("events.other-names", "events.cause");
   const webhook = await createWebhook(organisation, receiver.url, ["deployment.activated"]);
   await deploy(organisation, { version: "v2" });
-  const [delivery] = await untilEnded(organisation, webhook.id, 1);
+  const [delivery] = await waitForDeliveriesToEnd(organisation, webhook.id, 1);
   expect(receiver.received.map(({ event }) => event)).toEqual([(await list({ limit: 1 })).data[0]]);
   expect(delivery).toMatchObject({ event_type: "deployment.activated", status: "delivered" });
 });

@@ -2,10 +2,10 @@ import type { Event, EventType } from "@perch/contract";
 import { toPublicId } from "../platform/ids.ts";
 import type { EventRow } from "./event-queries.ts";
 
-type Told = Pick<EventRow, "id" | "type" | "created_at" | "agent_id"> & { readonly data: unknown };
+type EventFields = Pick<EventRow, "id" | "type" | "created_at" | "agent_id"> & { readonly data: unknown };
 
-/** As the API shows it, and as it is delivered: both are the same. */
-export const toEvent = (row: Told): Event => ({
+/** The API and webhook deliveries show the same event. */
+export const toEvent = (row: EventFields): Event => ({
   id: toPublicId("event", row.id),
   type: row.type as EventType,
   created_at: row.created_at.toISOString(),

@@ -3,7 +3,7 @@ import { hasEpoch } from "./gate.ts";
 import { isAgentBucket } from "./rates.ts";
 import type { RunSlots } from "./run-slots.ts";
 
-/** Whose limit it was that refused. */
+/** Counts a refused request by the limit that refused it. */
 export type CountRefusal = (limit: "organisation" | "agent" | "address" | "concurrent_runs") => void;
 
 function limitOf(owner: string, bucket: Bucket | undefined) {
@@ -14,9 +14,9 @@ function limitOf(owner: string, bucket: Bucket | undefined) {
 export const countRefusals = (gate: Gate, count: CountRefusal): Gate => ({
   ...gate,
   pass: async (owner, buckets) => {
-    const passage = await gate.pass(owner, buckets);
-    if (!passage.allowed) count(limitOf(owner, buckets[passage.refusedBy ?? 0]));
-    return passage;
+    const decision = await gate.pass(owner, buckets);
+    if (!decision.allowed) count(limitOf(owner, buckets[decision.refusedBy ?? 0]));
+    return decision;
   },
 });
 

@@ -3,10 +3,10 @@ import { createEpochCache } from "./epoch-cache.ts";
 
 const epoch = (value: string, maxAgeMs = 10_000) => ({ value, maxAgeMs });
 
-function subject(most = 10) {
+function createTestCache(maxEntries = 10) {
   const clock = { nowMs: 0 };
   let reads = 0;
-  const cache = createEpochCache<string>({ most, now: () => clock.nowMs });
+  const cache = createEpochCache<string>({ maxEntries, now: () => clock.nowMs });
   const load = (key: string, at = epoch("a")) =>
     cache.load(key, at, async () => {
       reads += 1;
@@ -15,22 +15,22 @@ function subject(most = 10) {
   return { clock, cache, load, reads: () => reads };
 }
 
-test("one read serves while the epoch holds", async () => {
-  const { load, reads } = subject();
+test("one read serves while the epoch is unchanged", async () => {
+  const { load, reads } = createTestCache();
   expect(await load("k")).toBe("k1");
   expect(await load("k")).toBe("k1");
   expect(reads()).toBe(1);
 });
 
-test("another epoch reads again, also one that was seen before", async () => {
-  const { load } = subject();
+test("a different epoch reads again, even one that was seen before", async () => {
+  const { load } = createTestCache();
   expect(await load("k", epoch("a"))).toBe("k1");
   expect(await load("k", epoch("b"))).toBe("k2");
   expect(await load("k", epoch("a"))).toBe("k3");
 });
 
-test("too old does not count, however true the epoch", async () => {
-  const { load, clock } = subject();
+test("a value that is too old is read again, even under the same epoch", async () => {
+  const { load, clock } = createTestCache();
   await load("k", epoch("a", 2000));
   clock.nowMs = 1999;
   expect(await load("k", epoch("a", 2000))).toBe("k1");
@@ -38,22 +38,22 @@ test("too old does not count, however true the epoch", async () => {
   expect(await load("k", epoch("a", 2000))).toBe("k2");
 });
 
-test("many who ask at the same time share one read", async () => {
-  const { load, reads } = subject();
+test("concurrent callers share one read", async () => {
+  const { load, reads } = createTestCache();
   const answers = await Promise.all(Array.from({ length: 50 }, () => load("k")));
   expect(new Set(answers)).toEqual(new Set(["k1"]));
   expect(reads()).toBe(1);
 });
 
-test("a read that fails is not remembered", async () => {
-  const { cache, load } = subject();
-  const broken = cache.load("k", epoch("a"), () => Promise.reject(new Error("away")));
-  await expect(broken).rejects.toThrow("away");
+test("a failed read is not cached", async () => {
+  const { cache, load } = createTestCache();
+  const broken = cache.load("k", epoch("a"), () => Promise.reject(new Error("database down")));
+  await expect(broken).rejects.toThrow("database down");
   expect(await load("k")).toBe("k1");
 });
 
-test("what is not there is remembered too", async () => {
-  const cache = createEpochCache<string | undefined>({ most: 10, now: () => 0 });
+test("a missing value is cached too", async () => {
+  const cache = createEpochCache<string | undefined>({ maxEntries: 10, now: () => 0 });
   let reads = 0;
   const load = () =>
     cache.load("k", epoch("a"), async () => {
@@ -63,14 +63,14 @@ test("what is not there is remembered too", async () => {
   expect(await load()).toBeUndefined();
   expect(await load()).toBeUndefined();
   expect(reads).toBe(1);
-  expect(cache.peek("k")).toEqual({ is: undefined });
+  expect(cache.peek("k")).toEqual({ value: undefined });
 });
 
-test("a peek tells what was last read, under any epoch; the oldest makes room", async () => {
-  const { cache, load } = subject(2);
+test("peek returns the value last read, under any epoch; the oldest entry is evicted", async () => {
+  const { cache, load } = createTestCache(2);
   expect(cache.peek("k")).toBeUndefined();
   await load("k");
-  expect(cache.peek("k")).toEqual({ is: "k1" });
+  expect(cache.peek("k")).toEqual({ value: "k1" });
   await load("l");
   await load("m");
   expect(cache.peek("k")).toBeUndefined();

@@ -4,36 +4,36 @@ import type { Epoch } from "./gate.ts";
 interface Entry<T> {
   readonly epoch: string;
   readonly readAtMs: number;
-  readonly reading: Promise<T>;
-  value?: { readonly is: T };
+  readonly promise: Promise<T>;
+  result?: { readonly value: T };
 }
 
 export interface EpochCache<T> {
-  /** What was read under this very epoch and not too long ago; else reads it, once for all who ask at the same time. */
+  /** The value cached under this epoch, unless it is too old; otherwise reads it, once for all concurrent callers. */
   readonly load: (key: string, epoch: Epoch, read: () => Promise<T>) => Promise<T>;
-  /** What was last read, true or not any more. Good for a guess that `load` confirms. */
-  readonly peek: (key: string) => { readonly is: T } | undefined;
+  /** The value last read, possibly stale: a guess that `load` confirms. */
+  readonly peek: (key: string) => { readonly value: T } | undefined;
 }
 
 interface EpochCacheOptions {
-  readonly most: number;
+  readonly maxEntries: number;
   readonly now: () => number;
 }
 
 /**
- * A memory that is never wrong. The epoch was asked for before the value is read, and is replaced after a change commits,
- * so a value read too early carries an epoch that nobody will present again.
+ * A cache that serves no value from before a committed change. The caller gets the epoch before the value is read, and a change
+ * replaces the epoch after it commits, so a value read too early is stored under an epoch that no later caller presents.
  */
-export function createEpochCache<T>({ most, now }: EpochCacheOptions): EpochCache<T> {
-  const entries = new LRUCache<string, Entry<T>>({ max: most });
+export function createEpochCache<T>({ maxEntries, now }: EpochCacheOptions): EpochCache<T> {
+  const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
 
-  const read = async (key: string, epoch: Epoch, source: () => Promise<T>): Promise<T> => {
-    const entry: Entry<T> = { epoch: epoch.value, readAtMs: now(), reading: source() };
+  const read = async (key: string, epoch: Epoch, readValue: () => Promise<T>): Promise<T> => {
+    const entry: Entry<T> = { epoch: epoch.value, readAtMs: now(), promise: readValue() };
     entries.set(key, entry);
     try {
-      const is = await entry.reading;
-      entry.value = { is };
-      return is;
+      const value = await entry.promise;
+      entry.result = { value };
+      return value;
     } catch (error) {
       if (entries.peek(key) === entry) entries.delete(key);
       throw error;
@@ -41,11 +41,11 @@ export function createEpochCache<T>({ most, now }: EpochCacheOptions): EpochCach
   };
 
   return {
-    load: (key, epoch, source) => {
+    load: (key, epoch, readValue) => {
       const entry = entries.get(key);
-      const counts = entry?.epoch === epoch.value && now() - entry.readAtMs < epoch.maxAgeMs;
-      return counts ? entry.reading : read(key, epoch, source);
+      const isFresh = entry?.epoch === epoch.value && now() - entry.readAtMs < epoch.maxAgeMs;
+      return isFresh ? entry.promise : read(key, epoch, readValue);
     },
-    peek: (key) => entries.get(key)?.value,
+    peek: (key) => entries.get(key)?.result,
   };
 }

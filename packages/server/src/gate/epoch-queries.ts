@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB } from "../db/generated-rows.ts";
 
-/** In the change's own transaction: the promise that the epoch will be replaced. */
+/** In the change's own transaction, so that the epoch is replaced even if this process dies after the commit. */
 export async function insertEpochChange(trx: OrganisationTransaction, organisationId: string): Promise<string> {
   const row = await trx
     .insertInto("epoch_changes")
@@ -17,7 +17,7 @@ export interface EpochChange {
   readonly organisation_id: string;
 }
 
-/** Promises that nobody has kept for a while: whoever made them is gone, or could not reach Valkey. */
+/** Changes whose epoch was not replaced in time: their process died, or could not reach Valkey. */
 export async function listLostEpochChanges(db: Kysely<DB>): Promise<EpochChange[]> {
   const { rows } = await sql<EpochChange>`select * from lost_epoch_changes()`.execute(db);
   return rows;

@@ -1,15 +1,14 @@
-import { type Bucket, hasEpoch, type Passage } from "./gate.ts";
+import { type Bucket, type GateDecision, hasEpoch } from "./gate.ts";
 import { bucketState } from "./gcra.ts";
 
 /**
- * Answers many questions in one call, each on its own: takes one request from every bucket of the question or from none,
- * on Valkey's own clock, and tells the epoch. Fixed and sliding windows, which libraries offer, cannot hold a burst above
- * the rate; this can.
+ * Handles a batch of independent requests in one call: takes one token from every bucket of a request or from none, on Valkey's
+ * own clock, and returns the epoch. The fixed and sliding windows that libraries offer cannot allow a burst above the rate.
  *
- * KEYS: for each question its buckets, then its epoch ('' where the owner has none). ARGV: a new epoch for those that have none; then for each question
- * the number of its buckets and, for each bucket, interval (µs), capacity and 1 to take or 0 to look.
- * The answer: the time (µs); then for each question the bucket that refused (0: none), the wait (µs), the epoch, and for
- * each bucket when it is full (µs).
+ * KEYS: for each request its buckets, then its epoch ('' where the owner has none). ARGV: a new epoch for owners without one;
+ * then for each request the number of its buckets and, for each bucket, interval (µs), capacity and 1 to take or 0 to peek.
+ * The reply: the time (µs); then for each request the bucket that refused (0: none), the wait (µs), the epoch, and for each
+ * bucket when it is full (µs).
  */
 export const script = `
 local time = redis.call('TIME')
@@ -47,43 +46,43 @@ return answer`;
 
 const maxAgeMs = 10_000;
 
-export type Answer = (number | string)[];
+export type ScriptReply = (number | string)[];
 
-export interface Question {
+export interface GateRequest {
   readonly owner: string;
   readonly buckets: readonly Bucket[];
 }
 
 export function toArguments(
-  questions: readonly Question[],
+  requests: readonly GateRequest[],
   newEpoch: string,
-): { keys: string[]; rest: (string | number)[] } {
+): { keys: string[]; args: (string | number)[] } {
   const keys: string[] = [];
-  const rest: (string | number)[] = [newEpoch];
-  for (const { owner, buckets } of questions) {
-    rest.push(buckets.length);
-    for (const { key, rate, lookOnly } of buckets) {
+  const args: (string | number)[] = [newEpoch];
+  for (const { owner, buckets } of requests) {
+    args.push(buckets.length);
+    for (const { key, rate, peekOnly } of buckets) {
       keys.push(`perch:${key}:${owner}`);
-      rest.push(rate.intervalMs * 1000, rate.capacity, lookOnly ? 0 : 1);
+      args.push(rate.intervalMs * 1000, rate.capacity, peekOnly ? 0 : 1);
     }
     keys.push(hasEpoch(owner) ? `perch:epoch:${owner}` : "");
   }
-  return { keys, rest };
+  return { keys, args };
 }
 
-export function toPassages([nowUs, ...rest]: Answer, questions: readonly Question[]): Passage[] {
+export function toDecisions([nowUs, ...values]: ScriptReply, requests: readonly GateRequest[]): GateDecision[] {
   const nowMs = Number(nowUs) / 1000;
-  let at = 0;
-  return questions.map(({ buckets }) => {
-    const refused = Number(rest[at]);
-    const passage = {
+  let offset = 0;
+  return requests.map(({ buckets }) => {
+    const refused = Number(values[offset]);
+    const decision = {
       allowed: refused === 0,
       refusedBy: refused === 0 ? undefined : refused - 1,
-      waitMs: Number(rest[at + 1]) / 1000,
-      epoch: { value: String(rest[at + 2]), maxAgeMs },
-      buckets: buckets.map(({ rate }, i) => bucketState(Number(rest[at + 3 + i]) / 1000, rate, nowMs)),
+      waitMs: Number(values[offset + 1]) / 1000,
+      epoch: { value: String(values[offset + 2]), maxAgeMs },
+      buckets: buckets.map(({ rate }, i) => bucketState(Number(values[offset + 3 + i]) / 1000, rate, nowMs)),
     };
-    at += 3 + buckets.length;
-    return passage;
+    offset += 3 + buckets.length;
+    return decision;
   });
 }

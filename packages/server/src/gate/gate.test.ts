@@ -13,19 +13,19 @@ import { connectValkey, createValkeyGate } from "./valkey-gate.ts";
 const logger = createLogger("silent");
 
 interface Subject {
-  /** Two doors to the same buckets, as two nodes have. */
+  /** Two nodes that share the same buckets. */
   readonly gates: readonly [Gate, Gate];
-  readonly pass: (ms: number) => Promise<void>;
+  readonly advance: (ms: number) => Promise<void>;
   /** How far a real clock may run on while the requests are made. */
   readonly toleranceMs: number;
 }
 
-function controlled(): Subject {
+function createLocalSubject(): Subject {
   let nowMs = 1_800_000_000_000;
   const gate = createLocalGate(() => nowMs);
   return {
     gates: [gate, gate],
-    pass: async (ms) => {
+    advance: async (ms) => {
       nowMs += ms;
     },
     toleranceMs: 0,
@@ -35,9 +35,9 @@ function controlled(): Subject {
 const connect = () => createValkeyGate(connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger));
 const shared: [Gate, Gate] = [connect(), connect()];
 afterAll(() => Promise.all(shared.map((gate) => gate.close())));
-const real = (): Subject => ({ gates: shared, pass: (ms) => sleep(ms), toleranceMs: 2000 });
+const createValkeySubject = (): Subject => ({ gates: shared, advance: (ms) => sleep(ms), toleranceMs: 2000 });
 
-async function untilConnected(gate: Gate): Promise<void> {
+async function waitUntilConnected(gate: Gate): Promise<void> {
   await expect
     .poll(() =>
       gate.pass("warm up", []).then(
@@ -48,52 +48,52 @@ async function untilConnected(gate: Gate): Promise<void> {
     .toBe(true);
 }
 
-/** Asks both doors in turn until one refuses. */
-async function untilRefused({ gates }: Subject, organisation: string, bucket: Bucket) {
+/** Alternates between both nodes until one refuses. */
+async function passUntilRefused({ gates }: Subject, organisation: string, bucket: Bucket) {
   for (let passed = 0; ; passed += 1) {
-    const passage = await (passed % 2 === 0 ? gates[0] : gates[1]).pass(organisation, [bucket]);
-    if (!passage.allowed) return { passed, passage };
+    const decision = await (passed % 2 === 0 ? gates[0] : gates[1]).pass(organisation, [bucket]);
+    if (!decision.allowed) return { passed, decision };
     if (passed > 50_000) throw new Error("never refused");
   }
 }
 
 describe.each([
-  ["in one process, controlled clock", controlled],
-  ["in Valkey, its own clock, two nodes together", real],
-] as const)("the gate %s", (_, subject) => {
-  test.each(tiers)("%s: the burst passes, the next waits for one, then the rate is kept", async (tier: Tier) => {
+  ["in one process, controlled clock", createLocalSubject],
+  ["in Valkey, its own clock, two nodes together", createValkeySubject],
+] as const)("the gate %s", (_, createSubject) => {
+  test.each(tiers)("%s: the burst passes, the next has to wait, then the rate holds", async (tier: Tier) => {
     verifies("rate-limit.burst", "rate-limit.tier-free", "rate-limit.tier-pro", "rate-limit.tier-enterprise");
-    const it = subject();
-    for (const gate of it.gates) await untilConnected(gate);
+    const it = createSubject();
+    for (const gate of it.gates) await waitUntilConnected(gate);
     const organisation = newUuid();
     const bucket = organisationBucket(tier);
     const { requestsPerMinute, burst } = tierLimits[tier];
     const intervalMs = 60_000 / requestsPerMinute;
     const startedAt = performance.now();
-    const { passed, passage } = await untilRefused(it, organisation, bucket);
+    const { passed, decision } = await passUntilRefused(it, organisation, bucket);
     const refilled = it.toleranceMs === 0 ? 0 : Math.ceil((performance.now() - startedAt) / intervalMs);
     expect(passed).toBeGreaterThanOrEqual(burst);
     expect(passed).toBeLessThanOrEqual(burst + refilled);
-    expect(passage).toMatchObject({ refusedBy: 0, buckets: [{ remaining: 0 }] });
-    expect(passage.waitMs).toBeGreaterThan(0);
-    expect(passage.waitMs).toBeLessThanOrEqual(intervalMs);
+    expect(decision).toMatchObject({ refusedBy: 0, buckets: [{ remaining: 0 }] });
+    expect(decision.waitMs).toBeGreaterThan(0);
+    expect(decision.waitMs).toBeLessThanOrEqual(intervalMs);
 
     // Refusals take nothing: after the wait exactly one passes, and again one per interval.
-    await it.pass(passage.waitMs + (it.toleranceMs ? 1 : 0));
+    await it.advance(decision.waitMs + (it.toleranceMs ? 1 : 0));
     const again = await it.gates[0].pass(organisation, [bucket]);
     expect(again.allowed).toBe(true);
     const seconds = it.toleranceMs ? 1 : 60;
     const before = performance.now();
-    await it.pass(seconds * 1000);
-    const afterRest = await untilRefused(it, organisation, bucket);
+    await it.advance(seconds * 1000);
+    const afterRest = await passUntilRefused(it, organisation, bucket);
     const restedMs = it.toleranceMs ? performance.now() - before : 60_000;
     expect(afterRest.passed).toBeGreaterThanOrEqual(Math.floor((seconds * 1000) / intervalMs) - 1);
     expect(afterRest.passed).toBeLessThanOrEqual(Math.min(burst, Math.ceil(restedMs / intervalMs) + 1));
   });
 
-  test("all buckets give, or none does", async () => {
-    const [gate] = subject().gates;
-    await untilConnected(gate);
+  test("a request takes from all buckets or from none", async () => {
+    const [gate] = createSubject().gates;
+    await waitUntilConnected(gate);
     const organisation = newUuid();
     const wide: Bucket = { key: "requests", rate: { capacity: 10, intervalMs: 60_000 } };
     const narrow: Bucket = { key: "agent:a", rate: { capacity: 2, intervalMs: 60_000 } };
@@ -106,20 +106,20 @@ describe.each([
     expect(await gate.pass(organisation, [wide])).toMatchObject({ allowed: true, buckets: [{ remaining: 7 }] });
   });
 
-  test("a look takes nothing, and sees an empty bucket", async () => {
-    const [gate] = subject().gates;
-    await untilConnected(gate);
+  test("a peek takes nothing, and sees an empty bucket", async () => {
+    const [gate] = createSubject().gates;
+    await waitUntilConnected(gate);
     const organisation = newUuid();
     const bucket: Bucket = { key: "requests", rate: { capacity: 1, intervalMs: 60_000 } };
-    const look = { ...bucket, lookOnly: true };
-    expect(await gate.pass(organisation, [look])).toMatchObject({ allowed: true, buckets: [{ remaining: 1 }] });
+    const peek = { ...bucket, peekOnly: true };
+    expect(await gate.pass(organisation, [peek])).toMatchObject({ allowed: true, buckets: [{ remaining: 1 }] });
     expect((await gate.pass(organisation, [bucket])).allowed).toBe(true);
-    expect((await gate.pass(organisation, [look])).allowed).toBe(false);
+    expect((await gate.pass(organisation, [peek])).allowed).toBe(false);
   });
 
   test("organisations do not share buckets, and the time when full is right", async () => {
-    const [gate] = subject().gates;
-    await untilConnected(gate);
+    const [gate] = createSubject().gates;
+    await waitUntilConnected(gate);
     const bucket: Bucket = { key: "requests", rate: { capacity: 5, intervalMs: 1000 } };
     const [one, other] = [newUuid(), newUuid()];
     await gate.pass(one, [bucket]);
@@ -132,8 +132,8 @@ describe.each([
   });
 
   test("the epoch stays until it is replaced, for every node at once", async () => {
-    const { gates } = subject();
-    for (const gate of gates) await untilConnected(gate);
+    const { gates } = createSubject();
+    for (const gate of gates) await waitUntilConnected(gate);
     const organisation = newUuid();
     const epochAt = async (gate: Gate) => (await gate.pass(organisation, [])).epoch.value;
     const before = await epochAt(gates[0]);
@@ -145,9 +145,9 @@ describe.each([
   });
 
   test("an address has a bucket and no epoch", async () => {
-    const [gate] = subject().gates;
-    await untilConnected(gate);
-    const bucket: Bucket = { key: "strangers", rate: { capacity: 2, intervalMs: 60_000 } };
+    const [gate] = createSubject().gates;
+    await waitUntilConnected(gate);
+    const bucket: Bucket = { key: "unauthenticated", rate: { capacity: 2, intervalMs: 60_000 } };
     const owner = `address ${newUuid()}`;
     expect(await gate.pass(owner, [bucket])).toMatchObject({
       allowed: true,

@@ -3,37 +3,37 @@ import type { BucketState, Rate } from "./gcra.ts";
 export interface Bucket {
   readonly key: string;
   readonly rate: Rate;
-  /** Only look whether a request would fit, and take nothing. */
-  readonly lookOnly?: boolean;
+  /** Only check whether a request would fit, without counting it. */
+  readonly peekOnly?: boolean;
 }
 
-/** What one look at the gate tells: may I pass, and is what I remember still true? */
-export interface Passage {
+/** Whether a request is within its limits, and the epoch that says which cached values are still valid. */
+export interface GateDecision {
   readonly allowed: boolean;
-  /** Which bucket refused, by its place in the question, and for how long. */
+  /** Index of the bucket that refused. */
   readonly refusedBy: number | undefined;
   readonly waitMs: number;
-  /** Each bucket after this request, in the order asked. */
+  /** Each bucket after this request, in the order given. */
   readonly buckets: readonly BucketState[];
   readonly epoch: Epoch;
 }
 
-/** Replaced at every change of an organisation. What was read under another epoch, or too long ago, does not count. */
+/** Replaced at every change of an organisation. A value cached under another epoch, or older than `maxAgeMs`, is stale. */
 export interface Epoch {
   readonly value: string;
   readonly maxAgeMs: number;
 }
 
-/** Organisations have an epoch; an address has none, and what it asks for must leave nothing behind but its bucket. */
+/** Organisations have an epoch. Addresses have none, so that unauthenticated requests store nothing but their bucket. */
 export const hasEpoch = (owner: string): boolean => !owner.startsWith("address ");
 
-/** All buckets give one request, or none does. */
+/** Rate limits, and the epochs of organisations. */
 export interface Gate {
-  /** Whose buckets: an organisation's id, or an address (see `addressOwner`). */
-  readonly pass: (owner: string, buckets: readonly Bucket[]) => Promise<Passage>;
-  /** Resolves when the gate is as good as it will get: connected, or after a moment without. */
+  /** Takes one request from every bucket or from none. `owner` is an organisation's id, or an address (see `addressOwner`). */
+  readonly pass: (owner: string, buckets: readonly Bucket[]) => Promise<GateDecision>;
+  /** Resolves when Valkey is connected, or after a short wait without it. */
   readonly ready: () => Promise<void>;
-  /** After a committed change: whatever any node remembers of the organisation is void. */
+  /** Call after a committed change: it invalidates what every node has cached of the organisation. */
   readonly replaceEpoch: (organisationId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

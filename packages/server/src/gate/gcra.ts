@@ -1,6 +1,6 @@
 /**
  * The generic cell rate algorithm: a bucket that holds `capacity` requests and gets one back every `intervalMs`.
- * Its whole state is one time, at which the bucket will be full again. A bucket nobody has touched is full.
+ * Its whole state is the time at which the bucket will be full again. An unused bucket is full.
  */
 export interface Rate {
   readonly capacity: number;
@@ -18,12 +18,12 @@ export interface BucketState {
 export const waitMs = (fullAtMs: number, { capacity, intervalMs }: Rate, nowMs: number): number =>
   Math.max(0, Math.max(fullAtMs, nowMs) + intervalMs - capacity * intervalMs - nowMs);
 
-export const afterOne = (fullAtMs: number, { intervalMs }: Rate, nowMs: number): number =>
+export const fullAtAfterRequest = (fullAtMs: number, { intervalMs }: Rate, nowMs: number): number =>
   Math.max(fullAtMs, nowMs) + intervalMs;
 
 export function bucketState(fullAtMs: number, { capacity, intervalMs }: Rate, nowMs: number): BucketState {
   const fullAt = Math.max(fullAtMs, nowMs);
-  // A hair is added so that a bucket with exactly n requests left does not show n - 1 by rounding.
+  // The epsilon keeps rounding from showing n - 1 for a bucket with exactly n requests left.
   const remaining = Math.floor(capacity - (fullAt - nowMs) / intervalMs + 1e-6);
   return { remaining: Math.min(Math.max(remaining, 0), capacity), fullAtMs: fullAt };
 }

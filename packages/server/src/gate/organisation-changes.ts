@@ -6,7 +6,7 @@ import type { Gate } from "./gate.ts";
 export interface OrganisationChanges {
   /** Runs a change in one transaction and replaces the organisation's epoch before it returns. */
   readonly commit: <T>(organisationId: string, work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
-  /** Replaces epochs whose change committed while nobody lived to replace them, and forgets those that are done. */
+  /** Replaces epochs whose change committed without it, because a process died or Valkey was down, and deletes settled changes. */
   readonly repair: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -15,7 +15,7 @@ interface OrganisationChangesDeps {
   readonly db: Database;
   readonly gate: Gate;
   readonly logger: Logger;
-  /** How often to repair; never, where a command ends by itself. */
+  /** How often to repair. Unset for short-lived commands, which repair only on `stop`. */
   readonly repairEverySeconds?: number;
 }
 
@@ -33,7 +33,7 @@ export function createOrganisationChanges({
       settled.push(changeId);
       return true;
     } catch (error) {
-      logger.debug({ err: error, organisationId }, "an epoch could not be replaced; the repair will do it");
+      logger.debug({ err: error, organisationId, changeId }, "epoch replacement failed, repair will retry");
       return false;
     }
   };
@@ -44,11 +44,11 @@ export function createOrganisationChanges({
         // If one cannot be replaced now, neither can the next.
         if (!(await replace(change.organisation_id, change.id))) break;
       }
-      const done = settled;
+      const replaced = settled;
       settled = [];
-      if (done.length > 0) await deleteEpochChanges(db.unscoped, done);
+      if (replaced.length > 0) await deleteEpochChanges(db.unscoped, replaced);
     } catch (error) {
-      logger.debug({ err: error }, "epochs could not be repaired; will try again");
+      logger.debug({ err: error }, "epoch repair failed, will retry");
     }
   };
 

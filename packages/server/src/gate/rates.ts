@@ -10,7 +10,7 @@ export const organisationBucket = (tier: Tier): Bucket => {
   return { key: "requests", rate: { capacity: burst, intervalMs: minuteMs / requestsPerMinute } };
 };
 
-/** `requests` in any `window`, all at once if need be; undefined where the agent sets no limit. */
+/** `requests` per `window`, with a burst of the same size; undefined where the agent sets no limit. */
 export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
   if (!rateLimit?.enabled) return undefined;
   const unit = rateLimit.window.slice(-1) as keyof typeof unitMs;
@@ -22,13 +22,13 @@ export const agentBucket = (agentId: string, rate: Rate): Bucket => ({ key: `age
 
 export const isAgentBucket = ({ key }: Bucket): boolean => key.startsWith("agent:");
 
-/** For whoever has not shown a valid key. A request with a key this node knows does not count here. */
-export const strangerBucket = (requestsPerMinute: number): Bucket => ({
-  key: "strangers",
+/** For requests without a valid key. A request with a key that this node has cached as active does not count here. */
+export const unauthenticatedBucket = (requestsPerMinute: number): Bucket => ({
+  key: "unauthenticated",
   rate: { capacity: requestsPerMinute, intervalMs: minuteMs / requestsPerMinute },
 });
 
-/** A home has one IPv4 address or one IPv6 /64: a stranger must not get 2^64 buckets. */
+/** A household has one IPv4 address or one IPv6 /64, so a /64 counts as one address: no client gets 2^64 buckets. */
 export function addressOwner(ip: string): string {
   const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
   if (!plain.includes(":")) return `address ${plain}`;

@@ -1,30 +1,30 @@
 import { LRUCache } from "lru-cache";
-import type { Bucket, Gate, Passage } from "./gate.ts";
+import type { Bucket, Gate, GateDecision } from "./gate.ts";
 import { type BucketState, bucketState } from "./gcra.ts";
 
-const mostRefusals = 50_000;
-/** A limit may be raised meanwhile: whoever waits for hours is let ask again after this time. */
-const longestMemoryMs = 1000;
+const maxRefusals = 50_000;
+/** A limit may be raised meanwhile, so even a long refusal is checked again after this time. */
+const maxCacheMs = 1000;
 
 interface Refusal {
-  readonly forgetAtMs: number;
+  readonly expiresAtMs: number;
   readonly refusedUntilMs: number;
-  readonly epoch: Passage["epoch"];
+  readonly epoch: GateDecision["epoch"];
   readonly states: ReadonlyMap<string, BucketState>;
 }
 
-/** Whoever was refused is refused again here until its wait is over: a flood costs Valkey nothing. */
-export function rememberRefusals(gate: Gate, now: () => number): Gate {
-  const refusals = new LRUCache<string, Refusal>({ max: mostRefusals });
+/** Caches refusals until their wait is over, so that a flood of refused requests does not reach Valkey. */
+export function cacheRefusals(gate: Gate, now: () => number): Gate {
+  const refusals = new LRUCache<string, Refusal>({ max: maxRefusals });
   const idOf = (owner: string, { key }: Bucket) => `${owner} ${key}`;
 
-  const remembered = (owner: string, buckets: readonly Bucket[]): Passage | undefined => {
+  const findCachedRefusal = (owner: string, buckets: readonly Bucket[]): GateDecision | undefined => {
     if (refusals.size === 0) return undefined;
     const nowMs = now();
     for (const [refusedBy, bucket] of buckets.entries()) {
       const refusal = refusals.get(idOf(owner, bucket));
       if (!refusal) continue;
-      if (refusal.forgetAtMs <= nowMs) {
+      if (refusal.expiresAtMs <= nowMs) {
         refusals.delete(idOf(owner, bucket));
         continue;
       }
@@ -40,18 +40,18 @@ export function rememberRefusals(gate: Gate, now: () => number): Gate {
     return undefined;
   };
 
-  const remember = (
+  const cacheRefusal = (
     owner: string,
     buckets: readonly Bucket[],
-    { refusedBy, waitMs, epoch, buckets: states }: Passage,
+    { refusedBy, waitMs, epoch, buckets: states }: GateDecision,
   ): void => {
-    const by = refusedBy === undefined ? undefined : buckets[refusedBy];
-    if (!by) return;
+    const refusingBucket = refusedBy === undefined ? undefined : buckets[refusedBy];
+    if (!refusingBucket) return;
     const byKey = new Map(buckets.flatMap(({ key }, i) => (states[i] ? [[key, states[i]] as const] : [])));
     const refusedUntilMs = now() + waitMs;
-    refusals.set(idOf(owner, by), {
+    refusals.set(idOf(owner, refusingBucket), {
       refusedUntilMs,
-      forgetAtMs: Math.min(refusedUntilMs, now() + longestMemoryMs),
+      expiresAtMs: Math.min(refusedUntilMs, now() + maxCacheMs),
       epoch,
       states: byKey,
     });
@@ -60,11 +60,11 @@ export function rememberRefusals(gate: Gate, now: () => number): Gate {
   return {
     ...gate,
     pass: async (owner, buckets) => {
-      const known = remembered(owner, buckets);
-      if (known) return known;
-      const passage = await gate.pass(owner, buckets);
-      remember(owner, buckets, passage);
-      return passage;
+      const cached = findCachedRefusal(owner, buckets);
+      if (cached) return cached;
+      const decision = await gate.pass(owner, buckets);
+      cacheRefusal(owner, buckets, decision);
+      return decision;
     },
   };
 }

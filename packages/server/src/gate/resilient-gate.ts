@@ -1,5 +1,5 @@
 import type { Logger } from "../platform/logger.ts";
-import type { Gate, Passage } from "./gate.ts";
+import type { Gate, GateDecision } from "./gate.ts";
 import type { ValkeyGate } from "./valkey-gate.ts";
 
 interface ResilientGateDeps {
@@ -11,45 +11,45 @@ interface ResilientGateDeps {
 
 const retryAfterMs = 1000;
 
-/** Valkey's gate while Valkey answers, this process's own while it does not. Nobody sees an error; the log tells once each way. */
+/** Uses Valkey's gate, and this process's own while Valkey is unavailable. Callers see no error; each transition is logged once. */
 export function createResilientGate({ shared, local, logger, now }: ResilientGateDeps): Gate {
-  let away = false;
-  let askAgainAt = 0;
-  // Changes made while Valkey was away did not reach its epochs: after each return, what was remembered before is void.
-  let returns = 0;
+  let isDown = false;
+  let retryAtMs = 0;
+  // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates what was cached before.
+  let recoveries = 0;
 
-  const lost = (error: unknown): void => {
-    askAgainAt = now() + retryAfterMs;
-    if (away) return;
-    away = true;
-    logger.warn({ err: error }, "Valkey does not answer: limits are kept by each process for itself until it returns");
+  const markDown = (error: unknown): void => {
+    retryAtMs = now() + retryAfterMs;
+    if (isDown) return;
+    isDown = true;
+    logger.warn({ err: error }, "Valkey unavailable, limits are per process");
   };
 
-  const found = (): void => {
-    if (!away) return;
-    away = false;
-    returns += 1;
-    logger.info("Valkey answers again: limits are shared between processes");
+  const markUp = (): void => {
+    if (!isDown) return;
+    isDown = false;
+    recoveries += 1;
+    logger.info("Valkey available again, limits are shared");
   };
 
-  const mayAsk = (): boolean => {
-    if (shared.isConnected()) return !away || now() >= askAgainAt;
-    lost(new Error("not connected"));
-    // Once it is connected again there is nothing to wait for.
-    askAgainAt = 0;
+  const shouldCallShared = (): boolean => {
+    if (shared.isConnected()) return !isDown || now() >= retryAtMs;
+    markDown(new Error("not connected"));
+    // A new connection may be used at once.
+    retryAtMs = 0;
     return false;
   };
 
   return {
     ready: shared.ready,
-    pass: async (owner, buckets): Promise<Passage> => {
-      if (!mayAsk()) return local.pass(owner, buckets);
+    pass: async (owner, buckets): Promise<GateDecision> => {
+      if (!shouldCallShared()) return local.pass(owner, buckets);
       try {
-        const passage = await shared.pass(owner, buckets);
-        found();
-        return { ...passage, epoch: { ...passage.epoch, value: `${returns} ${passage.epoch.value}` } };
+        const decision = await shared.pass(owner, buckets);
+        markUp();
+        return { ...decision, epoch: { ...decision.epoch, value: `${recoveries} ${decision.epoch.value}` } };
       } catch (error) {
-        lost(error);
+        markDown(error);
         return local.pass(owner, buckets);
       }
     },

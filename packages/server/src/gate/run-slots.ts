@@ -6,40 +6,40 @@ export interface SlotRequest {
   readonly id: string;
   readonly organisationRuns: number;
   readonly agentRuns: number;
-  /** A slot nobody gives back falls free by itself after this time. */
+  /** A slot that is never released expires after this time. */
   readonly leaseSeconds: number;
 }
 
-/** Places for runs at the same time, of an organisation and of an agent. */
+/** Limits on concurrent runs, for each organisation and each agent. */
 export interface RunSlots {
-  /** Undefined when there is a place, now taken; else whose ceiling is reached. */
+  /** Undefined when a slot was taken; otherwise whose limit is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
-  /** Gives back what only this process knows of, and the worker that ran it cannot: cheap, and right to call always. */
-  readonly releaseHere: (organisationId: string, agentId: string, id: string) => Promise<void>;
+  /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
+  readonly releaseLocal: (organisationId: string, agentId: string, id: string) => Promise<void>;
 }
 
-const owners = (organisationId: string, agentId: string) =>
+const slotKeys = (organisationId: string, agentId: string) =>
   [`perch:runs:${organisationId}`, `perch:runs:${organisationId}:${agentId}`] as const;
 
 export function createLocalSlots(now: () => number): RunSlots {
-  const taken = new Map<string, Map<string, number>>();
-  const live = (owner: string): Map<string, number> => {
-    const runs = taken.get(owner) ?? new Map<string, number>();
-    taken.set(owner, runs);
+  const runsByKey = new Map<string, Map<string, number>>();
+  const activeRuns = (owner: string): Map<string, number> => {
+    const runs = runsByKey.get(owner) ?? new Map<string, number>();
+    runsByKey.set(owner, runs);
     for (const [id, until] of runs) if (until <= now()) runs.delete(id);
     return runs;
   };
   const release: RunSlots["release"] = async (organisationId, agentId, id) => {
-    for (const owner of owners(organisationId, agentId)) {
-      const runs = taken.get(owner);
+    for (const owner of slotKeys(organisationId, agentId)) {
+      const runs = runsByKey.get(owner);
       runs?.delete(id);
-      if (runs?.size === 0) taken.delete(owner);
+      if (runs?.size === 0) runsByKey.delete(owner);
     }
   };
   return {
     take: async ({ organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds }) => {
-      const [all, own] = owners(organisationId, agentId).map(live);
+      const [all, own] = slotKeys(organisationId, agentId).map(activeRuns);
       if (!all || !own) return undefined;
       if (!all.has(id) && all.size >= organisationRuns) return "organisation";
       if (!own.has(id) && own.size >= agentRuns) return "agent";
@@ -47,7 +47,7 @@ export function createLocalSlots(now: () => number): RunSlots {
       return undefined;
     },
     release,
-    releaseHere: release,
+    releaseLocal: release,
   };
 }
 
@@ -65,7 +65,7 @@ return 0`;
 
 type Scripted = Redis & { takeSlot: (...args: (string | number)[]) => Promise<number> };
 
-/** Shared by all nodes through Valkey; while Valkey is away, each node counts for itself. */
+/** Shared by all nodes through Valkey; while Valkey is unavailable, each node counts its own runs. */
 export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
   valkey.defineCommand("takeSlot", { lua: script, numberOfKeys: 2 });
   return {
@@ -73,7 +73,7 @@ export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
       const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
       try {
         const full = await (valkey as Scripted).takeSlot(
-          ...owners(organisationId, agentId),
+          ...slotKeys(organisationId, agentId),
           id,
           leaseSeconds,
           organisationRuns,
@@ -86,9 +86,9 @@ export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
     },
     release: async (organisationId, agentId, id) => {
       await local.release(organisationId, agentId, id);
-      // Not waited for, and a slot that cannot be given back now falls free when its lease ends.
-      for (const owner of owners(organisationId, agentId)) valkey.zrem(owner, id).catch(() => undefined);
+      // Not awaited: a slot that cannot be released now expires with its lease.
+      for (const owner of slotKeys(organisationId, agentId)) valkey.zrem(owner, id).catch(() => undefined);
     },
-    releaseHere: local.releaseHere,
+    releaseLocal: local.releaseLocal,
   };
 }

@@ -3,24 +3,24 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
-import type { Gate, Passage } from "./gate.ts";
-import { type Answer, type Question, script, toArguments, toPassages } from "./gate-script.ts";
+import type { Gate, GateDecision } from "./gate.ts";
+import { type GateRequest, type ScriptReply, script, toArguments, toDecisions } from "./gate-script.ts";
 
 const epochSeconds = 86_400;
 
-type Scripted = Redis & { passGate: (keys: number, ...args: (string | number)[]) => Promise<Answer> };
+type Scripted = Redis & { passGate: (keys: number, ...args: (string | number)[]) => Promise<ScriptReply> };
 
 export interface ValkeyGate extends Gate {
   readonly isConnected: () => boolean;
 }
 
-interface Waiting extends Question {
-  readonly resolve: (passage: Passage) => void;
+interface PendingRequest extends GateRequest {
+  readonly resolve: (decision: GateDecision) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** All requests of one turn of the event loop ask in one call: a busy node makes far fewer calls than it has requests. */
-const mostInOneCall = 128;
+/** Requests of one event-loop turn are sent in one call, so a busy node makes far fewer calls than it gets requests. */
+const maxBatchSize = 128;
 
 export function connectValkey(url: string, logger: Logger): Redis {
   const valkey = new Redis(url, {
@@ -30,7 +30,7 @@ export function connectValkey(url: string, logger: Logger): Redis {
     connectTimeout: 1000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
   });
-  valkey.on("error", (error) => logger.debug({ err: error }, "valkey"));
+  valkey.on("error", (error) => logger.debug({ err: error }, "Valkey connection error"));
   return valkey;
 }
 
@@ -41,29 +41,29 @@ export function createValkeyGate(connection: Redis): ValkeyGate {
     () => undefined,
   );
   valkey.defineCommand("passGate", { lua: script });
-  const process = randomBytes(8).toString("base64url");
-  let made = 0;
-  const newEpoch = () => `${process}${(++made).toString(36)}`;
-  let waiting: Waiting[] = [];
+  const processId = randomBytes(8).toString("base64url");
+  let epochCount = 0;
+  const newEpoch = () => `${processId}${(++epochCount).toString(36)}`;
+  let pending: PendingRequest[] = [];
 
-  const ask = async (questions: readonly Waiting[]): Promise<void> => {
+  const sendBatch = async (requests: readonly PendingRequest[]): Promise<void> => {
     try {
-      const { keys, rest } = toArguments(questions, newEpoch());
-      const passages = toPassages(await valkey.passGate(keys.length, ...keys, ...rest), questions);
-      for (const [i, { resolve, reject }] of questions.entries()) {
-        const passage = passages[i];
-        if (passage) resolve(passage);
-        else reject(new Error("Valkey's answer is too short"));
+      const { keys, args } = toArguments(requests, newEpoch());
+      const decisions = toDecisions(await valkey.passGate(keys.length, ...keys, ...args), requests);
+      for (const [i, { resolve, reject }] of requests.entries()) {
+        const decision = decisions[i];
+        if (decision) resolve(decision);
+        else reject(new Error("Valkey's reply is too short"));
       }
     } catch (error) {
-      for (const { reject } of questions) reject(error);
+      for (const { reject } of requests) reject(error);
     }
   };
 
-  const askAll = (): void => {
-    const questions = waiting;
-    waiting = [];
-    for (let i = 0; i < questions.length; i += mostInOneCall) void ask(questions.slice(i, i + mostInOneCall));
+  const flush = (): void => {
+    const requests = pending;
+    pending = [];
+    for (let i = 0; i < requests.length; i += maxBatchSize) void sendBatch(requests.slice(i, i + maxBatchSize));
   };
 
   return {
@@ -71,8 +71,8 @@ export function createValkeyGate(connection: Redis): ValkeyGate {
     ready: () => connected,
     pass: (owner, buckets) =>
       new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(askAll);
-        waiting.push({ owner, buckets, resolve, reject });
+        if (pending.length === 0) setImmediate(flush);
+        pending.push({ owner, buckets, resolve, reject });
       }),
     replaceEpoch: async (organisationId) => {
       await valkey.set(`perch:epoch:${organisationId}`, newEpoch(), "EX", epochSeconds);

@@ -1,7 +1,7 @@
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
-import type { Bucket, Epoch, Gate, Passage } from "../gate/gate.ts";
+import type { Bucket, Epoch, Gate, GateDecision } from "../gate/gate.ts";
 import type { Rate } from "../gate/gcra.ts";
 import { addressOwner, agentBucket, agentRate, organisationBucket } from "../gate/rates.ts";
 import type { Caller } from "../handlers.ts";
@@ -9,7 +9,7 @@ import type { PresentedKey } from "../keys/key-queries.ts";
 import { keyStatus } from "../keys/key-rules.ts";
 import type { KeyUsage } from "../keys/key-usage.ts";
 import { ApiError } from "../platform/api-error.ts";
-import { type Credential, type KeyDirectory, presentedCredential, refuseEnded, toCaller } from "./authenticate.ts";
+import { type Credential, type KeyDirectory, presentedCredential, requireActiveKey, toCaller } from "./authenticate.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 
 interface AdmitDeps {
@@ -17,11 +17,11 @@ interface AdmitDeps {
   readonly keys: KeyDirectory;
   readonly agents: AgentDirectory;
   readonly keyUsage: KeyUsage;
-  readonly strangers: Bucket;
+  readonly unauthenticatedLimit: Bucket;
   readonly now: () => Date;
 }
 
-export interface Visitor {
+export interface AdmissionRequest {
   readonly authorization: string | undefined;
   readonly address: string;
   /** The agent in the path, if the path names one. */
@@ -35,98 +35,126 @@ export interface Admitted {
 }
 
 export interface Admission {
-  /** Who may come in: a valid key, within the limits of its organisation and of the agent it asks for. */
-  readonly admit: (visitor: Visitor) => Promise<Admitted>;
-  /** One more request from an address that has shown no valid key. */
-  readonly admitStranger: (address: string) => Promise<void>;
+  /** Requires a valid key, within the rate limits of its organisation and of the agent in the path. */
+  readonly admit: (request: AdmissionRequest) => Promise<Admitted>;
+  /** Counts a request without a valid key against the limit of its address. */
+  readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
 
-function refuse({ allowed, waitMs }: Passage, whose: string): void {
+function throwIfRefused({ allowed, waitMs }: GateDecision, limitOwner: string): void {
   if (allowed) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  throw new ApiError("rate_limited", `The rate limit of ${whose} is used up. Try again in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-  });
+  throw new ApiError(
+    "rate_limited",
+    `The rate limit of ${limitOwner} is used up. Try again in ${retryAfterSeconds} s.`,
+    {
+      retryAfterSeconds,
+    },
+  );
 }
 
 const rateOf = (agent: AgentRow | undefined): Rate | undefined => agent && agentRate(storedDefinition(agent).security);
 const sameRate = (a: Rate | undefined, b: Rate | undefined) =>
   a?.capacity === b?.capacity && a?.intervalMs === b?.intervalMs;
 
-export function createAdmission({ gate, keys, agents, keyUsage, strangers, now }: AdmitDeps): Admission {
-  const admitStranger = async (address: string): Promise<void> =>
-    refuse(await gate.pass(addressOwner(address), [strangers]), "your address, for requests without a valid key,");
+export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }: AdmitDeps): Admission {
+  const admitUnauthenticated = async (address: string): Promise<void> =>
+    throwIfRefused(
+      await gate.pass(addressOwner(address), [unauthenticatedLimit]),
+      "your address, for requests without a valid key,",
+    );
 
-  const credentialOf = async ({ authorization, address }: Visitor): Promise<Credential> => {
+  const credentialOf = async ({ authorization, address }: AdmissionRequest): Promise<Credential> => {
     try {
       return presentedCredential(authorization);
-    } catch (refusal) {
-      await admitStranger(address);
-      throw refusal;
+    } catch (error) {
+      await admitUnauthenticated(address);
+      throw error;
     }
   };
 
-  /** A key this node has seen alive needs no look-up to know whose limit it counts against. */
-  const identify = async (visitor: Visitor): Promise<{ credential: Credential; key: PresentedKey }> => {
-    const credential = await credentialOf(visitor);
+  /** A key that this node last saw active is not looked up before its organisation's limit is checked. */
+  const identify = async (request: AdmissionRequest): Promise<{ credential: Credential; key: PresentedKey }> => {
+    const credential = await credentialOf(request);
     const known = keys.lastKnown(credential);
     if (known && keyStatus(known, now()) === "active") return { credential, key: known };
-    await admitStranger(visitor.address);
+    await admitUnauthenticated(request.address);
     const key = await keys.find(credential);
-    refuseEnded(key, now());
+    requireActiveKey(key, now());
     return { credential, key };
   };
 
-  const ask = async (visitor: Visitor, key: PresentedKey, buckets: readonly Bucket[]): Promise<Passage> => {
-    const passage = await gate.pass(key.organisation_id, buckets);
-    const [own] = buckets;
-    const [state] = passage.buckets;
-    if (own && state) visitor.setHeaders(rateLimitHeaders(own.rate, state, now().getTime()));
-    return passage;
+  const checkBuckets = async (
+    request: AdmissionRequest,
+    key: PresentedKey,
+    buckets: readonly Bucket[],
+  ): Promise<GateDecision> => {
+    const decision = await gate.pass(key.organisation_id, buckets);
+    const [organisationLimit] = buckets;
+    const [state] = decision.buckets;
+    if (organisationLimit && state)
+      request.setHeaders(rateLimitHeaders(organisationLimit.rate, state, now().getTime()));
+    return decision;
   };
 
-  const passAlone = async (visitor: Visitor, key: PresentedKey, own: Bucket): Promise<Epoch> => {
-    const passage = await ask(visitor, key, [own]);
-    refuse(passage, "this organisation");
-    return passage.epoch;
+  const checkOrganisationLimit = async (
+    request: AdmissionRequest,
+    key: PresentedKey,
+    organisationLimit: Bucket,
+  ): Promise<Epoch> => {
+    const decision = await checkBuckets(request, key, [organisationLimit]);
+    throwIfRefused(decision, "this organisation");
+    return decision.epoch;
   };
 
-  /** The agent's own limit counts in the same look at the gate, by what was last known of it; then that is confirmed. */
-  const passWithAgent = async (visitor: Visitor, key: PresentedKey, own: Bucket, ref: string): Promise<Epoch> => {
-    const scope = { organisationId: key.organisation_id, agentId: key.agent_id };
+  /** Checks both limits in one call, with the agent as it was last cached, then confirms that the agent's limit has not changed. */
+  const checkAgentLimit = async (
+    request: AdmissionRequest,
+    key: PresentedKey,
+    organisationLimit: Bucket,
+    ref: string,
+  ): Promise<Epoch> => {
+    const scope = { organisationId: key.organisation_id, onlyAgentId: key.agent_id };
     const reachable = (agent: AgentRow | undefined) =>
       key.agent_id === null || agent?.id === key.agent_id ? agent : undefined;
     if (!agents.lastKnown(key.organisation_id, ref)) {
-      // Looking takes nothing: if the agent's limit refuses below, the organisation has not paid for it.
-      await agents.find(scope, ref, await passAlone(visitor, key, { ...own, lookOnly: true }));
+      // Peeks, so that a refusal by the agent's limit below does not count against the organisation's.
+      await agents.find(
+        scope,
+        ref,
+        await checkOrganisationLimit(request, key, { ...organisationLimit, peekOnly: true }),
+      );
     }
-    const believed = reachable(agents.lastKnown(key.organisation_id, ref)?.is);
-    const rate = rateOf(believed);
-    const passage = await ask(visitor, key, [own, ...(believed && rate ? [agentBucket(believed.id, rate)] : [])]);
-    const agent = await agents.find(scope, ref, passage.epoch);
-    const trueRate = rateOf(agent);
-    if (passage.allowed || sameRate(rate, trueRate))
-      refuse(passage, passage.refusedBy === 1 ? "this agent" : "this organisation");
-    else refuse(await ask(visitor, key, [own]), "this organisation");
-    if (agent && trueRate && !sameRate(rate, trueRate)) {
-      refuse(await gate.pass(key.organisation_id, [agentBucket(agent.id, trueRate)]), "this agent");
+    const cachedAgent = reachable(agents.lastKnown(key.organisation_id, ref)?.value);
+    const rate = rateOf(cachedAgent);
+    const decision = await checkBuckets(request, key, [
+      organisationLimit,
+      ...(cachedAgent && rate ? [agentBucket(cachedAgent.id, rate)] : []),
+    ]);
+    const agent = await agents.find(scope, ref, decision.epoch);
+    const currentRate = rateOf(agent);
+    if (decision.allowed || sameRate(rate, currentRate))
+      throwIfRefused(decision, decision.refusedBy === 1 ? "this agent" : "this organisation");
+    else throwIfRefused(await checkBuckets(request, key, [organisationLimit]), "this organisation");
+    if (agent && currentRate && !sameRate(rate, currentRate)) {
+      throwIfRefused(await gate.pass(key.organisation_id, [agentBucket(agent.id, currentRate)]), "this agent");
     }
-    return passage.epoch;
+    return decision.epoch;
   };
 
   return {
-    admitStranger,
-    admit: async (visitor) => {
-      const { credential, key: believed } = await identify(visitor);
-      const own = organisationBucket(toCaller(believed).organisation.tier);
+    admitUnauthenticated,
+    admit: async (request) => {
+      const { credential, key: cachedKey } = await identify(request);
+      const organisationLimit = organisationBucket(toCaller(cachedKey).organisation.tier);
       const epoch =
-        visitor.agentRef === undefined
-          ? await passAlone(visitor, believed, own)
-          : await passWithAgent(visitor, believed, own, visitor.agentRef);
+        request.agentRef === undefined
+          ? await checkOrganisationLimit(request, cachedKey, organisationLimit)
+          : await checkAgentLimit(request, cachedKey, organisationLimit, request.agentRef);
       const key = await keys.find(credential, epoch);
       const at = now();
-      refuseEnded(key, at);
-      keyUsage.note(key.id, at);
+      requireActiveKey(key, at);
+      keyUsage.record(key.id, at);
       return { caller: toCaller(key), epoch };
     },
   };

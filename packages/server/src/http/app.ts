@@ -49,25 +49,27 @@ interface AppOptions {
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
   readonly changeOnce: ChangeOnce;
-  readonly refusals: Pick<RefusalRecords, "note">;
+  readonly refusals: Pick<RefusalRecords, "record">;
   readonly tracing: Tracing;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 
-const malformed = JSON.stringify(errorBody(new ApiError("invalid_request", "This is not a request that HTTP allows.")));
+const malformedRequestBody = JSON.stringify(
+  errorBody(new ApiError("invalid_request", "This is not a request that HTTP allows.")),
+);
 
-/** Node would refuse a request without `Host` by itself, without a body: see `answerForNode`. */
-const ofNode = { requireHostHeader: false };
+/** Node would refuse a request without `Host` itself, without our error body: see `handleNodeRefusals`. */
+const nodeServerOptions = { requireHostHeader: false };
 
 function createFastify({ config, logger }: Pick<AppOptions, "config" | "logger">) {
   return fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
-    // Asked for, not insisted on: whether a certificate is needed depends on the path.
+    // Requested but optional: whether a certificate is required depends on the path.
     ...(config.tls
-      ? { https: { ...config.tls, ...ofNode, requestCert: true, rejectUnauthorized: false } }
-      : { http: ofNode }),
+      ? { https: { ...config.tls, ...nodeServerOptions, requestCert: true, rejectUnauthorized: false } }
+      : { http: nodeServerOptions }),
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     bodyLimit: bodyLimitBytes,
     keepAliveTimeout: 72_000,
@@ -82,11 +84,11 @@ function createFastify({ config, logger }: Pick<AppOptions, "config" | "logger">
         ...securityHeaders,
         "x-request-id": requestId(undefined),
         "content-type": "application/json; charset=utf-8",
-        "content-length": Buffer.byteLength(malformed),
+        "content-length": Buffer.byteLength(malformedRequestBody),
         connection: "close",
       };
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${malformed}`);
+      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${malformedRequestBody}`);
     },
   });
 }
@@ -101,28 +103,28 @@ function acceptJson(app: FastifyInstance): void {
   });
 }
 
-/** Two refusals that Node would give by itself, without our body and headers. An expectation we do not know is passed over, as HTTP allows. */
-function answerForNode(app: FastifyInstance): void {
+/** Two refusals that Node would send itself, without our error body and headers. An unknown `Expect` is ignored, as HTTP allows. */
+function handleNodeRefusals(app: FastifyInstance): void {
   app.server.on("checkExpectation", (request, response) => void app.server.emit("request", request, response));
   app.addHook("onRequest", (request, _, done) => {
-    const isNameless = request.raw.httpVersion === "1.1" && request.headers.host === undefined;
-    done(isNameless ? new ApiError("invalid_request", "HTTP/1.1 needs the header `Host`.") : undefined);
+    const lacksHost = request.raw.httpVersion === "1.1" && request.headers.host === undefined;
+    done(lacksHost ? new ApiError("invalid_request", "HTTP/1.1 needs the header `Host`.") : undefined);
   });
 }
 
-/** While stopping, what still arrives is answered and its connection closed, so that no client waits on a dead one. */
+/** During shutdown, answers requests that still arrive and closes their connections, so that no client reuses one. */
 function drainConnections(app: FastifyInstance): void {
   let stopping = false;
-  // Connections that never asked for anything: Node does not count them as idle, and would wait for them.
-  const silent = new Set<Socket>();
+  // Connections that never sent a request: Node does not count them as idle, and would wait for them.
+  const unusedSockets = new Set<Socket>();
   app.server.on("connection", (socket: Socket) => {
-    silent.add(socket);
-    socket.once("close", () => silent.delete(socket));
+    unusedSockets.add(socket);
+    socket.once("close", () => unusedSockets.delete(socket));
   });
-  app.server.on("request", ({ socket }) => void silent.delete(socket));
+  app.server.on("request", ({ socket }) => void unusedSockets.delete(socket));
   app.addHook("preClose", async () => {
     stopping = true;
-    for (const socket of silent) socket.destroy();
+    for (const socket of unusedSockets) socket.destroy();
   });
   app.addHook("onSend", (_, reply, payload, done) => {
     if (stopping) reply.header("connection", "close");
@@ -138,7 +140,7 @@ const logRequests =
         requestId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? "unknown",
-        ...(status === undefined ? { left: true } : { status }),
+        ...(status === undefined ? { clientClosed: true } : { status }),
         ms: Math.round(ms * 10) / 10,
         keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
         ip: request.ip,
@@ -154,7 +156,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
       : "Every path of the API starts with /v1. See /docs.";
     return replyWithError(new ApiError("not_found", `There is no ${request.method} ${path}. ${hint}`), request, reply);
   };
-  // Before the body is read, so that what is in it does not matter.
+  // Before the body is read, so that an invalid body is still a 404.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404) void refuse(request, reply);
     else done();
@@ -162,10 +164,10 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler(refuse);
 }
 
-/** A balancer asks these over plain HTTP, from inside, and has no certificate. */
+/** Load balancers probe these over plain HTTP, without a certificate. */
 const probes: readonly string[] = ["/healthz", "/readyz"];
 
-/** What the instance asks of every connection, before anything else. */
+/** Applies the instance's security settings to every request, before anything else. */
 function guardPaths(app: FastifyInstance, guard: Guard, clientOf: (request: FastifyRequest) => Client): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (probes.includes(request.routeOptions.url ?? "")) return done();
@@ -198,7 +200,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
   guardPaths(app, options.guard, clientOf);
-  answerForNode(app);
+  handleNodeRefusals(app);
   if (config.corsOrigins.length > 0) {
     await app.register(cors, {
       methods: ["GET", "POST", "PATCH", "DELETE"],

@@ -11,54 +11,54 @@ import { isWellFormedToken } from "../keys/key-token.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { Digest } from "../platform/secrets.ts";
 
-const mostKeys = 50_000;
-const unknownForMs = 2000;
+const maxKeys = 50_000;
+const unknownKeyTtlMs = 2000;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
-const notValid = () => unauthorized("This API key is not valid. Check that it was copied whole.");
+const invalidKey = () => unauthorized("This API key is not valid. Check that it was copied whole.");
 
 const callers = new WeakMap<PresentedKey, Caller>();
 
-/** Made once for each reading of a key, not once for each request. */
+/** Created once for each key row that was read, not for each request. */
 export function toCaller(key: PresentedKey): Caller {
   const known = callers.get(key);
   if (known) return known;
-  const caller = newCaller(key);
+  const caller = createCaller(key);
   callers.set(key, caller);
   return caller;
 }
 
-const newCaller = (key: PresentedKey): Caller => ({
+const createCaller = (key: PresentedKey): Caller => ({
   keyId: key.id,
   keyName: key.name,
   organisation: { id: key.organisation_id, name: key.organisation_name, tier: key.tier as Tier },
-  agentId: key.agent_id,
+  onlyAgentId: key.agent_id,
   role: key.role as Role | null,
   permissions: new Set(key.permissions as Permission[]),
   expiresAt: key.expires_at,
   user: null,
 });
 
-/** A key as it was sent, and the name that memory knows it by: memory holds no token. */
+/** A key as it was sent, and its hash as the cache key: caches hold no tokens. */
 export interface Credential {
   readonly token: string;
-  readonly name: string;
+  readonly cacheKey: string;
 }
 
-/** The key in `Authorization: Bearer <API_KEY>`; a typo is refused here, without asking anybody. */
+/** The key in `Authorization: Bearer <API_KEY>`. A mistyped key fails its checksum here, without a query. */
 export function presentedCredential(authorization: string | undefined): Credential {
   const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1];
   if (!token) throw unauthorized("Send an API key in the header `Authorization: Bearer <API_KEY>`.");
-  if (!isWellFormedToken(token)) throw notValid();
-  // The keyed digest costs several times this hash and is for the database alone.
-  return { token, name: hash("sha256", token, "base64") };
+  if (!isWellFormedToken(token)) throw invalidKey();
+  // Cheaper than the keyed digest, which only the database look-up needs.
+  return { token, cacheKey: hash("sha256", token, "base64") };
 }
 
-/** Keys, remembered while the epoch of their organisation holds. */
+/** API keys, cached for as long as the epoch of their organisation is valid. */
 export interface KeyDirectory {
-  /** Without an epoch: straight from the database, unless it was asked for and not found a moment ago. */
+  /** Without an epoch it reads the database, unless the key was just looked up and not found. */
   readonly find: (credential: Credential, epoch?: Epoch) => Promise<PresentedKey>;
-  /** What was last known of it. Its organisation and its revocation never change; the rest may. */
+  /** The key as last read. Its organisation and its revocation never change; the rest may be stale. */
   readonly lastKnown: (credential: Credential) => PresentedKey | undefined;
 }
 
@@ -69,37 +69,37 @@ interface KeyDirectoryDeps {
 }
 
 export function createKeyDirectory({ db, keyDigest, now }: KeyDirectoryDeps): KeyDirectory {
-  const cache = createEpochCache<PresentedKey | undefined>({ most: mostKeys, now });
-  const known = new LRUCache<string, PresentedKey>({ max: mostKeys });
-  const unknown = new LRUCache<string, true>({ max: mostKeys, ttl: unknownForMs });
+  const cache = createEpochCache<PresentedKey | undefined>({ maxEntries: maxKeys, now });
+  const known = new LRUCache<string, PresentedKey>({ max: maxKeys });
+  const unknown = new LRUCache<string, true>({ max: maxKeys, ttl: unknownKeyTtlMs });
 
-  const read = async ({ name, token }: Credential): Promise<PresentedKey | undefined> => {
+  const read = async ({ cacheKey, token }: Credential): Promise<PresentedKey | undefined> => {
     const key = await findKeyByDigest(db.unscoped, keyDigest(token));
-    if (key) known.set(name, key);
-    else unknown.set(name, true);
+    if (key) known.set(cacheKey, key);
+    else unknown.set(cacheKey, true);
     return key;
   };
 
   return {
     find: async (credential, epoch) => {
-      if (unknown.has(credential.name)) throw notValid();
-      const key = await (epoch ? cache.load(credential.name, epoch, () => read(credential)) : read(credential));
-      if (!key) throw notValid();
+      if (unknown.has(credential.cacheKey)) throw invalidKey();
+      const key = await (epoch ? cache.load(credential.cacheKey, epoch, () => read(credential)) : read(credential));
+      if (!key) throw invalidKey();
       return key;
     },
-    lastKnown: ({ name }) => known.get(name),
+    lastKnown: ({ cacheKey }) => known.get(cacheKey),
   };
 }
 
-export function refuseEnded(key: PresentedKey, now: Date): void {
+export function requireActiveKey(key: PresentedKey, now: Date): void {
   const status = keyStatus(key, now);
   if (status !== "active") throw unauthorized(`This API key is ${status}. Use another one.`);
 }
 
-export function authorize({ permissions }: Caller, needed: Permission | null): void {
-  if (needed === null || permissions.has(needed)) return;
+export function authorize({ permissions }: Caller, required: Permission | null): void {
+  if (required === null || permissions.has(required)) return;
   throw new ApiError(
     "forbidden",
-    `This needs the permission ${needed}; this key holds ${[...permissions].join(", ")}.`,
+    `This needs the permission ${required}; this key holds ${[...permissions].join(", ")}.`,
   );
 }

@@ -11,7 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { resourceTypeOf } from "../audit/audit-rules.ts";
 import type { RefusalRecords } from "../audit/record-refusals.ts";
-import { type AuditedRequest, isAudited, recordChange } from "../audit/record-request.ts";
+import { type AuditedRequest, createRecordChange, isAudited } from "../audit/record-request.ts";
 import {
   type EventRequest,
   EventStream,
@@ -21,7 +21,7 @@ import {
   type RequestContext,
 } from "../handlers.ts";
 import { type ChangeOnce, Replay } from "../idempotency/change-once.ts";
-import type { RepeatableRequest } from "../idempotency/repeatable-request.ts";
+import type { IdempotentRequest } from "../idempotency/repeatable-request.ts";
 import { invalid } from "../platform/api-error.ts";
 import type { Client } from "../security/client.ts";
 import type { Guard, MfaOperation } from "../security/guard.ts";
@@ -30,7 +30,7 @@ import type { Admission, Admitted } from "./admit.ts";
 import { authorize } from "./authenticate.ts";
 import { routeUrl } from "./measure-requests.ts";
 import { parseInput } from "./parse-input.ts";
-import { openEventStreams } from "./send-events.ts";
+import { createSendEvents } from "./send-events.ts";
 import { traceParentOf } from "./trace-requests.ts";
 
 declare module "fastify" {
@@ -48,15 +48,15 @@ interface BindOptions {
   readonly guard: Guard;
   readonly clientOf: (request: FastifyRequest) => Client;
   readonly changeOnce: ChangeOnce;
-  readonly refusals: Pick<RefusalRecords, "note">;
+  readonly refusals: Pick<RefusalRecords, "record">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
 }
 
-/** The agent in the path, whose settings count. */
+/** The agent in the path, whose settings apply. */
 const agentRefOf = ({ params }: Operation, { params: given }: FastifyRequest): string | undefined =>
   params?.shape.agent_id ? (given as { agent_id: string }).agent_id : undefined;
 
-/** The agent whose own limit counts. Changes to it do not: a limit must not keep anybody from lifting it. */
+/** The agent whose own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
 const limitedAgent = (operation: Operation, request: FastifyRequest): string | undefined =>
   request.method !== "PATCH" && request.method !== "DELETE" ? agentRefOf(operation, request) : undefined;
 
@@ -67,7 +67,7 @@ const mfaOperation = (key: OperationKey, { permission, params }: Operation): Mfa
   return resourceTypeOf(key) === "key" ? "keys" : undefined;
 };
 
-function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): RepeatableRequest | undefined {
+function parseIdempotencyKey(key: OperationKey, request: FastifyRequest, body: unknown): IdempotentRequest | undefined {
   const header = request.headers["idempotency-key"];
   if (header === undefined || !isRepeatable(key)) return undefined;
   if (typeof header !== "string" || !idempotencyKeyPattern.test(header)) {
@@ -77,12 +77,12 @@ function repeatable(key: OperationKey, request: FastifyRequest, body: unknown): 
   return { method: request.method, path, idempotencyKey: header, body };
 }
 
-const firstOf = (header: string | string[] | undefined): string | undefined =>
+const firstHeaderValue = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];
 
 function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
   if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
-  return { lastEventId: firstOf(headers["last-event-id"]) };
+  return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
 }
 
 const auditedRequest = (
@@ -93,7 +93,7 @@ const auditedRequest = (
   key,
   caller,
   params: params as Record<string, string>,
-  // As it was sent: defaults are nothing that anybody changed.
+  // As it was sent: a default that was filled in is not a change.
   body,
   address: ip,
   requestId: id,
@@ -103,9 +103,9 @@ const auditedRequest = (
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
   const { handlers, admission, agents, guard, clientOf, changeOnce, refusals, telemetry } = options;
   app.decorateRequest("admitted", null);
-  const sendEvents = openEventStreams(app, { watch: telemetry.watchStreams });
+  const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
 
-  /** What the settings of the instance and of the agent ask for, beyond a valid key. */
+  /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (
     key: OperationKey,
     request: FastifyRequest,
@@ -114,7 +114,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   ): Promise<Admitted> => {
     const operation: Operation = operations[key];
     const ref = agentRefOf(operation, request);
-    const scope = { organisationId: caller.organisation.id, agentId: caller.agentId };
+    const scope = { organisationId: caller.organisation.id, onlyAgentId: caller.onlyAgentId };
     const agent = ref === undefined ? undefined : await agents.find(scope, ref, epoch);
     const client = clientOf(request);
     const hsts = agent && guard.hsts(client, agent);
@@ -134,21 +134,21 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     if (permission === "public") return { requestId, address };
     if (!admitted) throw new Error(`${key} ran without a caller`);
     const { caller, epoch } = admitted;
-    const repeated = repeatable(key, request, body);
+    const idempotentRequest = parseIdempotencyKey(key, request, body);
     return {
       requestId,
       address,
-      demandFactor: (agent) => guard.demandFactor(clientOf(request), caller, agent),
+      requireSecondFactor: (agent) => guard.requireSecondFactor(clientOf(request), caller, agent),
       wouldRefuse: (settings) => guard.wouldRefuse(settings, clientOf(request)),
       caller,
-      scope: { organisationId: caller.organisation.id, agentId: caller.agentId },
+      scope: { organisationId: caller.organisation.id, onlyAgentId: caller.onlyAgentId },
       epoch,
-      prefer: firstOf(request.headers.prefer),
+      prefer: firstHeaderValue(request.headers.prefer),
       events: eventRequest(operation, request),
       trace: traceParentOf(request),
-      repeatable: repeated,
-      replaying: () => void reply.header("idempotent-replayed", "true"),
-      change: changeOnce(caller, repeated, status, recordChange(auditedRequest(key, request, admitted))),
+      idempotentRequest,
+      markReplayed: () => void reply.header("idempotent-replayed", "true"),
+      change: changeOnce(caller, idempotentRequest, status, createRecordChange(auditedRequest(key, request, admitted))),
     };
   };
 
@@ -160,9 +160,9 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       method,
       url: routeUrl(path),
       config: { operation: key },
-      // Before the body is read: a stranger's megabyte is not worth parsing.
+      // Before the body is read, so that unauthenticated requests cost no parsing.
       onRequest: async (request, reply) => {
-        if (operation.permission === "public") return admission.admitStranger(request.ip);
+        if (operation.permission === "public") return admission.admitUnauthenticated(request.ip);
         request.admitted = await admission.admit({
           authorization: request.headers.authorization,
           address: request.ip,
@@ -173,7 +173,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           request.admitted = await passGuard(key, request, reply, request.admitted);
           authorize(request.admitted.caller, operation.permission);
         } catch (refusal) {
-          refusals.note(auditedRequest(key, request, request.admitted), refusal);
+          refusals.record(auditedRequest(key, request, request.admitted), refusal);
           throw refusal;
         }
       },
@@ -188,7 +188,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           return reply.code(operation.status).send(JSON.stringify(result));
         } catch (thrown) {
           if (!(thrown instanceof Replay)) {
-            if (request.admitted) refusals.note(auditedRequest(key, request, request.admitted), thrown);
+            if (request.admitted) refusals.record(auditedRequest(key, request, request.admitted), thrown);
             throw thrown;
           }
           return reply.code(thrown.status).header("idempotent-replayed", "true").send(thrown.body);

@@ -4,21 +4,21 @@ import type { FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { parseClientCertHeader } from "../security/certificate-rules.ts";
 import type { Client } from "../security/client.ts";
-import { addressList } from "../security/transport-rules.ts";
+import { createAddressMatcher } from "../security/transport-rules.ts";
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
 
-const mostCertificates = 1000;
+const maxCertificates = 1000;
 
-/** Headers about the client count from trusted proxies alone; from anybody else they are what a stranger made up. */
+/** Headers that describe the client are trusted only from trusted proxies: anyone else could forge them. */
 export function createClientOf(trustedProxies: readonly string[]): (request: FastifyRequest) => Client {
-  const isProxy = addressList(trustedProxies);
+  const isProxy = createAddressMatcher(trustedProxies);
   const clients = new WeakMap<FastifyRequest, Client>();
 
-  // A client asks more than once, with one certificate: to read it and to check its signature costs more than all else.
-  const passedOn = new LRUCache<string, X509Certificate>({ max: mostCertificates });
-  const ofConnections = new WeakMap<TLSSocket, X509Certificate>();
+  // Clients reuse their certificate, and parsing and verifying it is the most expensive part of a request.
+  const forwardedCertificates = new LRUCache<string, X509Certificate>({ max: maxCertificates });
+  const connectionCertificates = new WeakMap<TLSSocket, X509Certificate>();
 
   const certificateOf = ({ raw, headers }: FastifyRequest): X509Certificate | undefined => {
     const { socket } = raw;
@@ -26,19 +26,19 @@ export function createClientOf(trustedProxies: readonly string[]): (request: Fas
     if (isProxy(socket.remoteAddress ?? "")) {
       const header = textOf(headers["client-cert"]);
       if (header === undefined) return undefined;
-      const certificate = passedOn.get(header) ?? parseClientCertHeader(header);
-      if (certificate) passedOn.set(header, certificate);
+      const certificate = forwardedCertificates.get(header) ?? parseClientCertHeader(header);
+      if (certificate) forwardedCertificates.set(header, certificate);
       return certificate;
     }
     if (!(socket instanceof TLSSocket)) return undefined;
-    const certificate = ofConnections.get(socket) ?? socket.getPeerX509Certificate();
-    if (certificate) ofConnections.set(socket, certificate);
+    const certificate = connectionCertificates.get(socket) ?? socket.getPeerX509Certificate();
+    if (certificate) connectionCertificates.set(socket, certificate);
     return certificate;
   };
 
   return (request) => {
-    const known = clients.get(request);
-    if (known) return known;
+    const cached = clients.get(request);
+    if (cached) return cached;
     const client: Client = {
       address: request.ip,
       isHttps: request.protocol === "https",

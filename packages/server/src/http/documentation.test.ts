@@ -77,16 +77,16 @@ describe("GET /openapi.json", () => {
     const { method, path } = routeOf(key);
     const operation: Operation = operations[key];
     const described = document.paths[path]?.[method.toLowerCase()];
-    const namesIn = (place: string) =>
-      described?.parameters?.filter((parameter) => parameter.in === place).map(({ name }) => name) ?? [];
+    const namesIn = (location: string) =>
+      described?.parameters?.filter((parameter) => parameter.in === location).map(({ name }) => name) ?? [];
     expect(namesIn("path")).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     expect(namesIn("query")).toEqual(Object.keys(operation.query?.shape ?? {}));
     const isNeeded = (name: string) =>
       !(
         (operation.query?.shape as Record<string, z.ZodType> | undefined)?.[name]?.safeParse(undefined).success ?? true
       );
-    for (const { in: place, name, required } of described?.parameters ?? [])
-      expect([name, required]).toEqual([name, place === "path" || isNeeded(name)]);
+    for (const { in: location, name, required } of described?.parameters ?? [])
+      expect([name, required]).toEqual([name, location === "path" || isNeeded(name)]);
     expect(described?.requestBody !== undefined).toBe(operation.body !== undefined);
     const statuses = Object.keys(described?.responses ?? {});
     expect(statuses).toEqual(expect.arrayContaining([String(operation.status), "400", "401", "403", "500", "503"]));

@@ -3,16 +3,16 @@ import { text } from "node:stream/consumers";
 import { ErrorBody, errorStatus, operationKeys, operations, routeOf } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { requestFor } from "../../test/contract-client.ts";
+import { buildRequest } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
 let organisation: Organisation;
 beforeAll(async () => {
-  organisation = await perch().newOrganisation();
+  organisation = await perch().createOrganisation();
 });
 
-/** Sends as the admin unless told otherwise. Every refusal has our body, as JSON, and the status of its code. */
+/** Sends as the admin by default. Checks that a refusal has our JSON body and the status of its code. */
 async function send(path: string, { headers, ...init }: RequestInit & { headers?: Record<string, string> } = {}) {
   const authorization = `Bearer ${organisation.adminKey}`;
   const response = await fetch(perch().url + path, {
@@ -133,7 +133,7 @@ describe("a body that cannot be used", () => {
 });
 
 describe("a route that is not there", () => {
-  test("404 says what was asked for and where to look", async () => {
+  test("404 names the route and where to look", async () => {
     const { status, error } = await send("/v1/nothing?key=secret");
     expect(status).toBe(404);
     expect(error?.message).toMatch(/There is no GET \/v1\/nothing\. .*\/docs/);
@@ -167,8 +167,8 @@ describe("a route that is not there", () => {
   test("HEAD is GET without the body, refusals too", async () => {
     const head = await send("/v1/agents", { method: "HEAD" });
     expect(head).toMatchObject({ status: 200, text: "" });
-    const stranger = await send("/v1/agents", { method: "HEAD", headers: { authorization: "" } });
-    expect(stranger).toMatchObject({ status: 401, text: "" });
+    const unauthenticated = await send("/v1/agents", { method: "HEAD", headers: { authorization: "" } });
+    expect(unauthenticated).toMatchObject({ status: 401, text: "" });
   });
 
   test.each(["/v1/agents/%zz", "/v1/agents/%", "/v1/agents/%ff", "/v1/keys/%c3%28"])(
@@ -192,12 +192,12 @@ describe("a route that is not there", () => {
   });
 });
 
-describe("a stranger", () => {
+describe("an unauthenticated request", () => {
   test.each(operationKeys.filter((key) => operations[key].permission !== "public"))(
     "is 401 at %s, with a challenge, before the body is read",
     async (key) => {
       verifies("auth.bearer-header", "auth.missing-key-401", "errors.code.unauthorized", "errors.body.shape");
-      const { path, init } = requestFor(key, {});
+      const { path, init } = buildRequest(key, {});
       const body = init.method === "GET" ? {} : { body: "{ not json" };
       const { status, error, headers } = await send(path, {
         method: String(init.method),
@@ -221,7 +221,7 @@ describe("what is not HTTP", () => {
   test.each([
     ["garbage", "garbage\r\n\r\n"],
     ["a TLS handshake", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003"],
-    ["a method nobody has", "BREW /v1/agents HTTP/1.1\r\nHost: perch\r\n\r\n"],
+    ["an unknown method", "BREW /v1/agents HTTP/1.1\r\nHost: perch\r\n\r\n"],
     ["a malformed header", "GET /v1/agents HTTP/1.1\r\nHost: perch\r\nBad Header: x\r\n\r\n"],
     ["no host", "GET /v1/agents HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["headers without end", `GET /v1/agents HTTP/1.1\r\nHost: perch\r\nX-Big: ${"x".repeat(20_000)}\r\n\r\n`],
@@ -238,7 +238,7 @@ describe("what is not HTTP", () => {
     expect(ErrorBody.parse(JSON.parse(body)).error.code).toBe("invalid_request");
   });
 
-  test("an expectation that nobody knows is passed over, as HTTP allows", async () => {
+  test("an unknown `Expect` is ignored, as HTTP allows", async () => {
     const { hostname, port } = new URL(perch().url);
     const socket = connect(Number(port), hostname);
     socket.write("GET /v1/agents HTTP/1.1\r\nHost: perch\r\nExpect: the-moon\r\nConnection: close\r\n\r\n");

@@ -17,7 +17,7 @@ export function errorBody({ code, message, retryAfterSeconds, details }: ApiErro
   };
 }
 
-/** Refusals by Fastify itself, before a handler ran: their status says whose fault it was. */
+/** Errors from Fastify itself, before a handler ran; undefined where the fault is ours. */
 function fromFramework(error: FastifyError): ApiError | undefined {
   if (error.statusCode === 413)
     return new ApiError("payload_too_large", "The body is larger than 1 MiB.", { cause: error });
@@ -69,7 +69,7 @@ export function replyWithError(
   const apiError = toApiError(error, request.id);
   const status = errorStatus[apiError.code];
   if (status >= 500) request.log.error({ requestId: request.id, err: apiError.cause ?? apiError }, apiError.code);
-  // Some refusals come before any hook has run.
+  // Some errors occur before any hook has run.
   reply.headers({ ...securityHeaders, "x-request-id": request.id });
   if (apiError.retryAfterSeconds !== undefined) reply.header("retry-after", apiError.retryAfterSeconds);
   if (apiError.code === "unauthorized") reply.header("www-authenticate", "Bearer");

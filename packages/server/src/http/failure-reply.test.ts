@@ -13,7 +13,7 @@ let admin: pg.Client;
 let database: string;
 
 beforeAll(async () => {
-  organisation = await perch().newOrganisation();
+  organisation = await perch().createOrganisation();
   database = new URL(perch().database.adminUrl).pathname.slice(1);
   admin = new pg.Client({ connectionString: serviceUrl("PERCH_DATABASE_ADMIN_URL") });
   await admin.connect();
@@ -26,7 +26,7 @@ const breakConnections = () =>
     new URL(perch().database.appUrl).username,
   ]);
 
-/** Asks as the admin; a failure has our body, and tells nothing of what is inside. */
+/** Sends as the admin, and checks that a failure has our error body and reveals no internals. */
 async function get(path: string) {
   const headers = { authorization: `Bearer ${organisation.adminKey}` };
   const response = await fetch(perch().url + path, { headers });
@@ -39,8 +39,8 @@ async function get(path: string) {
   return { status: response.status, error, headers: response.headers };
 }
 
-describe("when the database is away", () => {
-  test("503 says so and when to try again; what was before works again by itself", async () => {
+describe("when the database is down", () => {
+  test("503 with a Retry-After, and requests work again when the database is back", async () => {
     await Promise.all(Array.from({ length: 5 }, () => get("/v1/agents")));
     await admin.query(`alter database ${database} allow_connections false`);
     try {
@@ -57,7 +57,7 @@ describe("when the database is away", () => {
     expect((await get("/v1/agents")).status).toBe(200);
   });
 
-  test("a request it leaves in the middle is 503, and the process goes on", async () => {
+  test("a request whose connection breaks is 503, and the process keeps running", async () => {
     const { call } = organisation;
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", instructions: "before" } }));
     const crashes: unknown[] = [];
@@ -81,7 +81,7 @@ describe("when the database is away", () => {
   });
 });
 
-describe("when something fails that nobody foresaw", () => {
+describe("an unexpected failure", () => {
   test("500 gives the request's id to report, and nothing of the cause", async () => {
     verifies("errors.code.server-error", "errors.body.shape");
     await withClient(perch().database.adminUrl, (owner) => owner.query("drop table agent_counts"));

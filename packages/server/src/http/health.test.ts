@@ -42,15 +42,15 @@ describe("GET /healthz and GET /readyz", () => {
     expect(await get("/readyz")).toEqual(ready);
   });
 
-  test("while the database is away: alive, not ready; ready again by itself", async () => {
+  test("while the database is down: alive, not ready; ready again when it is back", async () => {
     const database = new URL(perch().database.adminUrl).pathname.slice(1);
     await admin.query(`alter database ${database} allow_connections false`);
     try {
       await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
-      for (let asked = 0; asked < 2; asked++) {
+      for (let attempt = 0; attempt < 2; attempt++) {
         const answer = await get("/readyz");
         expect(answer).toEqual(notReady(expect.any(String)));
-        // Anybody may ask, so the answer names nothing of the inside.
+        // The endpoint is public, so the response must reveal no internals.
         expect(JSON.stringify(answer)).not.toMatch(new RegExp(`${database}|accepting connections|terminat|127\\.0`));
       }
       expect(await get("/healthz")).toEqual(alive);
@@ -65,9 +65,9 @@ describe("GET /healthz and GET /readyz", () => {
       await holder.query("begin");
       await holder.query("lock table kysely_migration in access exclusive mode");
       const started = Date.now();
-      const asked = get("/readyz");
+      const readiness = get("/readyz");
       expect(await get("/healthz")).toEqual(alive);
-      expect(await asked).toEqual(notReady(expect.stringContaining("no answer")));
+      expect(await readiness).toEqual(notReady(expect.stringContaining("no answer")));
       expect(Date.now() - started).toBeLessThan(5000);
     });
     expect(await get("/readyz")).toEqual(ready);

@@ -8,7 +8,7 @@ import type { Logger } from "../platform/logger.ts";
 
 export type Check = () => Promise<void>;
 
-/** A reason that anybody may read: `/readyz` needs no key. */
+/** Its message is public: `/readyz` needs no key. */
 class NotReady extends Error {}
 
 const limitMs = 2000;
@@ -30,7 +30,7 @@ export const databaseCheck =
       throw new NotReady(`migrations are pending: ${pending.join(", ")}; run perch-server migrate`);
   };
 
-/** `/healthz`: the process is alive. `/readyz`: what it needs answers, so it may be given work. */
+/** `/healthz`: the process is alive. `/readyz`: its dependencies respond, so it may receive traffic. */
 export function healthRoutes(app: FastifyInstance, checks: Readonly<Record<string, Check>>, logger: Logger): void {
   app.get("/healthz", async () => single({ status: "alive" }));
   app.get("/readyz", async () => {

@@ -26,7 +26,7 @@ export const measureRequests =
   ({ requestEnded }: Pick<Telemetry, "requestEnded">): OnRequestEnded =>
   (request, { status, ms, isStream }) => {
     const operation = operationOf(request);
-    if (status === undefined) requestEnded(operation, "left");
+    if (status === undefined) requestEnded(operation, "client_closed");
     else if (isStream) requestEnded(operation, status);
     else requestEnded(operation, status, ms / 1000);
   };

@@ -26,28 +26,28 @@ function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDe
 const isPlainObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Enough to mend a request by; the answer stays small whatever was sent. */
-const mostDetails = 20;
-const deepest = 64;
+/** Enough to fix a request by; the error body stays small whatever was sent. */
+const maxDetails = 20;
+const maxDepth = 64;
 
-/** PostgreSQL holds no NUL and no half of a surrogate pair, as text or in JSON; nesting without end would break the stack. */
-function unstorable(value: unknown, path: string, depth: number): ErrorDetail[] {
+/** PostgreSQL stores no NUL and no lone surrogate, in text or in JSON; unlimited nesting would overflow the stack. */
+function findUnstorable(value: unknown, path: string, depth: number): ErrorDetail[] {
   if (typeof value === "string") {
     const broken = value.includes("\0") || !value.isWellFormed();
     return broken ? [{ field: path, error: "Holds a NUL or a broken Unicode character" }] : [];
   }
   if (value === null || typeof value !== "object") return [];
-  if (depth === deepest) return [{ field: path.split(".", 4).join("."), error: `Nested more than ${deepest} deep` }];
+  if (depth === maxDepth) return [{ field: path.split(".", 4).join("."), error: `Nested more than ${maxDepth} deep` }];
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = path ? `${path}.${name}` : name;
-    return [...unstorable(name, field, depth), ...unstorable(inner, field, depth + 1)];
+    return [...findUnstorable(name, field, depth), ...findUnstorable(inner, field, depth + 1)];
   });
 }
 
 const isTooDeep = (value: unknown, depth = 0): boolean =>
   value !== null &&
   typeof value === "object" &&
-  (depth === deepest || Object.values(value).some((inner) => isTooDeep(inner, depth + 1)));
+  (depth === maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1)));
 
 /** Parses what the contract names and refuses everything else, naming each problem. */
 export function parseInput(operation: Operation, raw: RawInput): Record<string, unknown> {
@@ -55,30 +55,30 @@ export function parseInput(operation: Operation, raw: RawInput): Record<string, 
   const details: ErrorDetail[] = [];
   for (const part of ["params", "query", "body"] as const) {
     const schema = operation[part];
-    // A body that is `null` is one, and not the one expected.
+    // A body of `null` is a body, and is left for the schema to refuse.
     const value = raw[part] === undefined ? {} : raw[part];
     if (!schema) {
       const extra = isPlainObject(value) ? Object.keys(value) : [part];
       details.push(
-        ...extra.slice(0, mostDetails).map((field) => ({
+        ...extra.slice(0, maxDetails).map((field) => ({
           field,
           error: part === "body" ? "This operation takes no body" : "Unknown parameter",
         })),
       );
       continue;
     }
-    // Before the schema looks: it, too, goes as deep as what it is given.
+    // Before the schema: validation recurses as deep as its input.
     if (isTooDeep(value)) {
-      details.push(...unstorable(value, "", 0).slice(0, mostDetails));
+      details.push(...findUnstorable(value, "", 0).slice(0, maxDetails));
       continue;
     }
     const result = schema.safeParse(value);
     if (result.success) {
       input[part] = result.data;
-      details.push(...unstorable(result.data, "", 0).slice(0, mostDetails));
+      details.push(...findUnstorable(result.data, "", 0).slice(0, maxDetails));
     } else {
-      const issues = result.error.issues.slice(0, mostDetails);
-      details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, mostDetails));
+      const issues = result.error.issues.slice(0, maxDetails);
+      details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, maxDetails));
     }
   }
   if (details.length === 0) return input;

@@ -2,8 +2,8 @@ import { tierLimits } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal, send } from "../../test/contract-client.ts";
-import { type Node, type Organisation, startPerch } from "../../test/harness.ts";
+import { expectError, ok, send } from "../../test/contract-client.ts";
+import { type ApiNode, type Organisation, startPerch } from "../../test/harness.ts";
 
 type Running = Awaited<ReturnType<typeof startPerch>>;
 
@@ -18,19 +18,19 @@ describe.each([
   ["without Valkey, on one node", false],
 ])("rate limits %s", (_, withValkey) => {
   let perch: Running;
-  let nodes: Node[];
+  let nodes: ApiNode[];
   beforeAll(async () => {
     perch = await startPerch(withValkey ? { valkeyUrl: serviceUrl("PERCH_VALKEY_URL") } : {});
-    nodes = withValkey ? [perch, await perch.addNode()] : [perch];
+    nodes = withValkey ? [perch, await perch.addApiNode()] : [perch];
   });
   afterAll(() => perch.stop());
 
   const me = (i: number, { adminKey }: Organisation) =>
     send((nodes[i % nodes.length] ?? perch).url, adminKey, "GET /v1/me", {});
 
-  test("the burst passes at once, the next is refused with when to come back, and then it may", async () => {
+  test("the burst passes at once, the next is refused with a Retry-After, and passes after it", async () => {
     verifies("errors.code.rate-limited", "errors.retry-after", "errors.retry-after-unit", "rate-limit.counted-per");
-    const organisation = await perch.newOrganisation("free");
+    const organisation = await perch.createOrganisation("free");
     const startedAt = Date.now();
     const answers = await Promise.all(Array.from({ length: 130 }, (_, i) => me(i, organisation)));
     const passed = answers.filter(({ status }) => status === 200).length;
@@ -38,23 +38,23 @@ describe.each([
     expect(passed).toBeGreaterThanOrEqual(tierLimits.free.burst);
     expect(passed).toBeLessThanOrEqual(tierLimits.free.burst + refilled);
     const refused = answers.find(({ status }) => status === 429);
-    if (!refused) throw new Error("nobody was refused");
-    const error = refusal(refused);
+    if (!refused) throw new Error("no request was refused");
+    const error = expectError(refused);
     expect(error).toMatchObject({ status: 429, code: "rate_limited", retry_after: 1 });
     expect(refused.headers.get("retry-after")).toBe("1");
     await new Promise((resolve) => setTimeout(resolve, 1050));
     expect((await me(0, organisation)).status).toBe(200);
   });
 
-  test("every authenticated answer tells what is left, also a refusal", async () => {
+  test("every authenticated response has the rate limit headers, refusals too", async () => {
     verifies(
       "rate-limit.header-limit",
       "rate-limit.header-remaining",
       "rate-limit.header-reset",
       "rate-limit.reset-unit",
     );
-    const { call, newKey } = await perch.newOrganisation("pro");
-    const viewer = await newKey({ role: "viewer" });
+    const { call, createKey } = await perch.createOrganisation("pro");
+    const viewer = await createKey({ role: "viewer" });
     const answers = [
       await call("GET /v1/me", {}),
       await call("GET /v1/agents/{agent_id}", { params: { agent_id: "nobody" } }),
@@ -77,21 +77,21 @@ describe.each([
 
   test("an agent's own limit holds for its paths, and a refusal by it costs the organisation nothing", async () => {
     verifies("security.rate-limit-enforced");
-    const { call } = await perch.newOrganisation("pro");
+    const { call } = await perch.createOrganisation("pro");
     const rateLimit = { enabled: true, requests: 3, window: "1h" };
     ok(await call("POST /v1/agents", { body: { name: "slow", model: "perch/echo", security: { rateLimit } } }));
     ok(await call("POST /v1/agents", { body: { name: "free", model: "perch/echo" } }));
     const get = (agent_id: string) => call("GET /v1/agents/{agent_id}", { params: { agent_id } });
     for (let i = 0; i < 3; i++) expect((await get("slow")).status).toBe(200);
-    const refused = refusal(await get("slow"));
+    const refused = expectError(await get("slow"));
     expect(refused).toMatchObject({ code: "rate_limited", message: expect.stringContaining("this agent") });
     expect(refused.retry_after).toBeGreaterThan(1100);
-    // The second refusal comes from memory and must know no less.
-    expect(refusal(await get("slow")).retry_after).toBeGreaterThan(1100);
+    // The second refusal comes from the cache and must give the same wait.
+    expect(expectError(await get("slow")).retry_after).toBeGreaterThan(1100);
     const before = headersOf((await get("free")).headers).remaining;
     for (let i = 0; i < 5; i++) expect((await get("slow")).status).toBe(429);
     expect(headersOf((await get("free")).headers).remaining).toBeGreaterThanOrEqual(before - 1);
-    // A limit keeps nobody from lifting it.
+    // The limit does not apply to the request that lifts it.
     ok(
       await call("PATCH /v1/agents/{agent_id}", {
         params: { agent_id: "slow" },
@@ -102,11 +102,11 @@ describe.each([
   });
 
   test("a key that belongs to another agent neither spends nor learns an agent's limit", async () => {
-    const { call, newKey } = await perch.newOrganisation("pro");
+    const { call, createKey } = await perch.createOrganisation("pro");
     const rateLimit = { enabled: true, requests: 2, window: "1h" };
     ok(await call("POST /v1/agents", { body: { name: "slow", model: "perch/echo", security: { rateLimit } } }));
     ok(await call("POST /v1/agents", { body: { name: "mine", model: "perch/echo" } }));
-    const bound = await newKey({ role: "viewer", agent_id: "mine" });
+    const bound = await createKey({ role: "viewer", agent_id: "mine" });
     const get = (as?: string) => call("GET /v1/agents/{agent_id}", { params: { agent_id: "slow" } }, as);
     for (let i = 0; i < 5; i++) expect((await get(bound)).status).toBe(404);
     expect((await get()).status).toBe(200);
@@ -115,16 +115,16 @@ describe.each([
     expect((await get(bound)).status).toBe(404);
   });
 
-  test("a stranger is limited by its address, and a known key behind that address is not", async () => {
+  test("unauthenticated requests are limited by address, and a known key at that address is not", async () => {
     const limited = await startPerch({
-      strangerRequestsPerMinute: 5,
+      unauthenticatedRequestsPerMinute: 5,
       ...(withValkey && { valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }),
     });
-    const { adminKey } = await limited.newOrganisation();
-    const stranger = () => send(limited.url, undefined, "GET /v1/me", {});
+    const { adminKey } = await limited.createOrganisation();
+    const sendUnauthenticated = () => send(limited.url, undefined, "GET /v1/me", {});
     expect((await send(limited.url, adminKey, "GET /v1/me", {})).status).toBe(200);
     const statuses: number[] = [];
-    for (let i = 0; i < 6; i++) statuses.push((await stranger()).status);
+    for (let i = 0; i < 6; i++) statuses.push((await sendUnauthenticated()).status);
     // Other files share the address and Valkey, so fewer may pass, never more.
     expect(statuses.at(-1)).toBe(429);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(4);
@@ -134,9 +134,9 @@ describe.each([
     await limited.stop();
   });
 
-  test("a revoked key eats from its address, not from its organisation", async () => {
-    const { call, newKey } = await perch.newOrganisation("free");
-    const key = await newKey({ role: "viewer" });
+  test("a revoked key counts against its address, not its organisation", async () => {
+    const { call, createKey } = await perch.createOrganisation("free");
+    const key = await createKey({ role: "viewer" });
     const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
     ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
     for (let i = 0; i < 150; i++) expect((await call("GET /v1/me", {}, key)).status).toBe(401);

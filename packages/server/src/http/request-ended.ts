@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** How a request ended. */
 export interface RequestEnd {
-  /** Undefined: the client left before its answer was out. */
+  /** Undefined: the client closed the connection before the response was complete. */
   readonly status: number | undefined;
   readonly ms: number;
-  /** The answer was a stream of events, whose time says nothing about us. */
+  /** The response was an event stream, whose duration depends on the client. */
   readonly isStream: boolean;
 }
 
@@ -15,8 +15,8 @@ const isEventStream = (contentType: unknown): boolean =>
   typeof contentType === "string" && contentType.startsWith("text/event-stream");
 
 /**
- * Tells of every request once, when its answer is out or its client has left. Fastify's own hooks miss a client that leaves after
- * its body was read, as every reader of a stream that began with a POST does.
+ * Calls the listeners once for each request, when its response is complete or its client has closed the connection. Fastify's own
+ * hooks miss a client that closes after the request body was read, which is how every stream begun with a POST ends.
  */
 export function watchRequests(app: FastifyInstance, listeners: readonly OnRequestEnded[]): void {
   app.addHook("onRequest", (request, { raw }, done) => {
@@ -27,7 +27,7 @@ export function watchRequests(app: FastifyInstance, listeners: readonly OnReques
         ms: performance.now() - startedAt,
         isStream: isEventStream(raw.getHeader("content-type")),
       };
-      for (const tell of listeners) tell(request, end);
+      for (const listener of listeners) listener(request, end);
     });
     done();
   });

@@ -31,13 +31,13 @@ describe("X-Request-Id", () => {
   );
 
   test.each(["", "x".repeat(129), "two words", "a,b", 'a"b', "<script>", "a\tb", "caf\u00e9", "a;b", "../../etc"])(
-    "%j is not fit to log, and gives way to one of ours",
+    "%j is unsafe to log, and is replaced by one of ours",
     async (id) => {
       expect(await idOf("/v1/me", { headers: { "x-request-id": id } })).toMatch(ours);
     },
   );
 
-  test("two of them are none", async () => {
+  test("two of them count as none", async () => {
     const answer = await raw("GET /v1/me HTTP/1.1", "X-Request-Id: one", "X-Request-Id: two");
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
     expect(idIn(answer)).toMatch(ours);
@@ -52,9 +52,9 @@ describe("X-Request-Id", () => {
   test.each([
     ["a success", "/healthz", {}],
     ["a missing key", "/v1/agents", {}],
-    ["a path nobody knows", "/v1/nothing", {}],
+    ["an unknown path", "/v1/nothing", {}],
     ["a path without a version", "/agents", {}],
-    ["a method nobody knows", "/v1/agents", { method: "PUT" }],
+    ["an unknown method", "/v1/agents", { method: "PUT" }],
     ["HEAD", "/v1/agents", { method: "HEAD" }],
     ["OPTIONS", "/v1/agents", { method: "OPTIONS" }],
     ["a malformed escape", "/v1/agents/%zz", {}],
@@ -66,7 +66,7 @@ describe("X-Request-Id", () => {
   });
 
   test("is on the answer to a body that cannot be read", async () => {
-    const { adminKey } = await perch().newOrganisation();
+    const { adminKey } = await perch().createOrganisation();
     const headers = {
       authorization: `Bearer ${adminKey}`,
       "content-type": "application/json",

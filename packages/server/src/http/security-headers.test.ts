@@ -28,7 +28,7 @@ const corsHeaders = (headers: Record<string, string>) =>
 
 describe("security headers", () => {
   test("are on a success, which no cache may keep", async () => {
-    const { adminKey } = await perch().newOrganisation();
+    const { adminKey } = await perch().createOrganisation();
     const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
     const body = JSON.stringify({ name: "k", role: "viewer" });
     expect(await allHeaders("/v1/keys", { method: "POST", headers, body })).toMatchObject({
@@ -47,7 +47,7 @@ describe("security headers", () => {
     expect(await allHeaders(path)).toMatchObject({ status, headers: expected });
   });
 
-  test("the server does not say what it is made of", async () => {
+  test("the server does not reveal its software", async () => {
     const { headers } = await allHeaders("/healthz");
     expect(headers).not.toHaveProperty("server");
     expect(headers).not.toHaveProperty("x-powered-by");
@@ -68,7 +68,7 @@ describe("CORS", () => {
   });
 
   test("a listed origin may read every answer, refusals too, and never with cookies", async () => {
-    const { adminKey } = await open().newOrganisation();
+    const { adminKey } = await open().createOrganisation();
     for (const [path, authorization, status] of [
       ["/v1/agents", `Bearer ${adminKey}`, 200],
       ["/v1/agents", "", 401],
@@ -103,10 +103,10 @@ describe("CORS", () => {
   });
 
   test.each(["https://evil.example", "http://app.example", "https://app.example.evil.example", "null"])(
-    "%s is not listed, and is told nothing",
-    async (stranger) => {
+    "%s is not listed, and gets no CORS headers",
+    async (unlistedOrigin) => {
       for (const method of ["GET", "OPTIONS"]) {
-        const headers = { origin: stranger, "access-control-request-method": "GET" };
+        const headers = { origin: unlistedOrigin, "access-control-request-method": "GET" };
         const answer = await allHeaders("/v1/agents", { method, headers }, open());
         expect(answer.headers).not.toHaveProperty("access-control-allow-origin");
       }
@@ -115,7 +115,7 @@ describe("CORS", () => {
 });
 
 describe("the caller's address", () => {
-  /** What the log says of a request that claims to come from 203.0.113.9 through 127.0.0.1. */
+  /** The log line of a request from 127.0.0.1 whose X-Forwarded-For is 203.0.113.9. */
   async function loggedRequest(trustedProxies: string[]) {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -131,11 +131,11 @@ describe("the caller's address", () => {
     return lines.find(({ msg }) => msg === "request");
   }
 
-  test("is the connection's: X-Forwarded-For counts for nothing by default", async () => {
+  test("is the connection's: X-Forwarded-For is ignored by default", async () => {
     expect(await loggedRequest([])).toMatchObject({ route: "/healthz", ip: "127.0.0.1" });
   });
 
-  test("is what a trusted proxy says, and not what any other says", async () => {
+  test("is taken from X-Forwarded-For of a trusted proxy only", async () => {
     expect(await loggedRequest(["127.0.0.0/8"])).toMatchObject({ ip: "203.0.113.9" });
     expect(await loggedRequest(["10.0.0.0/8"])).toMatchObject({ ip: "127.0.0.1" });
   });

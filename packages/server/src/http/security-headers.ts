@@ -1,4 +1,4 @@
-/** On every answer. An API has no page to protect, so it allows nothing; `/docs` sets its own policy. */
+/** On every response. An API serves no pages, so the policy allows nothing; `/docs` sets its own. */
 export const securityHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { EventStream, ServerEvent } from "../handlers.ts";
-import { openEventStreams } from "./send-events.ts";
+import { createSendEvents } from "./send-events.ts";
 
 type EventsOf = EventStream["events"];
 
@@ -29,7 +29,7 @@ async function serve(events: EventsOf, options = {}): Promise<Served> {
   app.addHook("onRequest", async (_, reply) => void reply.header("x-request-id", "request-1"));
   app.addHook("onSend", async (_, reply) => void reply.header("x-sent", "yes"));
   app.addHook("onResponse", async (_, reply) => void responses.push(reply.statusCode));
-  const send = openEventStreams(app, options);
+  const send = createSendEvents(app, options);
   app.get("/", async (request, reply) => {
     reply.type("application/json");
     return send(request, reply, { headers: { "x-run": "r" }, events });
@@ -84,7 +84,7 @@ describe("events to a client", () => {
     response.destroy();
   });
 
-  test("are told apart from silence by a heartbeat, which does not come while there are events", async () => {
+  test("pause with a heartbeat, which is not sent while there are events", async () => {
     const { get } = await serve(
       async function* () {
         for (let i = 0; i < 5; i++) {
@@ -100,7 +100,7 @@ describe("events to a client", () => {
     expect(text.indexOf(": heartbeat")).toBeGreaterThan(text.indexOf("id: 4-0"));
   });
 
-  test("that break off end with an error event, logged once, and tell nothing of the cause", async () => {
+  test("that fail end with an error event, logged once, which does not reveal the cause", async () => {
     const { get, logged } = await serve(async function* () {
       yield event("1-0", 1);
       throw new Error("secret cause");
@@ -111,17 +111,17 @@ describe("events to a client", () => {
     expect(logged.filter((line) => line.includes("secret cause"))).toHaveLength(1);
   });
 
-  test("are not asked for any more once the client has left", async () => {
-    let left = false;
+  test("are not pulled any more once the client has closed the connection", async () => {
+    let clientClosed = false;
     const { get } = await serve(async function* (signal) {
       yield event("1-0", 1);
       await untilAborted(signal);
-      left = true;
+      clientClosed = true;
     });
     const response = await get();
     await once(response, "data");
     response.destroy();
-    await vi.waitUntil(() => left);
+    await vi.waitUntil(() => clientClosed);
   });
 
   test("are not made for HEAD, which has an end", async () => {
@@ -173,7 +173,7 @@ describe("a client that does not read", () => {
 });
 
 describe("a server that closes", () => {
-  test("ends its streams cleanly and at once, also those that stall or whose source does not listen", async () => {
+  test("ends its streams cleanly and at once, also those that stall or whose source ignores the signal", async () => {
     let call = 0;
     const { app, get } = await serve(async function* () {
       if (call++ === 0) for (;;) yield event("1-0", "x".repeat(100_000));

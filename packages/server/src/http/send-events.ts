@@ -11,94 +11,96 @@ export type SendEvents = (
 ) => FastifyReply;
 
 interface SendEventsOptions {
-  /** A comment after so much silence keeps proxies from closing the connection. */
+  /** A comment is sent after this long without an event, so that proxies keep the connection open. */
   readonly heartbeatMs?: number;
-  /** A reader that does not take what waits for it in this time is closed. */
+  /** The connection of a reader that takes no data for this long is closed. */
   readonly stalledMs?: number;
-  /** Then it ends, and whoever still wants it comes back, with a key that still counts. */
-  readonly mostMs?: number;
-  /** Given a way to ask how many streams are open. */
+  /** The stream ends after this time. The client reconnects, and its key is checked again. */
+  readonly maxMs?: number;
+  /** Receives a function that counts the open streams. */
   readonly watch?: (open: () => number) => void;
 }
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
-  // nginx would collect events before it passes them on.
+  // Keeps nginx from buffering events.
   "x-accel-buffering": "no",
 };
 
 const encodeData = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 const encode = ({ id, event, data }: ServerEvent): string => `id: ${id}\n${encodeData(event, data)}`;
 
-interface BodyOptions extends Required<Omit<SendEventsOptions, "mostMs" | "watch">> {
+interface BodyOptions extends Required<Omit<SendEventsOptions, "maxMs" | "watch">> {
   readonly events: EventsOf;
-  /** Logs it, and says what the client is told. */
+  /** Logs the error and returns the payload of the client's error event. */
   readonly onFailure: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-/** Pulls the next event only when the last one went out, and has one timer: for the heartbeat, or for a reader that takes nothing. */
+/** Pulls the next event only when the last one was read. One timer serves as heartbeat, or as time-out of a stalled reader. */
 class EventBody extends Readable {
   readonly #options: BodyOptions;
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #isWanted = false;
-  #onWanted = (): void => undefined;
+  #hasDemand = false;
+  #onDemand = (): void => undefined;
 
   constructor(options: BodyOptions) {
     super({ highWaterMark: 1 });
     this.#options = options;
-    // Also brings the headers out before there is any event.
-    this.#say("retry: 1000\n\n");
+    // Also flushes the headers before the first event.
+    this.#write("retry: 1000\n\n");
     void this.#pump();
   }
 
   get isStalled(): boolean {
-    return !this.#isWanted;
+    return !this.#hasDemand;
   }
 
-  /** Ends now, whatever the events do. */
+  /** Ends now, even if the source has more events. */
   finish(): void {
     this.#stop.abort();
     if (this.readableEnded || this.destroyed) return;
     this.push(null);
-    this.#isWanted = false;
-    this.#wait();
+    this.#hasDemand = false;
+    this.#resetTimer();
   }
 
   override _read(): void {
-    if (this.#isWanted) return;
-    this.#isWanted = true;
-    this.#wait();
-    this.#onWanted();
+    if (this.#hasDemand) return;
+    this.#hasDemand = true;
+    this.#resetTimer();
+    this.#onDemand();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#timer);
     this.#stop.abort();
-    this.#onWanted();
+    this.#onDemand();
     done(error);
   }
 
-  readonly #heartbeat = (): void => this.#say(": heartbeat\n\n");
-  readonly #giveUp = (): void => void this.destroy();
+  readonly #heartbeat = (): void => this.#write(": heartbeat\n\n");
+  readonly #closeStalled = (): void => void this.destroy();
 
-  #wait(): void {
+  #resetTimer(): void {
     clearTimeout(this.#timer);
     const { heartbeatMs, stalledMs } = this.#options;
-    this.#timer = this.#isWanted ? setTimeout(this.#heartbeat, heartbeatMs) : setTimeout(this.#giveUp, stalledMs);
+    this.#timer = this.#hasDemand
+      ? setTimeout(this.#heartbeat, heartbeatMs)
+      : setTimeout(this.#closeStalled, stalledMs);
   }
 
-  #say(text: string): void {
+  #write(text: string): void {
     if (this.#stop.signal.aborted) return;
-    this.#isWanted = this.push(text);
-    this.#wait();
+    this.#hasDemand = this.push(text);
+    this.#resetTimer();
   }
 
-  #untilWanted(): Promise<void> | undefined {
-    if (this.#isWanted || this.#stop.signal.aborted) return undefined;
+  #waitForDemand(): Promise<void> | undefined {
+    if (this.#hasDemand || this.#stop.signal.aborted) return undefined;
     return new Promise((resolve) => {
-      this.#onWanted = resolve;
+      this.#onDemand = resolve;
     });
   }
 
@@ -106,34 +108,34 @@ class EventBody extends Readable {
     const { events, onFailure } = this.#options;
     const { signal } = this.#stop;
     try {
-      await this.#untilWanted();
+      await this.#waitForDemand();
       for await (const event of events(signal)) {
-        this.#say(encode(event));
-        await this.#untilWanted();
+        this.#write(encode(event));
+        await this.#waitForDemand();
         if (signal.aborted) return;
       }
     } catch (error) {
-      // Without an id: a client that comes back goes on after the last event it had.
-      if (!signal.aborted) this.#say(encodeData("error", onFailure(error)));
+      // Without an id, so that a client that reconnects resumes after the last event it received.
+      if (!signal.aborted) this.#write(encodeData("error", onFailure(error)));
     }
     if (!signal.aborted) this.finish();
   }
 }
 
-const closeWithinMs = 1000;
+const closeTimeoutMs = 1000;
 
-/** Streams of one server. They end when it begins to close: their readers come back, to another node. */
-export function openEventStreams(app: FastifyInstance, options: SendEventsOptions = {}): SendEvents {
-  const { heartbeatMs = 15_000, stalledMs = 60_000, mostMs = 15 * 60_000 } = options;
+/** Streams of one server. They end when it begins to close, and their clients reconnect to another node. */
+export function createSendEvents(app: FastifyInstance, options: SendEventsOptions = {}): SendEvents {
+  const { heartbeatMs = 15_000, stalledMs = 60_000, maxMs = 15 * 60_000 } = options;
   const open = new Map<EventBody, FastifyRequest["raw"]["socket"]>();
   options.watch?.(() => open.size);
   let isClosing = false;
 
   const close = (body: EventBody, socket: FastifyRequest["raw"]["socket"]): void => {
     if (body.isStalled) return void socket.destroy();
-    // An idle connection would be kept for the next request, which must not come here.
+    // An idle connection would be kept alive for another request, which this server must not get.
     body.once("close", () => socket.destroySoon());
-    setTimeout(() => socket.destroy(), closeWithinMs).unref();
+    setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
     body.finish();
   };
   app.addHook("preClose", async () => {
@@ -143,18 +145,18 @@ export function openEventStreams(app: FastifyInstance, options: SendEventsOption
 
   return (request, reply, { headers, events }) => {
     reply.code(200).headers({ ...headers, ...streamHeaders });
-    // Nobody would read it, and it would have no end. And while closing, no stream begins.
+    // HEAD has no body to stream, and no stream begins while the server closes.
     if (request.method === "HEAD" || isClosing) return reply.send("");
     const onFailure: BodyOptions["onFailure"] = (error) => {
-      request.log.error({ requestId: request.id, err: error }, "a stream of events broke off");
+      request.log.error({ requestId: request.id, err: error }, "event stream failed");
       const message = `Something failed on our side. Try again; if it persists, report request ${request.id}.`;
       return { code: "server_error", message };
     };
     const body = new EventBody({ events, onFailure, heartbeatMs, stalledMs });
     open.set(body, request.raw.socket);
-    const tooOld = setTimeout(() => body.finish(), mostMs).unref();
+    const maxAgeTimer = setTimeout(() => body.finish(), maxMs).unref();
     body.once("close", () => {
-      clearTimeout(tooOld);
+      clearTimeout(maxAgeTimer);
       open.delete(body);
     });
     return reply.send(body);

@@ -14,7 +14,7 @@ interface RequestTrace {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null where nobody traces it. */
+    /** Null where the request is not traced. */
     trace: RequestTrace | null;
   }
   interface FastifyContextConfig {
@@ -22,27 +22,27 @@ declare module "fastify" {
   }
 }
 
-/** A caller that traces says so in `traceparent`, also when this request is none of those it keeps. */
-function begin(header: string | string[] | undefined): RequestTrace | null {
+/** Continues the caller's trace; null where its `traceparent` says that this request is not sampled. */
+function startTrace(header: string | string[] | undefined): RequestTrace | null {
   const given = parseTraceparent(typeof header === "string" ? header : undefined);
   if (given && !given.sampled) return null;
   const { traceId, parentId } = given ?? { traceId: newTraceId(), parentId: null };
   return { traceId, parentId, spanId: newSpanId(), startMs: Date.now() };
 }
 
-/** What a run that this request starts belongs under. */
+/** The parent span of a run that this request starts. */
 export const traceParentOf = ({ trace }: FastifyRequest): TraceParent | null =>
   trace && { traceId: trace.traceId, parentId: trace.spanId };
 
-/** A span for each request to an operation of the table, if anybody wants spans. Health checks and pages are not worth one. */
+/** Records a span for each request to an operation, where tracing is on. Health checks and pages get none. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): OnRequestEnded[] {
   app.decorateRequest("trace", null);
   if (!tracing.isOn) return [];
   app.addHook("onRequest", (request, _, done) => {
-    if (request.routeOptions.config.operation) request.trace = begin(request.headers.traceparent);
+    if (request.routeOptions.config.operation) request.trace = startTrace(request.headers.traceparent);
     done();
   });
-  const end: OnRequestEnded = (request, { status }) => {
+  const recordSpan: OnRequestEnded = (request, { status }) => {
     const { trace, admitted } = request;
     const { operation } = request.routeOptions.config;
     if (!trace || !operation) return;
@@ -57,11 +57,11 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): OnRequest
         "http.request.method": request.method,
         "http.route": routeOf(operation).path,
         "http.response.status_code": status,
-        "error.type": failed ? String(status) : status === undefined ? "client_left" : undefined,
+        "error.type": failed ? String(status) : status === undefined ? "client_closed" : undefined,
         "perch.request_id": request.id,
         "perch.organisation_id": admitted ? toPublicId("organisation", admitted.caller.organisation.id) : undefined,
       },
     });
   };
-  return [end];
+  return [recordSpan];
 }

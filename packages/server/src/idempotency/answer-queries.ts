@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
 
-interface KeptAnswer {
+interface StoredAnswer {
   readonly key_id: string;
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly body: Buffer;
 }
 
-/** Whoever repeats a request while the first is under way waits here until the first has committed or given up. */
+/** A retry that arrives while the first attempt is running waits here until that has committed or rolled back. */
 export async function lockRequest(
   trx: OrganisationTransaction,
   organisationId: string,
@@ -22,7 +22,7 @@ export const findAnswer = (
   trx: OrganisationTransaction,
   organisationId: string,
   request: Buffer,
-): Promise<KeptAnswer | undefined> =>
+): Promise<StoredAnswer | undefined> =>
   trx
     .selectFrom("idempotent_answers")
     .select(["key_id", "fingerprint", "status", "body"])
@@ -31,7 +31,7 @@ export const findAnswer = (
     .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
     .executeTakeFirst();
 
-interface NewAnswer extends KeptAnswer {
+interface NewAnswer extends StoredAnswer {
   readonly request: Buffer;
 }
 

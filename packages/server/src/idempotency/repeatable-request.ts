@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /** A request that carries an `Idempotency-Key`. */
-export interface RepeatableRequest {
+export interface IdempotentRequest {
   readonly method: string;
-  /** As it was asked for, without the query. */
+  /** As requested, without the query. */
   readonly path: string;
   readonly idempotencyKey: string;
   readonly body: unknown;
@@ -11,7 +11,7 @@ export interface RepeatableRequest {
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** The same value always gives the same text, whatever order its fields came in. */
+/** Canonical JSON: the order of fields does not matter. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
@@ -19,9 +19,9 @@ const canonical = (value: unknown): string =>
       : inner,
   ) ?? "";
 
-/** What is being asked: two requests with the same hash are one request, repeated. */
-export const requestHash = ({ method, path, idempotencyKey }: RepeatableRequest): Buffer =>
+/** Identifies the request: a second one with the same hash is a retry. */
+export const requestHash = ({ method, path, idempotencyKey }: IdempotentRequest): Buffer =>
   sha256(JSON.stringify([method, path, idempotencyKey]));
 
-/** With what: a repeated request must bring the same body. */
-export const bodyFingerprint = ({ body }: RepeatableRequest): Buffer => sha256(canonical(body));
+/** A retry must have the same body as the first attempt. */
+export const bodyFingerprint = ({ body }: IdempotentRequest): Buffer => sha256(canonical(body));

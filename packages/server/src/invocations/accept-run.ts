@@ -3,7 +3,7 @@ import type { InvocationContext } from "@perch/contract";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Database } from "../db/database.ts";
 import type { Caller } from "../handlers.ts";
-import { bodyFingerprint, type RepeatableRequest, requestHash } from "../idempotency/repeatable-request.ts";
+import { bodyFingerprint, type IdempotentRequest, requestHash } from "../idempotency/repeatable-request.ts";
 import { conflict } from "../platform/api-error.ts";
 import type { TraceParent } from "../tracing/tracing.ts";
 import type { ChosenVersion } from "./choose-version.ts";
@@ -15,7 +15,7 @@ interface Invoke {
   readonly context?: InvocationContext | undefined;
 }
 
-export const newRun = (
+export const createRunInput = (
   id: string,
   acceptedAtMs: number,
   agent: AgentRow,
@@ -36,41 +36,42 @@ export const newRun = (
   trace,
 });
 
-/** Between taking a place and writing the claim a request needs less than this. */
-const twinMs = 100;
+/** A request needs less than this between acquiring its slot and writing its claim. */
+const duplicateRequestWaitMs = 100;
 
-interface Place {
-  /** Throws where the run may not start. */
-  readonly take: () => Promise<void>;
-  readonly giveBack: () => Promise<void>;
+interface RunSlot {
+  /** Throws if the run may not start. */
+  readonly acquire: () => Promise<void>;
+  readonly release: () => Promise<void>;
 }
 
 /**
- * The run this Idempotency-Key stands for: written before the engine is asked, so a retry always finds the same one.
- * A run that may not start is refused before its claim is written: refusals are not kept.
+ * Returns the run of this Idempotency-Key. The claim is written before the engine is called, so a retry always finds the same run.
+ * A run that may not start is refused before its claim is written: refusals are not replayed.
  */
 export async function claimRun(
   db: Database,
   { keyId }: Caller,
   run: RunInput,
-  request: RepeatableRequest,
-  place: Place,
+  request: IdempotentRequest,
+  slot: RunSlot,
 ): Promise<{ id: string; replayed: boolean }> {
   const fingerprint = bodyFingerprint(request);
   const hash = requestHash(request);
   const proposed = { keyId, fingerprint, invocationId: run.id };
-  const claimed = (how: "look" | "claim") => claimInvocation(db.unscoped, run.organisationId, hash, proposed, how);
-  let claim = await claimed("look");
+  const findOrClaim = (mode: "find" | "claim") =>
+    claimInvocation(db.unscoped, run.organisationId, hash, proposed, mode);
+  let claim = await findOrClaim("find");
   if (!claim) {
-    const refusal = await place.take().catch((error: unknown) => ({ error }));
-    // The last place may have gone to this same request, sent twice at once: then it joins, and is not refused.
-    if (refusal) claim = await sleep(twinMs).then(() => claimed("look"));
+    const refusal = await slot.acquire().catch((error: unknown) => ({ error }));
+    // The last slot may have gone to a duplicate of this request sent at the same time: then join its run instead of refusing.
+    if (refusal) claim = await sleep(duplicateRequestWaitMs).then(() => findOrClaim("find"));
     if (refusal && !claim) throw refusal.error;
   }
   if (!claim) {
-    claim = (await claimed("claim")) ?? proposed;
-    // Somebody with the same key was quicker.
-    if (claim.invocationId !== run.id) await place.giveBack();
+    claim = (await findOrClaim("claim")) ?? proposed;
+    // A concurrent request with the same key claimed first.
+    if (claim.invocationId !== run.id) await slot.release();
   }
   if (claim.keyId !== keyId) throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
   if (!claim.fingerprint.equals(fingerprint)) {
@@ -88,8 +89,8 @@ export const appliedPreference = (prefer: string | undefined): string | undefine
 
 /** How long to wait for the answer: as long as the run may take, unless `Prefer` (RFC 7240) says otherwise. */
 export function preferredWaitMs(prefer: string | undefined, timeoutSeconds: number): number {
-  const longestMs = (timeoutSeconds + 5) * 1000;
+  const maxWaitMs = (timeoutSeconds + 5) * 1000;
   const applied = appliedPreference(prefer);
-  if (applied === undefined) return longestMs;
-  return applied === "respond-async" ? 0 : Math.min(Number(applied.slice("wait=".length)) * 1000, longestMs);
+  if (applied === undefined) return maxWaitMs;
+  return applied === "respond-async" ? 0 : Math.min(Number(applied.slice("wait=".length)) * 1000, maxWaitMs);
 }

@@ -1,26 +1,26 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
-import { lastSaid, startScriptServer } from "../../test/script-server.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
+import { lastUserMessage, startScriptServer } from "../../test/script-server.ts";
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 600, tokens: 4 };
 const script = await startScriptServer((call) => {
-  if (lastSaid(call) === "quick") return { reply: "done" };
+  if (lastUserMessage(call) === "quick") return { reply: "done" };
   return call.step === 1 ? echo : { reply: "the end" };
 });
-const perch = usePerch({ scriptUrl: script.url, valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ scriptModelUrl: script.url, valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 afterAll(() => script.close());
 
 const operation = "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel";
 const at = (request_id: string) => ({ params: { agent_id: "bot", request_id } });
 const stepsOf = (message: string): number[] =>
-  script.calls.filter((call) => lastSaid(call) === message).map(({ step }) => step);
+  script.calls.filter((call) => lastUserMessage(call) === message).map(({ step }) => step);
 
-async function withBot(limits = {}): Promise<Organisation> {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, [], limits);
+async function createOrganisationWithAgent(limits = {}): Promise<Organisation> {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, [], limits);
   return organisation;
 }
 
@@ -33,8 +33,8 @@ async function runningId({ call }: Organisation): Promise<string> {
 
 describe(operation, () => {
   test("stops the run before its next step; who waits for it gets 409, and the record says cancelled", async () => {
-    const organisation = await withBot();
-    const waiting = invokeAt(perch(), organisation.adminKey, { message: "stop me" });
+    const organisation = await createOrganisationWithAgent();
+    const waiting = invokeAgent(perch(), organisation.adminKey, { message: "stop me" });
     const id = await runningId(organisation);
     expect(ok(await organisation.call(operation, at(id))).data).toMatchObject({ request_id: id, status: "running" });
     const { status, error } = await waiting;
@@ -45,7 +45,7 @@ describe(operation, () => {
       details: [{ field: "request_id", error: id }],
     });
     expect(stepsOf("stop me")).toEqual([1]);
-    expect(await recordOf(organisation, id)).toMatchObject({
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({
       status: "cancelled",
       error: "The run was cancelled.",
       response: null,
@@ -55,44 +55,44 @@ describe(operation, () => {
   });
 
   test("makes room for another run", async () => {
-    const organisation = await withBot({ max_concurrent_runs: 1 });
-    const id = await inBackground(perch(), organisation.adminKey, { message: "takes the place" });
+    const organisation = await createOrganisationWithAgent({ max_concurrent_runs: 1 });
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "takes the place" });
     ok(await organisation.call(operation, at(id)));
-    expect((await recordOf(organisation, id)).status).toBe("cancelled");
-    expect((await invokeAt(perch(), organisation.adminKey, { message: "quick" })).status).toBe(200);
+    expect((await waitForRunRecord(organisation, id)).status).toBe("cancelled");
+    expect((await invokeAgent(perch(), organisation.adminKey, { message: "quick" })).status).toBe(200);
   });
 
   test("changes nothing once the run has ended, and nothing more when repeated", async () => {
-    const organisation = await withBot();
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "quick" });
-    const before = await recordOf(organisation, data.request_id);
+    const organisation = await createOrganisationWithAgent();
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "quick" });
+    const before = await waitForRunRecord(organisation, data.request_id);
     for (let i = 0; i < 2; i++)
       expect(ok(await organisation.call(operation, at(data.request_id))).data).toEqual(before);
-    const id = await inBackground(perch(), organisation.adminKey, { message: "twice" });
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "twice" });
     for (let i = 0; i < 2; i++) ok(await organisation.call(operation, at(id)));
-    const cancelled = await recordOf(organisation, id);
+    const cancelled = await waitForRunRecord(organisation, id);
     expect(ok(await organisation.call(operation, at(id))).data).toEqual(cancelled);
   });
 
   test("a turn that waits for its session's turn never starts; the turns around it go on", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const context = { session_id: "s" };
-    const first = await inBackground(perch(), organisation.adminKey, { message: "turn one", context });
-    const queued = await inBackground(perch(), organisation.adminKey, { message: "turn two", context });
-    const last = invokeAt(perch(), organisation.adminKey, { message: "turn three", context });
+    const first = await invokeInBackground(perch(), organisation.adminKey, { message: "turn one", context });
+    const queued = await invokeInBackground(perch(), organisation.adminKey, { message: "turn two", context });
+    const last = invokeAgent(perch(), organisation.adminKey, { message: "turn three", context });
     ok(await organisation.call(operation, at(queued)));
-    expect(await recordOf(organisation, queued)).toMatchObject({ status: "cancelled", steps: 0 });
-    expect((await recordOf(organisation, first)).status).toBe("completed");
+    expect(await waitForRunRecord(organisation, queued)).toMatchObject({ status: "cancelled", steps: 0 });
+    expect((await waitForRunRecord(organisation, first)).status).toBe("completed");
     expect((await last).data.response).toBe("the end");
     expect(stepsOf("turn two")).toEqual([]);
   });
 
   test("404 for what is not there, and for other organisations, whose run goes on", async () => {
-    const organisation = await withBot();
-    const stranger = await withBot();
-    const id = await inBackground(perch(), organisation.adminKey, { message: "mine" });
-    expect(refusal(await stranger.call(operation, at(id))).status).toBe(404);
-    expect(refusal(await organisation.call(operation, at("req_01h455vb4pex5vsknk084sn02q"))).status).toBe(404);
-    expect((await recordOf(organisation, id)).status).toBe("completed");
+    const organisation = await createOrganisationWithAgent();
+    const stranger = await createOrganisationWithAgent();
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "mine" });
+    expect(expectError(await stranger.call(operation, at(id))).status).toBe(404);
+    expect(expectError(await organisation.call(operation, at("req_01h455vb4pex5vsknk084sn02q"))).status).toBe(404);
+    expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
   });
 });

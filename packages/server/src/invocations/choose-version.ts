@@ -1,7 +1,7 @@
 import type { InvocationContext } from "@perch/contract";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
-import { armFor } from "../deployments/deployment-rules.ts";
+import { chooseArm } from "../deployments/deployment-rules.ts";
 import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { RequestContext } from "../handlers.ts";
 import { forbidden, notFound } from "../platform/api-error.ts";
@@ -22,7 +22,7 @@ export async function chooseVersion(
   const key = { organisationId: agent.organisation_id, agentId: agent.id };
   const alone = { environment, deploymentId: null, trial: null };
   if (version !== undefined) {
-    // It goes past what is deployed: whoever may not even read versions should not choose one.
+    // It bypasses what is deployed, so it needs the permission to read versions.
     if (!caller.permissions.has("read"))
       throw forbidden("Choosing `context.version` needs a key with the permission read.");
     const definition = await serving.findVersion(key, version, epoch);
@@ -32,7 +32,7 @@ export async function chooseVersion(
   const deployed = await serving.find(key, environment, epoch);
   if (!deployed) return { ...alone, version: null, definition: storedDefinition(agent).definition };
   const who = { sessionId: session_id ?? null, userId: user_id ?? null };
-  const arm = armFor(deployed, who, Math.random());
+  const arm = chooseArm(deployed, who, Math.random());
   return {
     environment,
     version: arm.version,

@@ -13,16 +13,16 @@ interface ClaimRow {
   readonly invocation_id: string;
 }
 
-/** The run this Idempotency-Key stands for: the one it started before, or the one proposed now. A look proposes nothing. */
+/** The claim of this Idempotency-Key: an earlier one, or else, in mode `claim`, the one proposed now. */
 export async function claimInvocation(
   db: Kysely<DB>,
   organisationId: string,
   request: Buffer,
   { keyId, fingerprint, invocationId }: Claim,
-  how: "look" | "claim",
+  mode: "find" | "claim",
 ): Promise<Claim | undefined> {
   const { rows } = await sql<ClaimRow>`
-    select * from claim_run(${organisationId}, ${request}, ${keyId}, ${fingerprint}, ${how === "claim" ? invocationId : null})`.execute(
+    select * from claim_run(${organisationId}, ${request}, ${keyId}, ${fingerprint}, ${mode === "claim" ? invocationId : null})`.execute(
     db,
   );
   const [row] = rows;

@@ -10,65 +10,65 @@ interface FollowDeps {
   readonly findOutcome: () => Promise<RunOutcome | undefined>;
 }
 
-interface Following {
+interface FollowRequest {
   readonly runId: string;
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Ids of the events that are made here and stand in no stream. */
+/** Ids of the events that are created here and are not stored in the stream. */
 const restId = "rest";
 const endId = "end";
 
-/** Ids of a stream are two numbers: time and count. */
-const numbersOf = (id: string): readonly [bigint, bigint] => {
+/** A stream id is two numbers: time and count. */
+const parseStreamId = (id: string): readonly [bigint, bigint] => {
   const [ms = 0n, count = 0n] = id.split("-").map(BigInt);
   return [ms, count];
 };
 
-/** What a client that comes back has seen; anything but an id of ours is nothing. */
-interface Seen {
+/** What a reconnecting client has already received. An unknown Last-Event-ID counts as none. */
+interface ResumePoint {
   readonly lastEventId: string | undefined;
   readonly isAfter: (id: string) => boolean;
 }
 
-function seenBy(lastEventId: string | undefined): Seen {
+function parseLastEventId(lastEventId: string | undefined): ResumePoint {
   if (lastEventId === restId || lastEventId === endId) return { lastEventId, isAfter: () => false };
   if (lastEventId === undefined || !/^\d{1,19}-\d{1,19}$/.test(lastEventId))
     return { lastEventId: undefined, isAfter: () => true };
-  const [lastMs, lastCount] = numbersOf(lastEventId);
+  const [lastMs, lastCount] = parseStreamId(lastEventId);
   return {
     lastEventId,
     isAfter: (id) => {
-      const [ms, count] = numbersOf(id);
+      const [ms, count] = parseStreamId(id);
       return ms > lastMs || (ms === lastMs && count > lastCount);
     },
   };
 }
 
-interface Said {
+interface StepText {
   readonly step: number;
   readonly text: string;
 }
 
-const nothing: Said = { step: 0, text: "" };
+const noText: StepText = { step: 0, text: "" };
 
-function heard(said: Said, { event }: StoredEvent): Said {
-  if (event.type !== "token") return said;
-  const before = event.step === said.step ? said.text : "";
+function applyEvent(streamedText: StepText, { event }: StoredEvent): StepText {
+  if (event.type !== "token") return streamedText;
+  const before = event.step === streamedText.step ? streamedText.text : "";
   return { step: event.step, text: before.slice(0, event.offset) + event.text };
 }
 
-function samePrefix(a: string, b: string): number {
+function commonPrefixLength(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a[i] === b[i]) i++;
   return i;
 }
 
-function* ending(
+function* createEndEvents(
   runId: string,
   outcome: RunOutcome,
-  said: Said,
+  streamedText: StepText,
   lastEventId: string | undefined,
 ): Generator<ServerEvent> {
   if (outcome.status !== "completed") {
@@ -78,34 +78,34 @@ function* ending(
     return;
   }
   const { response, steps: step } = outcome;
-  const before = step === said.step ? said.text : "";
-  // What the stream did not bring: it was lost, or has expired, or was never asked for.
+  const before = step === streamedText.step ? streamedText.text : "";
+  // The text that was not streamed: the stream was lost, has expired, or was never written.
   if (before !== response && lastEventId !== restId && lastEventId !== endId) {
-    const offset = samePrefix(before, response);
+    const offset = commonPrefixLength(before, response);
     yield { id: restId, event: "token", data: { step, offset, text: response.slice(offset) } };
   }
   yield { id: endId, event: "done", data: toResult(runId, outcome) };
 }
 
 /**
- * What a run says and does, to its end. The stream is read from its beginning, so it is known what a client that comes back has
- * seen; the record has the last word, so the text is whole even if the stream is not.
+ * Yields the events of a run until it ends. The stream is read from its start, to know what a reconnecting client has received.
+ * The final text comes from the recorded run, so it is complete even if the stream is not.
  */
 export async function* followRun(
   { streams, findOutcome }: FollowDeps,
-  following: Following,
+  request: FollowRequest,
 ): AsyncGenerator<ServerEvent> {
-  const { runId, signal } = following;
-  const { lastEventId, isAfter } = seenBy(following.lastEventId);
-  // A stream that was lost and began anew may not know the event: then nobody knows what the client has.
-  let isPlaced = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
-  let said = nothing;
+  const { runId, signal } = request;
+  const { lastEventId, isAfter } = parseLastEventId(request.lastEventId);
+  // A stream that was lost and restarted does not have the event: then the client's text is unknown.
+  let lastEventFound = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
+  let streamedText = noText;
   for await (const page of streams.read(runId, undefined, signal)) {
     let ended = page.length === 0;
     for (const stored of page) {
       const { id, event } = stored;
-      said = heard(said, stored);
-      isPlaced ||= id === lastEventId;
+      streamedText = applyEvent(streamedText, stored);
+      lastEventFound ||= id === lastEventId;
       if (event.type === "end") ended = true;
       else if (isAfter(id)) {
         const { type, ...data } = event;
@@ -113,6 +113,6 @@ export async function* followRun(
       }
     }
     const outcome = ended ? await findOutcome() : undefined;
-    if (outcome) return yield* ending(runId, outcome, isPlaced ? said : nothing, lastEventId);
+    if (outcome) return yield* createEndEvents(runId, outcome, lastEventFound ? streamedText : noText, lastEventId);
   }
 }

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { withVersions } from "../../test/deploying.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { createOrganisationWithVersions } from "../../test/deploying.ts";
 import { usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
 
-const perch = usePerch({}, { runs: true });
+const perch = usePerch({}, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/invocations/{request_id}";
 
-async function withRun() {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, [{ reply: "You said {message}.", tokens: 9 }]);
+async function createOrganisationWithRun() {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, [{ reply: "You said {message}.", tokens: 9 }]);
   const context = { user_id: "ada", session_id: "s" };
-  const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello", context });
+  const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello", context });
   return { ...organisation, result: data };
 }
 
 describe(operation, () => {
   test("has the message, the answer and how the run went", async () => {
-    const { call, result } = await withRun();
+    const { call, result } = await createOrganisationWithRun();
     const { data } = ok(await call(operation, { params: { agent_id: "bot", request_id: result.request_id } }));
     expect(data).toEqual({
       request_id: result.request_id,
@@ -46,10 +46,10 @@ describe(operation, () => {
   });
 
   test("shows a run that is under way, without an end", async () => {
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "ok", delay_ms: 500 }]);
-    const id = await inBackground(perch(), organisation.adminKey, { message: "hello" });
-    expect(await recordOf(organisation, id, () => true)).toMatchObject({
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "ok", delay_ms: 500 }]);
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });
+    expect(await waitForRunRecord(organisation, id, () => true)).toMatchObject({
       status: "running",
       message: "hello",
       response: null,
@@ -57,13 +57,13 @@ describe(operation, () => {
       finished_at: null,
       timeline: [],
     });
-    expect((await recordOf(organisation, id)).status).toBe("completed");
+    expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
   });
 
   test("says which version ran, and by which deployment", async () => {
-    const organisation = await withVersions(perch(), ["v1"]);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({
       version: "v1",
       deployment_id: organisation.deployments[0]?.id,
       timeline: Array.from({ length: 3 }, () => ({ metadata: { version: "v1", environment: "production" } })),
@@ -71,11 +71,11 @@ describe(operation, () => {
   });
 
   test("the timeline has two model steps and the tool between them: order, times, model, tokens, tool", async () => {
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const look = { tool_calls: [{ name: "perch_echo", arguments: { a: 1 } }], tokens: 7, delay_ms: 60 };
-    await scripted(organisation, [look, { reply: "Found it.", tokens: 5, delay_ms: 120 }]);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
-    const record = await recordOf(organisation, data.request_id);
+    await createScriptedAgent(organisation, [look, { reply: "Found it.", tokens: 5, delay_ms: 120 }]);
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
+    const record = await waitForRunRecord(organisation, data.request_id);
     const { timeline } = record;
     expect(
       timeline.map(({ metadata: { type, step, model, tokens, tool } }) => [type, step, model ?? tool, tokens]),
@@ -90,7 +90,7 @@ describe(operation, () => {
     const times = timeline.map(({ timestamp }) => Date.parse(timestamp));
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(times[0]).toBeGreaterThanOrEqual(Date.parse(record.created_at));
-    const [, first, , second] = timeline.map(({ metadata }) => Number(metadata.ms));
+    const [, first, , second] = timeline.map(({ metadata }) => Number(metadata.duration_ms));
     expect(first).toBeGreaterThanOrEqual(58);
     expect(second).toBeGreaterThanOrEqual(118);
     expect(Number(times[4]) - Number(times[0])).toBeGreaterThanOrEqual(176);
@@ -98,7 +98,7 @@ describe(operation, () => {
   });
 
   test("the timeline has what the agent's own tools log of the run, and not what is said elsewhere", async () => {
-    const { call, result, ...rest } = await withRun();
+    const { call, result, ...rest } = await createOrganisationWithRun();
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
     const add = async (agent_id: string, message: string) =>
       ok(
@@ -109,7 +109,7 @@ describe(operation, () => {
       );
     await add("bot", "mine");
     await add("other", "not mine");
-    const { timeline } = await recordOf({ call, ...rest }, result.request_id);
+    const { timeline } = await waitForRunRecord({ call, ...rest }, result.request_id);
     expect(timeline.map(({ message }) => message)).toEqual([
       "Run accepted",
       "Model call: perch/script",
@@ -119,7 +119,7 @@ describe(operation, () => {
   });
 
   test("404 for what is not there, for other organisations, other agents, and keys of other agents", async () => {
-    const { call, newKey, result } = await withRun();
+    const { call, createKey, result } = await createOrganisationWithRun();
     const mine = { agent_id: "bot", request_id: result.request_id };
     for (const request_id of [
       "req_01h455vb4pex5vsknk084sn02q",
@@ -127,12 +127,12 @@ describe(operation, () => {
       "nonsense",
       "agent_01h455vb4pex5vsknk084sn02q",
     ])
-      expect(refusal(await call(operation, { params: { ...mine, request_id } })).status).toBe(404);
+      expect(expectError(await call(operation, { params: { ...mine, request_id } })).status).toBe(404);
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
-    expect(refusal(await call(operation, { params: { ...mine, agent_id: "other" } })).status).toBe(404);
-    const bound = await newKey({ role: "viewer", agent_id: "other" });
-    expect(refusal(await call(operation, { params: mine }, bound)).status).toBe(404);
-    const stranger = await withRun();
-    expect(refusal(await stranger.call(operation, { params: mine })).status).toBe(404);
+    expect(expectError(await call(operation, { params: { ...mine, agent_id: "other" } })).status).toBe(404);
+    const bound = await createKey({ role: "viewer", agent_id: "other" });
+    expect(expectError(await call(operation, { params: mine }, bound)).status).toBe(404);
+    const outsider = await createOrganisationWithRun();
+    expect(expectError(await outsider.call(operation, { params: mine })).status).toBe(404);
   });
 });

@@ -7,12 +7,12 @@ import type { RunSlots } from "../gate/run-slots.ts";
 import { type EventRequest, EventStream, type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { listLogsOfRun } from "../logs/log-queries.ts";
 import { ApiError, conflict, notFound } from "../platform/api-error.ts";
-import { cappedPage, mostCounted, single } from "../platform/envelopes.ts";
+import { cappedPage, maxCounted, single } from "../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import { appliedPreference, claimRun, newRun, preferredWaitMs } from "./accept-run.ts";
+import { appliedPreference, claimRun, createRunInput, preferredWaitMs } from "./accept-run.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { followRun } from "./follow-run.ts";
 import * as queries from "./invocation-queries.ts";
@@ -32,11 +32,11 @@ interface InvocationDeps {
 
 type RunRef = Pick<RunInput, "organisationId" | "agentId" | "id">;
 
-function answer(id: string, outcome: RunOutcome) {
+function toReply(id: string, outcome: RunOutcome) {
   if (outcome.status === "completed") return single(toResult(id, outcome));
-  const where = { details: [{ field: "request_id", error: toPublicId("request", id) }] };
-  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, where);
-  throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
+  const options = { details: [{ field: "request_id", error: toPublicId("request", id) }] };
+  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, options);
+  throw new ApiError("server_error", `The run failed: ${outcome.error}`, options);
 }
 
 export const invocationHandlers = ({
@@ -61,7 +61,7 @@ export const invocationHandlers = ({
     return row;
   };
 
-  const withTimeline = (row: queries.InvocationRow) =>
+  const toInvocationWithTimeline = (row: queries.InvocationRow) =>
     db.inOrganisation(row.organisation_id, async (trx) =>
       toInvocation(
         row,
@@ -79,40 +79,39 @@ export const invocationHandlers = ({
       leaseSeconds: timeout_seconds + 60,
     });
     if (!full) return;
-    const [whose, most] =
-      full === "agent" ? ["This agent", max_concurrent_runs] : ["This organisation", concurrentRuns];
+    const [owner, max] = full === "agent" ? ["This agent", max_concurrent_runs] : ["This organisation", concurrentRuns];
     throw new ApiError(
       "rate_limited",
-      `${whose} has as many runs under way as it may (${most}). Try again when one has ended.`,
+      `${owner} has as many runs under way as it may (${max}). Try again when one has ended.`,
       { retryAfterSeconds: 1 },
     );
   };
 
-  /** By its id alone: a claim may have outlived its agent, and another have its name now. */
-  const outcomeOf = async ({ organisationId, id }: RunRef): Promise<RunOutcome | undefined> =>
+  /** By id alone: the claim may have outlived its agent, and another agent may have its name now. */
+  const findRunOutcome = async ({ organisationId, id }: RunRef): Promise<RunOutcome | undefined> =>
     toOutcome(await db.inOrganisation(organisationId, (trx) => queries.findInvocation(trx, { organisationId, id })));
 
-  const follow = (run: RunRef, { lastEventId }: EventRequest, headers: Record<string, string>) =>
+  const createEventStream = (run: RunRef, { lastEventId }: EventRequest, headers: Record<string, string>) =>
     new EventStream(headers, (signal) => {
       const findOutcome = async () => {
-        const outcome = await outcomeOf(run);
-        if (outcome) await slots.releaseHere(run.organisationId, run.agentId, run.id);
+        const outcome = await findRunOutcome(run);
+        if (outcome) await slots.releaseLocal(run.organisationId, run.agentId, run.id);
         return outcome;
       };
       return followRun({ streams, findOutcome }, { runId: run.id, lastEventId, signal });
     });
 
-  /** The engine has it: whether it can be seen at once must not decide whether it was accepted. */
-  const showAccepted = (run: RunInput): Promise<unknown> =>
+  /** The engine has accepted the run by now: failing to write its row must not fail the request. */
+  const markRunning = (run: RunInput): Promise<unknown> =>
     db
-      .inOrganisation(run.organisationId, (trx) => queries.showRunning(trx, run))
-      .catch((error: unknown) => logger.warn({ err: error }, "an accepted run cannot be seen yet"));
+      .inOrganisation(run.organisationId, (trx) => queries.insertRunningInvocation(trx, run))
+      .catch((error: unknown) => logger.warn({ err: error, runId: run.id }, "running invocation insert failed"));
 
   const locationOf = (run: RunRef, agentRef: string): string =>
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
 
-  const accepted = async (run: RunInput, agentRef: string, prefer: string | undefined) => {
-    await showAccepted(run);
+  const replyAccepted = async (run: RunInput, agentRef: string, prefer: string | undefined) => {
+    await markRunning(run);
     const request_id = toPublicId("request", run.id);
     const location = locationOf(run, agentRef);
     const applied = appliedPreference(prefer);
@@ -128,7 +127,7 @@ export const invocationHandlers = ({
       await engine.start(run);
       return undefined;
     } catch (error) {
-      // Whoever only joined holds no place.
+      // A request that only joined the run holds no slot.
       if (!joining) await slots.release(run.organisationId, run.agentId, run.id);
       throw error;
     }
@@ -136,41 +135,41 @@ export const invocationHandlers = ({
 
   return {
     "POST /v1/agents/{agent_id}/invoke": async ({ params, body }, context) => {
-      const { caller, repeatable, prefer, events } = context;
+      const { caller, idempotentRequest, prefer, events } = context;
       const agent = await agents.get(context, params.agent_id);
       const chosen = await chooseVersion(serving, context, agent, body.context ?? {});
       const inBackground = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds) === 0;
       const streamed = inBackground || events !== undefined;
-      const run = newRun(newUuid(), Date.now(), agent, chosen, body, streamed, context.trace);
-      const mayStart = async () => {
+      const run = createRunInput(newUuid(), Date.now(), agent, chosen, body, streamed, context.trace);
+      const admitRun = async () => {
         if (agent.status === "paused")
           throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
         await takeSlot(context, run);
       };
       const claimed =
-        repeatable &&
-        (await claimRun(db, caller, run, repeatable, {
-          take: mayStart,
-          giveBack: () => slots.release(run.organisationId, run.agentId, run.id),
+        idempotentRequest &&
+        (await claimRun(db, caller, run, idempotentRequest, {
+          acquire: admitRun,
+          release: () => slots.release(run.organisationId, run.agentId, run.id),
         }));
-      if (!claimed) await mayStart();
+      if (!claimed) await admitRun();
       const id = claimed?.id ?? run.id;
-      const mine = { ...run, id };
-      if (claimed?.replayed) context.replaying();
-      const ended = claimed?.replayed ? await outcomeOf(mine) : undefined;
+      const claimedRun = { ...run, id };
+      if (claimed?.replayed) context.markReplayed();
+      const ended = claimed?.replayed ? await findRunOutcome(claimedRun) : undefined;
       if (events && !inBackground) {
         if (!ended) {
-          await runOnEngine(mine, 0, claimed?.replayed ?? false);
-          await showAccepted(mine);
+          await runOnEngine(claimedRun, 0, claimed?.replayed ?? false);
+          await markRunning(claimedRun);
         }
-        return follow(mine, events, { location: locationOf(mine, params.agent_id) });
+        return createEventStream(claimedRun, events, { location: locationOf(claimedRun, params.agent_id) });
       }
-      if (ended) return answer(id, ended);
+      if (ended) return toReply(id, ended);
       const waitMs = preferredWaitMs(prefer, run.definition.limits.timeout_seconds);
-      const outcome = await runOnEngine(mine, waitMs, claimed?.replayed ?? false);
-      if (!outcome) return accepted(mine, params.agent_id, prefer);
-      await slots.releaseHere(run.organisationId, run.agentId, id);
-      return answer(id, outcome);
+      const outcome = await runOnEngine(claimedRun, waitMs, claimed?.replayed ?? false);
+      if (!outcome) return replyAccepted(claimedRun, params.agent_id, prefer);
+      await slots.releaseLocal(run.organisationId, run.agentId, id);
+      return toReply(id, outcome);
     },
 
     "GET /v1/agents/{agent_id}/invocations": async ({ params, query }, context) => {
@@ -178,21 +177,25 @@ export const invocationHandlers = ({
       const agent = await agents.get(context, params.agent_id);
       return db.inOrganisation(organisationId, async (trx) => {
         const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
-        const total = await queries.countInvocations(trx, organisationId, agent.id, query, mostCounted + 1);
+        const total = await queries.countInvocations(trx, organisationId, agent.id, query, maxCounted + 1);
         return cappedPage(rows.map(toInvocationSummary), query, total);
       });
     },
 
     "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {
       const row = await findInvocation(context, params);
-      if (!context.events) return single(await withTimeline(row));
-      return follow({ organisationId: row.organisation_id, agentId: row.agent_id, id: row.id }, context.events, {});
+      if (!context.events) return single(await toInvocationWithTimeline(row));
+      return createEventStream(
+        { organisationId: row.organisation_id, agentId: row.agent_id, id: row.id },
+        context.events,
+        {},
+      );
     },
 
     "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {
       const { organisation_id: organisationId, id, agent_id: agentId } = await findInvocation(context, params);
       return context.change(async (trx) => {
-        await queries.requestCancel(trx, { organisationId, id });
+        await queries.updateCancelRequested(trx, { organisationId, id });
         const row = await queries.findInvocation(trx, { organisationId, id, agentId });
         if (!row) throw notFound("invocation", params.request_id);
         return single(toInvocation(row, await listLogsOfRun(trx, { organisationId, agentId }, id)));

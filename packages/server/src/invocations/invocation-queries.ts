@@ -1,15 +1,16 @@
 import type { InvocationStatus } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, Invocations } from "../db/generated-rows.ts";
-import { mostMemories, ownerOfRun, rememberedText } from "../memory/memory-rules.ts";
+import { maxMemories, ownerForRun, toExchangeText } from "../memory/memory-rules.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { toPublicId, uuidTime } from "../platform/ids.ts";
 import type { LogLine, QueuedDelivery, RunInput, RunOutcome, Session } from "./run.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
-const placeOf = ({ organisationId, agentId, sessionId }: RunInput) => ({
+const sessionKeyOf = ({ organisationId, agentId, sessionId }: RunInput) => ({
   organisation_id: organisationId,
   agent_id: agentId,
   session_id: sessionId ?? "",
@@ -29,8 +30,8 @@ const newRow = (run: RunInput) => ({
   message: run.message,
 });
 
-/** Makes a run visible while it is under way, and tells whether somebody asked to stop it. Whoever comes first writes the row. */
-export async function showRunning(
+/** Inserts the row of a running run unless it exists, and returns whether cancellation was requested. */
+export async function insertRunningInvocation(
   trx: OrganisationTransaction,
   run: RunInput,
 ): Promise<{ readonly cancelRequested: boolean }> {
@@ -45,27 +46,27 @@ export async function showRunning(
   return { cancelRequested: row.cancel_requested_at !== null };
 }
 
-/** What is remembered of a run; null where its agent does not remember, or there is nothing to. */
+/** The memory to store for a run; null if its agent does not remember runs, or the run did not complete. */
 const memoryOf = (run: RunInput, outcome: RunOutcome) =>
   outcome.status === "completed" && run.definition.memory?.remember
     ? {
-        // One memory for one run: recorded once, it is there once.
+        // The run's id makes it one memory per run.
         id: run.id,
-        owner: ownerOfRun(run.userId),
+        owner: ownerForRun(run.userId),
         session_id: run.sessionId,
         source_id: run.id,
-        content: rememberedText(run.message, outcome.response),
+        content: toExchangeText(run.message, outcome.response),
       }
     : null;
 
-/** The end of a run, written once, in one round trip, and what there is to deliver of it. Not `newly`: it was written before, and that one counts. */
-export async function recordRun(
+/** Writes the end of a run once, in one round trip, and returns its webhook deliveries. Not `inserted`: an earlier record exists and counts. */
+export async function insertRunRecord(
   db: Kysely<DB>,
   run: RunInput,
   outcome: RunOutcome,
   { turn }: Session,
   log: readonly LogLine[],
-): Promise<{ readonly newly: boolean; readonly toDeliver: readonly QueuedDelivery[] }> {
+): Promise<{ readonly inserted: boolean; readonly toDeliver: readonly QueuedDelivery[] }> {
   const record = {
     ...newRow(run),
     turn,
@@ -78,20 +79,20 @@ export async function recordRun(
     duration_ms: outcome.durationMs,
     cost_micros: outcome.costMicros ?? 0,
     memory: memoryOf(run, outcome),
-    most_memories: mostMemories,
+    most_memories: maxMemories,
     told: { request_id: toPublicId("request", run.id), agent_id: toPublicId("agent", run.agentId) },
   };
   const { rows } = await sql<{ newly: boolean; to_deliver: QueuedDelivery[] }>`
     select * from end_run(${JSON.stringify(record)}::jsonb)`.execute(db);
-  return { newly: rows[0]?.newly ?? false, toDeliver: rows[0]?.to_deliver ?? [] };
+  return { inserted: rows[0]?.newly ?? false, toDeliver: rows[0]?.to_deliver ?? [] };
 }
 
-/** More of a session than this no model reads, and no journal should hold. */
-const mostHistoryBytes = 2 * 1024 * 1024;
+/** Bounds what the journal holds and the model reads of a session. */
+const maxHistoryBytes = 2 * 1024 * 1024;
 
-/** What was said in the session before this run, the newest that fits. What an earlier attempt of this very run wrote does not count. */
+/** The session's messages before this run, the newest that fit. Messages written by an earlier attempt of this run are excluded. */
 export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
-  const { organisation_id, agent_id, session_id } = placeOf(run);
+  const { organisation_id, agent_id, session_id } = sessionKeyOf(run);
   const newest = trx
     .selectFrom("session_messages")
     .select(["turn", "place", "role", "content"])
@@ -102,7 +103,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
     .where(sql<boolean>`not is_cleared(organisation_id, agent_id, owner, session_id, accepted_at, written)`)
     .orderBy("turn", "desc")
     .orderBy("place", "desc")
-    .limit(Math.max(run.definition.limits.history_messages, 1));
+    .limit(Math.max(run.definition.limits.max_history_messages, 1));
   const rows = await trx
     .selectFrom(newest.as("newest"))
     .select(["turn", "role"])
@@ -110,7 +111,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
       // The text stays in the database where it would be too much; the turn is needed in any case.
       sql<
         string | null
-      >`case when sum(octet_length(content)) over (order by turn desc, place desc) <= ${mostHistoryBytes} then content end`.as(
+      >`case when sum(octet_length(content)) over (order by turn desc, place desc) <= ${maxHistoryBytes} then content end`.as(
         "content",
       ),
     )
@@ -122,7 +123,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
   );
   return {
     turn: (rows[0]?.turn ?? 0) + 1,
-    history: run.definition.limits.history_messages === 0 ? [] : history.toReversed(),
+    history: run.definition.limits.max_history_messages === 0 ? [] : history.toReversed(),
   };
 }
 
@@ -147,7 +148,7 @@ export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef)
     .executeTakeFirst();
 
 /** Asks a run that is under way to stop. One that has ended stays as it is. */
-export const requestCancel = async (trx: OrganisationTransaction, ref: InvocationRef): Promise<void> => {
+export const updateCancelRequested = async (trx: OrganisationTransaction, ref: InvocationRef): Promise<void> => {
   await trx
     .updateTable("invocations")
     .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
@@ -190,17 +191,10 @@ export const listInvocations = (
     .offset(offset)
     .execute();
 
-/** Counts no further than `most`: the cost must not grow with what is stored. */
-export async function countInvocations(
+export const countInvocations = (
   trx: OrganisationTransaction,
   organisationId: string,
   agentId: string,
   filter: InvocationFilter,
-  most: number,
-): Promise<number> {
-  const row = await trx
-    .selectFrom(filtered(trx, organisationId, agentId, filter).select("id").limit(most).as("some"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+  max: number,
+): Promise<number> => countUpTo(trx, filtered(trx, organisationId, agentId, filter).select("id"), max);

@@ -1,29 +1,35 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { inBackground, invoke, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
+import {
+  createScriptedAgent,
+  invokeAgent,
+  invokeInBackground,
+  invokeOperation,
+  waitForRunRecord,
+} from "../../test/invoking.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const bot = { params: { agent_id: "bot" } };
 const echoBot = { body: { name: "bot", model: "perch/echo" } };
 const hello = { message: "hello" };
 const toolCall = { tool_calls: [{ name: "perch_echo", arguments: { a: 1 } }] };
 
-async function withEcho() {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithEchoAgent() {
+  const organisation = await perch().createOrganisation();
   ok(await organisation.call("POST /v1/agents", echoBot));
   return organisation;
 }
 
-async function withScript(steps: readonly object[], limits = {}) {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, steps, limits);
+async function createOrganisationWithScriptedAgent(steps: readonly object[], limits = {}) {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, steps, limits);
   return organisation;
 }
 
-describe(invoke, () => {
+describe(invokeOperation, () => {
   test("200 with the reply, the request's id, tokens and time", async () => {
     verifies(
       "operations.invoke-agent",
@@ -31,8 +37,8 @@ describe(invoke, () => {
       "invocation.request-id-form",
       "invocation.context-optional",
     );
-    const { call } = await withEcho();
-    const { data } = ok(await call(invoke, { ...bot, body: { message: "hello there" } }));
+    const { call } = await createOrganisationWithEchoAgent();
+    const { data } = ok(await call(invokeOperation, { ...bot, body: { message: "hello there" } }));
     expect(data).toEqual({
       response: "hello there",
       request_id: expect.stringMatching(/^req_[0-7][0-9a-z]{25}$/),
@@ -43,8 +49,8 @@ describe(invoke, () => {
 
   test("400 names the missing message", async () => {
     verifies("invocation.message-required");
-    const { call } = await withEcho();
-    const error = refusal(await call(invoke, { ...bot, body: {} as never }));
+    const { call } = await createOrganisationWithEchoAgent();
+    const error = expectError(await call(invokeOperation, { ...bot, body: {} as never }));
     expect(error).toMatchObject({
       status: 400,
       code: "invalid_request",
@@ -54,27 +60,27 @@ describe(invoke, () => {
 
   test("takes a message of 256 KiB, and no larger one: bytes count, not characters", async () => {
     verifies("limits.message-size");
-    const { call, adminKey } = await withEcho();
+    const { call, adminKey } = await createOrganisationWithEchoAgent();
     const largest = "é".repeat(128 * 1024);
-    expect((await invokeAt(perch(), adminKey, { message: largest })).data.response).toBe(largest);
-    const error = refusal(await call(invoke, { ...bot, body: { message: `${largest}x` } }));
+    expect((await invokeAgent(perch(), adminKey, { message: largest })).data.response).toBe(largest);
+    const error = expectError(await call(invokeOperation, { ...bot, body: { message: `${largest}x` } }));
     expect(error).toMatchObject({ status: 400, details: [{ field: "message", error: "Larger than 256 KiB" }] });
-    expect(refusal(await call(invoke, { ...bot, body: { message: "" } })).status).toBe(400);
+    expect(expectError(await call(invokeOperation, { ...bot, body: { message: "" } })).status).toBe(400);
   });
 
   test("context takes user_id, session_id and environment; the record shows them", async () => {
     verifies("invocation.context-keys");
-    const organisation = await withEcho();
+    const organisation = await createOrganisationWithEchoAgent();
     const context = { user_id: "ada", session_id: "s / 1?é", environment: "staging" };
-    const { data } = await invokeAt(perch(), organisation.adminKey, { ...hello, context });
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({ ...context, status: "completed" });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { ...hello, context });
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({ ...context, status: "completed" });
   });
 
   test("400 for a context beyond 16 KiB, an unknown key in it, or a value that is no text", async () => {
     verifies("limits.context-size");
-    const { call } = await withEcho();
+    const { call } = await createOrganisationWithEchoAgent();
     const refused = async (context: object) =>
-      refusal(await call(invoke, { ...bot, body: { ...hello, context: context as never } }));
+      expectError(await call(invokeOperation, { ...bot, body: { ...hello, context: context as never } }));
     expect(await refused({ user_id: "x".repeat(16 * 1024) })).toMatchObject({
       status: 400,
       details: [{ field: "context.user_id" }, { field: "context", error: "Larger than 16 KiB" }],
@@ -87,58 +93,61 @@ describe(invoke, () => {
   });
 
   test("runs in production unless the context names another environment", async () => {
-    const organisation = await withEcho();
-    const { data } = await invokeAt(perch(), organisation.adminKey, hello);
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({ environment: "production" });
+    const organisation = await createOrganisationWithEchoAgent();
+    const { data } = await invokeAgent(perch(), organisation.adminKey, hello);
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({ environment: "production" });
   });
 
   test("404 for an agent that is not there, of another organisation, or beyond the key's own", async () => {
-    const { call, newKey } = await withEcho();
+    const { call, createKey } = await createOrganisationWithEchoAgent();
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
     const other = { params: { agent_id: "other" }, body: hello };
-    expect(refusal(await call(invoke, { params: { agent_id: "nobody" }, body: hello })).status).toBe(404);
-    const stranger = await perch().newOrganisation();
-    expect(refusal(await stranger.call(invoke, { ...bot, body: hello })).status).toBe(404);
-    const bound = await newKey({ role: "developer", agent_id: "bot" });
-    expect(ok(await call(invoke, { ...bot, body: hello }, bound)).data.response).toBe("hello");
-    expect(refusal(await call(invoke, other, bound)).status).toBe(404);
+    expect(expectError(await call(invokeOperation, { params: { agent_id: "nobody" }, body: hello })).status).toBe(404);
+    const outsider = await perch().createOrganisation();
+    expect(expectError(await outsider.call(invokeOperation, { ...bot, body: hello })).status).toBe(404);
+    const bound = await createKey({ role: "developer", agent_id: "bot" });
+    expect(ok(await call(invokeOperation, { ...bot, body: hello }, bound)).data.response).toBe("hello");
+    expect(expectError(await call(invokeOperation, other, bound)).status).toBe(404);
   });
 
   test("needs write", async () => {
     verifies("permissions.invoke");
-    const { call, newKey } = await withEcho();
-    const reader = await newKey({ permissions: ["read"] });
-    expect(refusal(await call(invoke, { ...bot, body: hello }, reader)).status).toBe(403);
-    const writer = await newKey({ permissions: ["write"] });
-    expect(ok(await call(invoke, { ...bot, body: hello }, writer)).data.response).toBe("hello");
+    const { call, createKey } = await createOrganisationWithEchoAgent();
+    const reader = await createKey({ permissions: ["read"] });
+    expect(expectError(await call(invokeOperation, { ...bot, body: hello }, reader)).status).toBe(403);
+    const writer = await createKey({ permissions: ["write"] });
+    expect(ok(await call(invokeOperation, { ...bot, body: hello }, writer)).data.response).toBe("hello");
   });
 
   test("409 while the agent is paused; a run that is under way finishes", async () => {
     verifies("agent.paused-refuses-invoke");
-    const { call, adminKey } = await withScript([{ ...toolCall, delay_ms: 800 }, { reply: "done" }]);
-    const running = invokeAt(perch(), adminKey, hello);
+    const { call, adminKey } = await createOrganisationWithScriptedAgent([
+      { ...toolCall, delay_ms: 800 },
+      { reply: "done" },
+    ]);
+    const running = invokeAgent(perch(), adminKey, hello);
     await new Promise((resolve) => setTimeout(resolve, 300));
     ok(await call("POST /v1/agents/{agent_id}/pause", bot));
-    expect(refusal(await call(invoke, { ...bot, body: hello }))).toMatchObject({
+    expect(expectError(await call(invokeOperation, { ...bot, body: hello }))).toMatchObject({
       status: 409,
       code: "conflict",
       message: 'The agent "bot" is paused. Resume it first.',
     });
     expect((await running).data.response).toBe("done");
     ok(await call("POST /v1/agents/{agent_id}/resume", bot));
-    expect(ok(await call(invoke, { ...bot, body: hello })).data.response).toBe("done");
+    expect(ok(await call(invokeOperation, { ...bot, body: hello })).data.response).toBe("done");
   });
 
   test("tools are called between steps, and tokens are summed over them", async () => {
     verifies("agent.built-in-models");
-    const organisation = await withScript([
+    const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, tokens: 5 },
       { ...toolCall, tokens: 7 },
       { reply: "{message}!", tokens: 11 },
     ]);
-    const { data } = await invokeAt(perch(), organisation.adminKey, hello);
+    const { data } = await invokeAgent(perch(), organisation.adminKey, hello);
     expect(data).toMatchObject({ response: "hello!", tokens_used: 23 });
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({
       status: "completed",
       steps: 3,
       tokens_used: 23,
@@ -150,8 +159,8 @@ describe(invoke, () => {
 describe("Prefer", () => {
   test("respond-async: 202 at once with a Location to read the result from", async () => {
     verifies("invocation.background");
-    const organisation = await withScript([{ reply: "late", delay_ms: 700 }]);
-    const { status, data, headers } = await invokeAt(perch(), organisation.adminKey, hello, {
+    const organisation = await createOrganisationWithScriptedAgent([{ reply: "late", delay_ms: 700 }]);
+    const { status, data, headers } = await invokeAgent(perch(), organisation.adminKey, hello, {
       headers: { prefer: "respond-async" },
     });
     expect(status).toBe(202);
@@ -162,36 +171,44 @@ describe("Prefer", () => {
       headers: { authorization: `Bearer ${organisation.adminKey}` },
     });
     expect(((await read.json()) as { data: object }).data).toMatchObject({ status: "running", response: null });
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({ status: "completed", response: "late" });
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({
+      status: "completed",
+      response: "late",
+    });
   });
 
   test("wait=1: 202 after a second, and the run goes on; a quick run answers 200", async () => {
-    const organisation = await withScript([
+    const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, delay_ms: 1300 },
       { reply: "late", delay_ms: 200 },
     ]);
     const startedAt = performance.now();
-    const { status, data } = await invokeAt(perch(), organisation.adminKey, hello, { headers: { prefer: "wait=1" } });
+    const { status, data } = await invokeAgent(perch(), organisation.adminKey, hello, {
+      headers: { prefer: "wait=1" },
+    });
     expect(status).toBe(202);
     expect(performance.now() - startedAt).toBeGreaterThan(990);
-    expect(await recordOf(organisation, data.request_id)).toMatchObject({ status: "completed", response: "late" });
-    const quick = await withEcho();
-    expect((await invokeAt(perch(), quick.adminKey, hello, { headers: { prefer: "wait=5" } })).status).toBe(200);
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({
+      status: "completed",
+      response: "late",
+    });
+    const quick = await createOrganisationWithEchoAgent();
+    expect((await invokeAgent(perch(), quick.adminKey, hello, { headers: { prefer: "wait=5" } })).status).toBe(200);
   });
 });
 
 describe("a run that fails", () => {
   test("500 with what the model said and where the record is, which says the same", async () => {
-    const organisation = await withScript([
+    const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, tokens: 3 },
-      { reply: "No such flight.", fail: "for good" },
+      { reply: "No such flight.", fail: "permanent" },
     ]);
-    const { status, error } = await invokeAt(perch(), organisation.adminKey, hello);
+    const { status, error } = await invokeAgent(perch(), organisation.adminKey, hello);
     expect(status).toBe(500);
     expect(error).toMatchObject({ code: "server_error", message: "The run failed: No such flight." });
     const [detail] = error.details ?? [];
     expect(detail).toEqual({ field: "request_id", error: expect.stringMatching(/^req_/) });
-    expect(await recordOf(organisation, detail?.error ?? "")).toMatchObject({
+    expect(await waitForRunRecord(organisation, detail?.error ?? "")).toMatchObject({
       status: "failed",
       error: "No such flight.",
       response: null,
@@ -200,9 +217,9 @@ describe("a run that fails", () => {
   });
 
   test("names the models there are when the agent's is not one of them", async () => {
-    const { call, adminKey } = await perch().newOrganisation();
+    const { call, adminKey } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "nobody/gpt" } }));
-    const { status, error } = await invokeAt(perch(), adminKey, hello);
+    const { status, error } = await invokeAgent(perch(), adminKey, hello);
     expect(status).toBe(500);
     expect(error.message).toContain(
       "There is no model nobody/gpt here. Use one of perch/echo, perch/script, or add a provider",
@@ -224,11 +241,11 @@ describe("a run that fails", () => {
     ],
   ])("ends at its limit %j, and names it", async (limits, steps, message) => {
     verifies("limits.invocation-timeout");
-    const organisation = await withScript(steps, limits);
-    const { status, error } = await invokeAt(perch(), organisation.adminKey, hello);
+    const organisation = await createOrganisationWithScriptedAgent(steps, limits);
+    const { status, error } = await invokeAgent(perch(), organisation.adminKey, hello);
     expect(status).toBe(500);
     expect(error.message).toBe(`The run failed: ${message}`);
-    expect(await recordOf(organisation, error.details?.[0]?.error ?? "")).toMatchObject({
+    expect(await waitForRunRecord(organisation, error.details?.[0]?.error ?? "")).toMatchObject({
       status: "failed",
       error: message,
     });
@@ -237,38 +254,46 @@ describe("a run that fails", () => {
 
 describe("runs at the same time", () => {
   test("429 beyond the agent's max_concurrent_runs; a run that ends makes room", async () => {
-    const organisation = await withScript([{ reply: "ok", delay_ms: 700 }], { max_concurrent_runs: 2 });
+    const organisation = await createOrganisationWithScriptedAgent([{ reply: "ok", delay_ms: 700 }], {
+      max_concurrent_runs: 2,
+    });
     const { call, adminKey } = organisation;
-    const running = [await inBackground(perch(), adminKey, hello), await inBackground(perch(), adminKey, hello)];
-    expect(refusal(await call(invoke, { ...bot, body: hello }))).toMatchObject({
+    const running = [
+      await invokeInBackground(perch(), adminKey, hello),
+      await invokeInBackground(perch(), adminKey, hello),
+    ];
+    expect(expectError(await call(invokeOperation, { ...bot, body: hello }))).toMatchObject({
       status: 429,
       code: "rate_limited",
       message: "This agent has as many runs under way as it may (2). Try again when one has ended.",
       retry_after: 1,
     });
-    for (const id of running) await recordOf(organisation, id);
-    expect(ok(await call(invoke, { ...bot, body: hello })).data.response).toBe("ok");
+    for (const id of running) await waitForRunRecord(organisation, id);
+    expect(ok(await call(invokeOperation, { ...bot, body: hello })).data.response).toBe("ok");
   });
 
   test("429 beyond what the organisation's tier allows, over all agents", async () => {
-    const organisation = await perch().newOrganisation("free");
+    const organisation = await perch().createOrganisation("free");
     const { call, adminKey } = organisation;
-    for (const name of ["bot", "two"]) await scripted(organisation, [{ reply: "ok", delay_ms: 1500 }], {}, name);
+    for (const name of ["bot", "two"])
+      await createScriptedAgent(organisation, [{ reply: "ok", delay_ms: 1500 }], {}, name);
     const agents = Array.from({ length: 20 }, (_, i) => (i % 2 ? "bot" : "two"));
-    await Promise.all(agents.map((agent) => inBackground(perch(), adminKey, hello, { agent })));
-    expect(refusal(await call(invoke, { ...bot, body: hello }))).toMatchObject({
+    await Promise.all(agents.map((agent) => invokeInBackground(perch(), adminKey, hello, { agent })));
+    expect(expectError(await call(invokeOperation, { ...bot, body: hello }))).toMatchObject({
       status: 429,
       message: "This organisation has as many runs under way as it may (20). Try again when one has ended.",
     });
   });
 
   test("a refused run leaves nothing behind: repeated with its Idempotency-Key it is refused again", async () => {
-    const organisation = await withScript([{ reply: "ok", delay_ms: 1000 }], { max_concurrent_runs: 1 });
-    const running = await inBackground(perch(), organisation.adminKey, hello);
-    const again = () => invokeAt(perch(), organisation.adminKey, hello, { headers: { "idempotency-key": "k" } });
+    const organisation = await createOrganisationWithScriptedAgent([{ reply: "ok", delay_ms: 1000 }], {
+      max_concurrent_runs: 1,
+    });
+    const running = await invokeInBackground(perch(), organisation.adminKey, hello);
+    const again = () => invokeAgent(perch(), organisation.adminKey, hello, { headers: { "idempotency-key": "k" } });
     expect((await again()).status).toBe(429);
     expect((await again()).status).toBe(429);
-    await recordOf(organisation, running);
+    await waitForRunRecord(organisation, running);
     const { status, headers } = await again();
     expect({ status, replayed: headers.get("idempotent-replayed") }).toEqual({ status: 200, replayed: null });
   });

@@ -2,33 +2,39 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
-import { type Node, type Organisation, usePerch } from "../../test/harness.ts";
-import { type Invoked, inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
-import { lastSaid, startScriptServer } from "../../test/script-server.ts";
+import { type ApiNode, type Organisation, usePerch } from "../../test/harness.ts";
+import {
+  createScriptedAgent,
+  type InvokeResponse,
+  invokeAgent,
+  invokeInBackground,
+  waitForRunRecord,
+} from "../../test/invoking.ts";
+import { lastUserMessage, startScriptServer } from "../../test/script-server.ts";
 
 /** A message is the name of what the model does with it. */
 const script = await startScriptServer((call) => {
-  const message = lastSaid(call);
-  if (message.startsWith("fail")) return { reply: "No.", fail: "for good" };
+  const message = lastUserMessage(call);
+  if (message.startsWith("fail")) return { reply: "No.", fail: "permanent" };
   return { reply: `answer ${script.calls.length}`, delay_ms: message.startsWith("slow") ? 1500 : 100 };
 });
-const perch = usePerch({ scriptUrl: script.url, valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
-let other: Node;
+const perch = usePerch({ scriptModelUrl: script.url, valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
+let other: ApiNode;
 beforeAll(async () => {
-  other = await perch().addNode();
+  other = await perch().addApiNode();
 });
 afterAll(() => script.close());
 
-async function withBot(): Promise<Organisation> {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation);
+async function createOrganisationWithAgent(): Promise<Organisation> {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation);
   return organisation;
 }
 
-const keyed = (node: Node, apiKey: string, message: string, key = "once", given = {}): Promise<Invoked> =>
-  invokeAt(node, apiKey, { message }, { headers: { "idempotency-key": key }, ...given });
-const replayed = ({ headers }: Invoked): boolean => headers.get("idempotent-replayed") === "true";
-const modelCalls = (message: string): number => script.calls.filter((call) => lastSaid(call) === message).length;
+const keyed = (node: ApiNode, apiKey: string, message: string, key = "once", given = {}): Promise<InvokeResponse> =>
+  invokeAgent(node, apiKey, { message }, { headers: { "idempotency-key": key }, ...given });
+const replayed = ({ headers }: InvokeResponse): boolean => headers.get("idempotent-replayed") === "true";
+const modelCalls = (message: string): number => script.calls.filter((call) => lastUserMessage(call) === message).length;
 
 const recordedRuns = (message: string): Promise<number> =>
   withClient(perch().database.adminUrl, async (client) => {
@@ -41,7 +47,7 @@ const recordedRuns = (message: string): Promise<number> =>
 describe("an Idempotency-Key on invoke", () => {
   test("50 identical requests at once over two nodes: one run, 50 equal answers, one of them the first", async () => {
     verifies("idempotency.in-flight", "idempotency.replay");
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => keyed(i % 2 ? other : perch(), adminKey, "fifty at once")),
     );
@@ -52,9 +58,9 @@ describe("an Idempotency-Key on invoke", () => {
     expect(await recordedRuns("fifty at once")).toBe(1);
   });
 
-  test("twenty at once take one place: they join where the agent may run once at a time", async () => {
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [], { max_concurrent_runs: 1 });
+  test("twenty at once take one slot: they join where the agent may run once at a time", async () => {
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [], { max_concurrent_runs: 1 });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => keyed(i % 2 ? other : perch(), organisation.adminKey, "one place")),
     );
@@ -63,7 +69,7 @@ describe("an Idempotency-Key on invoke", () => {
   });
 
   test("another body is 409 at once, on any node, while the first is running", async () => {
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const first = keyed(perch(), adminKey, "slow and first");
     await expect.poll(() => modelCalls("slow and first")).toBe(1);
     const startedAt = performance.now();
@@ -79,19 +85,19 @@ describe("an Idempotency-Key on invoke", () => {
 
   test("another API key is 409: the answer is the first one's alone", async () => {
     verifies("idempotency.scope");
-    const { adminKey, newKey } = await withBot();
-    const second = await newKey({ role: "developer" });
+    const { adminKey, createKey } = await createOrganisationWithAgent();
+    const second = await createKey({ role: "developer" });
     expect((await keyed(perch(), adminKey, "mine")).status).toBe(200);
     expect(await keyed(perch(), second, "mine")).toMatchObject({ status: 409, error: { code: "conflict" } });
   });
 
   test("another organisation or agent has keys of its own", async () => {
-    const one = await withBot();
-    await scripted(one, [], {}, "second");
-    const two = await withBot();
+    const one = await createOrganisationWithAgent();
+    await createScriptedAgent(one, [], {}, "second");
+    const two = await createOrganisationWithAgent();
     expect(replayed(await keyed(perch(), one.adminKey, "shared key"))).toBe(false);
     expect(replayed(await keyed(perch(), two.adminKey, "shared key"))).toBe(false);
-    const { status, headers } = await invokeAt(
+    const { status, headers } = await invokeAgent(
       perch(),
       one.adminKey,
       { message: "shared key" },
@@ -102,7 +108,7 @@ describe("an Idempotency-Key on invoke", () => {
   });
 
   test("after the run a replay comes from the record, also while the agent is paused", async () => {
-    const { adminKey, call } = await withBot();
+    const { adminKey, call } = await createOrganisationWithAgent();
     const first = await keyed(perch(), adminKey, "kept");
     ok(await call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "bot" } }));
     await withClient(perch().database.adminUrl, (client) =>
@@ -115,7 +121,7 @@ describe("an Idempotency-Key on invoke", () => {
   });
 
   test("a failed run gives the same failure again, and is not run again", async () => {
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const first = await keyed(perch(), adminKey, "fail for good");
     expect(first).toMatchObject({ status: 500, error: { message: "The run failed: No." } });
     const again = await keyed(other, adminKey, "fail for good");
@@ -124,21 +130,21 @@ describe("an Idempotency-Key on invoke", () => {
   });
 
   test("joins a run that was started in the background", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const headers = { "idempotency-key": "once" };
-    const id = await inBackground(perch(), organisation.adminKey, { message: "slow background" }, { headers });
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "slow background" }, { headers });
     const joined = await keyed(other, organisation.adminKey, "slow background");
     expect([joined.status, joined.data.request_id, replayed(joined)]).toEqual([200, id, true]);
-    expect((await recordOf(organisation, id)).response).toBe(joined.data.response);
+    expect((await waitForRunRecord(organisation, id)).response).toBe(joined.data.response);
     expect(modelCalls("slow background")).toBe(1);
   });
 
   test("refusals are not kept: the agent missing, then paused, then invoked", async () => {
     verifies("idempotency.failures-not-kept");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { adminKey, call } = organisation;
     expect((await keyed(perch(), adminKey, "refused")).status).toBe(404);
-    await scripted(organisation);
+    await createScriptedAgent(organisation);
     ok(await call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "bot" } }));
     expect((await keyed(perch(), adminKey, "refused")).status).toBe(409);
     ok(await call("POST /v1/agents/{agent_id}/resume", { params: { agent_id: "bot" } }));
@@ -148,7 +154,7 @@ describe("an Idempotency-Key on invoke", () => {
 
   test("is forgotten after 24 hours", async () => {
     verifies("idempotency.valid-24-hours");
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const age = (interval: string) =>
       withClient(perch().database.adminUrl, (client) =>
         client.query(`update invocation_claims set created_at = created_at - interval '${interval}'`),

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, scripted } from "../../test/invoking.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground } from "../../test/invoking.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
-const perch = usePerch({}, { runs: true });
+const perch = usePerch({}, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/invocations";
 const params = { agent_id: "bot" };
 
-async function withRuns(contexts: readonly object[]) {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, [{ reply: "ok" }]);
+async function createOrganisationWithRuns(contexts: readonly object[]) {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, [{ reply: "ok" }]);
   const ids: string[] = [];
   for (const context of contexts) {
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello", context });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello", context });
     ids.push(data.request_id);
     await sleep(2);
   }
@@ -27,7 +27,7 @@ const listed = async ({ call }: Organisation, query: object = {}): Promise<strin
 
 describe(operation, () => {
   test("newest first, each with how it went, and without what was said", async () => {
-    const organisation = await withRuns([{ user_id: "ada" }, {}]);
+    const organisation = await createOrganisationWithRuns([{ user_id: "ada" }, {}]);
     const { data, pagination } = ok(await organisation.call(operation, { params, query: {} }));
     expect(data.map(({ request_id }) => request_id)).toEqual(organisation.ids.toReversed());
     expect(data[1]).toEqual({
@@ -50,7 +50,7 @@ describe(operation, () => {
   });
 
   test("pages, with the exact total", async () => {
-    const organisation = await withRuns(Array.from({ length: 5 }, () => ({})));
+    const organisation = await createOrganisationWithRuns(Array.from({ length: 5 }, () => ({})));
     const newest = organisation.ids.toReversed();
     const page = (limit: number, offset: number) =>
       organisation.call(operation, { params, query: { limit, offset } }).then(ok);
@@ -62,7 +62,11 @@ describe(operation, () => {
   });
 
   test("filters by session, environment and time", async () => {
-    const organisation = await withRuns([{ session_id: "s" }, { environment: "staging" }, { session_id: "s" }]);
+    const organisation = await createOrganisationWithRuns([
+      { session_id: "s" },
+      { environment: "staging" },
+      { session_id: "s" },
+    ]);
     const [first = "", second = "", third = ""] = organisation.ids;
     expect(await listed(organisation, { session_id: "s" })).toEqual([third, first]);
     expect(await listed(organisation, { environment: "staging" })).toEqual([second]);
@@ -75,30 +79,30 @@ describe(operation, () => {
   });
 
   test("filters by status: running while it runs, then completed or failed", async () => {
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "ok", delay_ms: 600 }]);
-    const slow = await inBackground(perch(), organisation.adminKey, { message: "x" });
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "ok", delay_ms: 600 }]);
+    const slow = await invokeInBackground(perch(), organisation.adminKey, { message: "x" });
     expect(await listed(organisation, { status: "running" })).toEqual([slow]);
     expect(await listed(organisation, { status: "completed" })).toEqual([]);
     await expect.poll(() => listed(organisation, { status: "completed" })).toEqual([slow]);
     expect(await listed(organisation, { status: "running" })).toEqual([]);
     const failing = { model: "nobody/gpt" };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params, body: failing }));
-    const { error } = await invokeAt(perch(), organisation.adminKey, { message: "x" });
+    const { error } = await invokeAgent(perch(), organisation.adminKey, { message: "x" });
     expect(await listed(organisation, { status: "failed" })).toEqual([error.details?.[0]?.error]);
   });
 
   test("a run that somebody waits for is listed too, when it takes a while", async () => {
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "ok", delay_ms: 1500 }]);
-    const waiting = invokeAt(perch(), organisation.adminKey, { message: "x" });
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "ok", delay_ms: 1500 }]);
+    const waiting = invokeAgent(perch(), organisation.adminKey, { message: "x" });
     await expect.poll(() => listed(organisation, { status: "running" })).toHaveLength(1);
     const [running] = await listed(organisation);
     expect((await waiting).data.request_id).toBe(running);
   });
 
   test("counts up to 10,000, then says that there are more", async () => {
-    const { id, call } = await withRuns([]);
+    const { id, call } = await createOrganisationWithRuns([]);
     const agent = ok(await call("GET /v1/agents/{agent_id}", { params })).data.id;
     const insert = (count: number) =>
       withClient(perch().database.adminUrl, (client) =>
@@ -118,19 +122,19 @@ describe(operation, () => {
   test.each([{ status: "done" }, { start_time: "yesterday" }, { end_time: "2026-01-01" }, { user: "ada" }])(
     "400 for %j",
     async (query) => {
-      const { call } = await withRuns([]);
-      const error = refusal(await call(operation, { params, query: query as never }));
+      const { call } = await createOrganisationWithRuns([]);
+      const error = expectError(await call(operation, { params, query: query as never }));
       expect(error).toMatchObject({ status: 400, details: [{ field: Object.keys(query)[0] }] });
     },
   );
 
   test("404 hides agents of other organisations, and agents beyond the key's own", async () => {
-    const { call, newKey } = await withRuns([{}]);
+    const { call, createKey } = await createOrganisationWithRuns([{}]);
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
-    const bound = await newKey({ role: "viewer", agent_id: "other" });
-    expect(refusal(await call(operation, { params, query: {} }, bound)).status).toBe(404);
-    const stranger = await perch().newOrganisation();
-    expect(refusal(await stranger.call(operation, { params, query: {} })).status).toBe(404);
+    const bound = await createKey({ role: "viewer", agent_id: "other" });
+    expect(expectError(await call(operation, { params, query: {} }, bound)).status).toBe(404);
+    const stranger = await perch().createOrganisation();
+    expect(expectError(await stranger.call(operation, { params, query: {} })).status).toBe(404);
     expect(ok(await call(operation, { params: { agent_id: "other" }, query: {} }, bound)).data).toEqual([]);
   });
 });

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { invokeAt } from "../../test/invoking.ts";
+import { invokeAgent } from "../../test/invoking.ts";
 import type { ModelAnswer } from "../../test/model-servers/model-server.ts";
-import { lastSaid, startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { providerSecret, withProvider } from "../../test/providing.ts";
+import { lastUserMessage, startOpenAiServer } from "../../test/model-servers/openai-server.ts";
+import { createModelProvider, providerSecret } from "../../test/providing.ts";
 
-const callsOf = (message: string) => server.calls.filter((call) => lastSaid(call) === message);
+const callsOf = (message: string) => server.calls.filter((call) => lastUserMessage(call) === message);
 const refusals: Record<string, ModelAnswer> = {
   throttled: { status: 429, headers: { "retry-after": "1" }, body: { error: { message: "slow down" } } },
   overloaded: { status: 503, body: {} },
@@ -16,7 +16,7 @@ const refusals: Record<string, ModelAnswer> = {
   nonsense: { behaviour: "malformed" },
 };
 const server = await startOpenAiServer((call) => {
-  const message = lastSaid(call);
+  const message = lastUserMessage(call);
   const refusal = refusals[message];
   if (refusal && callsOf(message).length === 1) return refusal;
   if (message === "never" || call.body.model === "broken") return { status: 500, body: {} };
@@ -28,21 +28,25 @@ afterAll(() => server.close());
 
 const installed = { type: "openai-compatible" as const, baseUrl: server.url, apiKey: providerSecret, models: [] };
 const perch = usePerch(
-  { outboundPrivateRanges: ["127.0.0.0/8"], modelSilenceSeconds: 1, providers: [{ ...installed, name: "local" }] },
-  { runs: true },
+  {
+    outboundAllowedPrivateRanges: ["127.0.0.0/8"],
+    modelIdleTimeoutSeconds: 1,
+    providers: [{ ...installed, name: "local" }],
+  },
+  { withWorker: true },
 );
 
-async function withBot(definition: object) {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgent(definition: object) {
+  const organisation = await perch().createOrganisation();
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "acme/small", ...definition } }));
   return organisation;
 }
 
 describe("an agent on a provider's model", () => {
   test("answers, and counts what the provider counts", async () => {
-    const organisation = await withBot({ instructions: "Be kind.", temperature: 0.5 });
-    await withProvider(organisation, server.url);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const organisation = await createOrganisationWithAgent({ instructions: "Be kind.", temperature: 0.5 });
+    await createModelProvider(organisation, server.url);
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
     expect(data).toMatchObject({ response: "small says hello", tokens_used: 42 });
     const [call] = callsOf("hello");
     expect(call?.headers.authorization).toBe(`Bearer ${providerSecret}`);
@@ -54,14 +58,14 @@ describe("an agent on a provider's model", () => {
   });
 
   test("a provider of the server's serves every organisation", async () => {
-    const { adminKey } = await withBot({ model: "local/large" });
-    expect((await invokeAt(perch(), adminKey, { message: "hi" })).data.response).toBe("large says hi");
+    const { adminKey } = await createOrganisationWithAgent({ model: "local/large" });
+    expect((await invokeAgent(perch(), adminKey, { message: "hi" })).data.response).toBe("large says hi");
   });
 
   test("a provider that is changed or removed counts from the next call on", async () => {
-    const organisation = await withBot({});
-    await withProvider(organisation, server.url, { models: ["other"] });
-    const ask = async () => (await invokeAt(perch(), organisation.adminKey, { message: "again" })).error?.message;
+    const organisation = await createOrganisationWithAgent({});
+    await createModelProvider(organisation, server.url, { models: ["other"] });
+    const ask = async () => (await invokeAgent(perch(), organisation.adminKey, { message: "again" })).error?.message;
     expect(await ask()).toContain("There is no model acme/small here.");
     const params = { provider_name: "acme" };
     ok(await organisation.call("PATCH /v1/providers/{provider_name}", { params, body: { models: ["small"] } }));
@@ -71,10 +75,10 @@ describe("an agent on a provider's model", () => {
   });
 
   test("another organisation's provider is as good as none", async () => {
-    const theirs = await withBot({});
-    await withProvider(theirs, server.url);
-    const { adminKey } = await withBot({});
-    expect((await invokeAt(perch(), adminKey, { message: "mine?" })).error.message).toContain(
+    const theirs = await createOrganisationWithAgent({});
+    await createModelProvider(theirs, server.url);
+    const { adminKey } = await createOrganisationWithAgent({});
+    expect((await invokeAgent(perch(), adminKey, { message: "mine?" })).error.message).toContain(
       "There is no model acme/small",
     );
     expect(callsOf("mine?")).toEqual([]);
@@ -84,9 +88,9 @@ describe("an agent on a provider's model", () => {
 describe("a provider that fails", () => {
   test.each(Object.keys(refusals))("%s once: the call is made again, and the run completes", async (message) => {
     verifies("models.failures");
-    const { adminKey } = await withBot({ model: "local/small" });
+    const { adminKey } = await createOrganisationWithAgent({ model: "local/small" });
     const startedAt = performance.now();
-    const { data } = await invokeAt(perch(), adminKey, { message });
+    const { data } = await invokeAgent(perch(), adminKey, { message });
     expect(data.response).toBe(`small says ${message}`);
     expect(callsOf(message)).toHaveLength(2);
     if (message === "throttled") expect(performance.now() - startedAt).toBeGreaterThan(990);
@@ -94,11 +98,11 @@ describe("a provider that fails", () => {
 
   test("the fallbacks are asked in order, a refusing one once and a failing one three times", async () => {
     verifies("agent.run-steps", "models.failures");
-    const { adminKey } = await withBot({
+    const { adminKey } = await createOrganisationWithAgent({
       model: "local/refusing",
       fallback_models: ["local/broken", "nobody/x", "local/good"],
     });
-    const { data } = await invokeAt(perch(), adminKey, { message: "anybody?" });
+    const { data } = await invokeAgent(perch(), adminKey, { message: "anybody?" });
     expect(data.response).toBe("good says anybody?");
     expect(callsOf("anybody?").map(({ body }) => body.model)).toEqual([
       "refusing",
@@ -111,26 +115,26 @@ describe("a provider that fails", () => {
 
   test("a refusal ends the run with what the provider says, without the key it says it with", async () => {
     verifies("models.secret-never-shown");
-    const { adminKey } = await withBot({ model: "local/refusing" });
-    const { status, error } = await invokeAt(perch(), adminKey, { message: "please" });
+    const { adminKey } = await createOrganisationWithAgent({ model: "local/refusing" });
+    const { status, error } = await invokeAgent(perch(), adminKey, { message: "please" });
     expect(status).toBe(500);
     expect(error.message).toContain("I refuse [hidden]");
     expect(callsOf("please")).toHaveLength(1);
   });
 
-  test("a wrong key ends the run and says where to mend it", async () => {
-    const organisation = await withBot({});
-    await withProvider(organisation, server.url);
+  test("a wrong key ends the run and says where to fix it", async () => {
+    const organisation = await createOrganisationWithAgent({});
+    await createModelProvider(organisation, server.url);
     const params = { provider_name: "acme" };
     ok(await organisation.call("PATCH /v1/providers/{provider_name}", { params, body: { api_key: "sk-wrong" } }));
-    const { error } = await invokeAt(perch(), organisation.adminKey, { message: "let me in" });
+    const { error } = await invokeAgent(perch(), organisation.adminKey, { message: "let me in" });
     expect(error.message).toContain("PATCH /v1/providers/acme");
   });
 
-  test("one that never recovers costs the run its time, not more, and the last failure is told", async () => {
-    const { adminKey } = await withBot({ model: "local/small", limits: { timeout_seconds: 2 } });
+  test("one that never recovers costs the run its time, not more, and the last failure is reported", async () => {
+    const { adminKey } = await createOrganisationWithAgent({ model: "local/small", limits: { timeout_seconds: 2 } });
     const startedAt = performance.now();
-    const { error } = await invokeAt(perch(), adminKey, { message: "never" });
+    const { error } = await invokeAgent(perch(), adminKey, { message: "never" });
     expect(performance.now() - startedAt).toBeLessThan(3500);
     expect(error.message).toContain("local/small failed (500)");
     expect(error.message).toContain("limits.timeout_seconds");
@@ -139,8 +143,8 @@ describe("a provider that fails", () => {
 
 test("an organisation's provider cannot be at a private address that the operator does not allow", async () => {
   verifies("outbound.guarded");
-  const organisation = await withBot({});
-  await withProvider(organisation, "http://169.254.169.254/v1");
-  const { error } = await invokeAt(perch(), organisation.adminKey, { message: "metadata?" });
-  expect(error.message).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+  const organisation = await createOrganisationWithAgent({});
+  await createModelProvider(organisation, "http://169.254.169.254/v1");
+  const { error } = await invokeAgent(perch(), organisation.adminKey, { message: "metadata?" });
+  expect(error.message).toContain("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES");
 });

@@ -7,8 +7,8 @@ import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt } from "../../test/invoking.ts";
-import { type SeenEvent, streamAt } from "../../test/streaming.ts";
+import { invokeAgent } from "../../test/invoking.ts";
+import { invokeStreaming, type StreamEvent } from "../../test/streaming.ts";
 import { type HttpToolAnswer, hang, startToolServer } from "../../test/tool-server.ts";
 
 interface Question {
@@ -52,16 +52,16 @@ const callsOf = (message: string) => calls().filter(({ question }) => question.m
 const keysOf = (message: string) => callsOf(message).map(({ headers }) => headers["idempotency-key"]);
 
 const perch = usePerch(
-  { outboundPrivateRanges: ["127.0.0.0/8"], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") },
-  { runs: true },
+  { outboundAllowedPrivateRanges: ["127.0.0.0/8"], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") },
+  { withWorker: true },
 );
 afterAll(() => service.close());
 
-/** How an address is kept from strangers today, so no message may show it. */
+/** An address can hold a secret, so no message may show it. */
 const secret = "token=s3cret";
 
-async function withBot(limits = {}, url = `${service.url}/agent?${secret}`): Promise<Organisation> {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgent(limits = {}, url = `${service.url}/agent?${secret}`): Promise<Organisation> {
+  const organisation = await perch().createOrganisation();
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", runtime: { type: "http", url }, limits } }));
   return organisation;
 }
@@ -70,7 +70,7 @@ const runsOf = async ({ call }: Organisation) =>
   ok(await call("GET /v1/agents/{agent_id}/invocations", { params: { agent_id: "bot" }, query: {} })).data;
 
 async function failureOf({ adminKey }: Organisation, message: string): Promise<string> {
-  const { status, error, text } = await invokeAt(perch(), adminKey, { message });
+  const { status, error, text } = await invokeAgent(perch(), adminKey, { message });
   expect([status, error?.code]).toEqual([500, "server_error"]);
   expect(text).not.toContain(secret);
   return error.message;
@@ -79,9 +79,10 @@ async function failureOf({ adminKey }: Organisation, message: string): Promise<s
 describe("a remote agent", () => {
   test("is given message, context and what was said before, and its answer and tokens are the run's", async () => {
     verifies("agent.remote-runtime");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const context = { user_id: "ada", session_id: "s-1", environment: "staging" };
-    const say = async (message: string) => (await invokeAt(perch(), organisation.adminKey, { message, context })).data;
+    const say = async (message: string) =>
+      (await invokeAgent(perch(), organisation.adminKey, { message, context })).data;
     const first = await say("one");
     const second = await say("two");
     expect([first, second]).toMatchObject([
@@ -114,9 +115,9 @@ describe("a remote agent", () => {
 
   test("that is busy is asked again when it says, with the same Idempotency-Key, in one run", async () => {
     verifies("agent.remote-runtime");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const startedAt = performance.now();
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "busy once" });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "busy once" });
     expect(performance.now() - startedAt).toBeGreaterThan(990);
     expect(data.response).toBe("now");
     expect(keysOf("busy once")).toEqual([data.request_id, data.request_id]);
@@ -130,8 +131,8 @@ describe("a remote agent", () => {
 
   test("that is down is asked again until it is up", async () => {
     const port = await freePort();
-    const organisation = await withBot({}, `http://127.0.0.1:${port}/`);
-    const waiting = invokeAt(perch(), organisation.adminKey, { message: "anybody?" });
+    const organisation = await createOrganisationWithAgent({}, `http://127.0.0.1:${port}/`);
+    const waiting = invokeAgent(perch(), organisation.adminKey, { message: "anybody?" });
     // A run that a first try has not ended can be seen.
     await expect.poll(() => runsOf(organisation), { timeout: 5000 }).toMatchObject([{ status: "running" }]);
     const late = createServer((_, response) => response.end(JSON.stringify({ response: "here I am" })));
@@ -148,49 +149,49 @@ describe("a remote agent", () => {
     ["another shape", 'something else than {"response": "…"}'],
     ["moved away", "Redirects are not followed."],
     ["far too long", "larger than 16777216 bytes"],
-  ])("%s: ends the run after one call, with its message", async (message, said) => {
+  ])("%s: ends the run after one call, with its message", async (message, error) => {
     verifies("agent.remote-runtime");
-    const organisation = await withBot();
-    expect(await failureOf(organisation, message)).toContain(said);
+    const organisation = await createOrganisationWithAgent();
+    expect(await failureOf(organisation, message)).toContain(error);
     expect(callsOf(message)).toHaveLength(1);
     const [run] = await runsOf(organisation);
-    expect(run).toMatchObject({ status: "failed", error: expect.stringContaining(said) as string });
+    expect(run).toMatchObject({ status: "failed", error: expect.stringContaining(error) as string });
     expect(JSON.stringify(run)).not.toContain(secret);
   });
 
   test("that says more than 1 MiB has its answer cut", async () => {
-    const { adminKey } = await withBot();
-    const { data } = await invokeAt(perch(), adminKey, { message: "too long" });
+    const { adminKey } = await createOrganisationWithAgent();
+    const { data } = await invokeAgent(perch(), adminKey, { message: "too long" });
     expect(data.response).toBe("y".repeat(1024 * 1024));
   });
 
   test("may stream: who follows the run reads the words as they come, who waits gets them all", async () => {
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const given = { headers: { "idempotency-key": "follow" } };
-    const followed = (await streamAt(perch(), adminKey, { message: "streamed" }, given)).events();
+    const followed = (await invokeStreaming(perch(), adminKey, { message: "streamed" }, given)).events();
     stream.write(event("token", { text: "Hel" }));
     expect((await followed.next()).value).toMatchObject({ event: "token", data: { text: "Hel" } });
     stream.end(event("token", { text: "lo" }) + event("done", { tokens_used: 2 }));
-    const rest: SeenEvent[] = [];
+    const rest: StreamEvent[] = [];
     for await (const seen of followed) rest.push(seen);
     expect(rest).toMatchObject([
       { event: "token", data: { text: "lo", offset: 3 } },
       { event: "done", data: { response: "Hello", tokens_used: 2 } },
     ]);
-    const joined = await invokeAt(perch(), adminKey, { message: "streamed" }, given);
+    const joined = await invokeAgent(perch(), adminKey, { message: "streamed" }, given);
     expect(joined.data).toMatchObject({ response: "Hello", tokens_used: 2 });
     expect(callsOf("streamed")).toHaveLength(1);
   });
 
   test("whose stream breaks off is asked again, and what it said first is no part of the answer", async () => {
-    const { adminKey } = await withBot();
-    const { data } = await invokeAt(perch(), adminKey, { message: "cut off once" });
+    const { adminKey } = await createOrganisationWithAgent();
+    const { data } = await invokeAgent(perch(), adminKey, { message: "cut off once" });
     expect(data.response).toBe("Whole.");
     expect(keysOf("cut off once")).toEqual([data.request_id, data.request_id]);
   });
 
   test("that hangs is left when the run's time is over", async () => {
-    const organisation = await withBot({ timeout_seconds: 1 });
+    const organisation = await createOrganisationWithAgent({ timeout_seconds: 1 });
     const startedAt = performance.now();
     expect(await failureOf(organisation, "hang")).toContain("limits.timeout_seconds");
     const tookMs = performance.now() - startedAt;
@@ -201,9 +202,9 @@ describe("a remote agent", () => {
 
   test("is not called again by a client's retry, during the run or after it", async () => {
     verifies("agent.remote-runtime");
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const ask = () =>
-      invokeAt(perch(), adminKey, { message: "only once" }, { headers: { "idempotency-key": "order-42" } });
+      invokeAgent(perch(), adminKey, { message: "only once" }, { headers: { "idempotency-key": "order-42" } });
     const together = await Promise.all([ask(), ask(), ask()]);
     const texts = new Set([...together, await ask()].map(({ text }) => text));
     expect([...texts]).toEqual([expect.stringContaining('"response":"re: only once"')]);
@@ -212,7 +213,7 @@ describe("a remote agent", () => {
 
   test("at a private address that the operator does not allow is not called", async () => {
     verifies("agent.remote-runtime", "outbound.guarded");
-    const organisation = await withBot({}, `http://169.254.169.254/latest?${secret}`);
-    expect(await failureOf(organisation, "metadata?")).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+    const organisation = await createOrganisationWithAgent({}, `http://169.254.169.254/latest?${secret}`);
+    expect(await failureOf(organisation, "metadata?")).toContain("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES");
   });
 });

@@ -1,16 +1,16 @@
 import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
-import { type Again, beginning, firstAttempt, type Progress, type RunInput } from "./run.ts";
+import { firstAttempt, initialProgress, type Progress, type Retry, type RunInput } from "./run.ts";
 import {
   afterFailure,
   afterTools,
   backoffMs,
+  conversationTooLarge,
   limitReached,
-  loopFound,
   messagesFor,
   modelsOf,
-  storable,
-  tooMuchSaid,
+  toolLoopFound,
+  toStorableReply,
 } from "./run-rules.ts";
 
 const { security, ...defaults } = agentDefaults;
@@ -32,7 +32,7 @@ const run = (change: Partial<RunInput["definition"]> = {}): RunInput => ({
   streamed: false,
 });
 const session = { turn: 1, history: [] };
-const start = beginning(1000, session);
+const start = initialProgress(1000, session);
 const at = (change: Partial<Progress>): Progress => ({ ...start, ...change });
 
 describe("limitReached", () => {
@@ -54,12 +54,12 @@ describe("limitReached", () => {
 describe("messagesFor", () => {
   test("instructions, then the history, then the message, then what was said in this run", () => {
     const history = [{ role: "user", content: "before" }] as const;
-    const said = [{ role: "tool", callId: "1", name: "t", content: "{}" }] as const;
-    expect(messagesFor(run({ instructions: "Be kind." }), at({ session: { turn: 2, history }, said }))).toEqual([
+    const messages = [{ role: "tool", callId: "1", name: "t", content: "{}" }] as const;
+    expect(messagesFor(run({ instructions: "Be kind." }), at({ session: { turn: 2, history }, messages }))).toEqual([
       { role: "system", content: "Be kind." },
       { role: "user", content: "before" },
       { role: "user", content: "hello" },
-      ...said,
+      ...messages,
     ]);
   });
 
@@ -89,46 +89,46 @@ describe("afterTools", () => {
       { content: "The tool failed: 503", failed: true },
     ];
     const first = afterTools(start, reply(...calls), results, []);
-    expect(first.said).toEqual([
+    expect(first.messages).toEqual([
       { role: "assistant", content: "thinking", toolCalls: calls },
       { role: "tool", callId: "1", name: "search", content: "found", failed: false },
       { role: "tool", callId: "2", name: "other", content: "The tool failed: 503", failed: true },
     ]);
-    expect(afterTools(first, reply(call("3")), results, []).said).toHaveLength(5);
+    expect(afterTools(first, reply(call("3")), results, []).messages).toHaveLength(5);
   });
 });
 
 describe("storable", () => {
   test("is text that a database can hold, and a count that fits its column", () => {
-    expect(storable({ text: "a\0b\ud800", toolCalls: [], tokens: 1e12 })).toEqual({
+    expect(toStorableReply({ text: "a\0b\ud800", toolCalls: [], tokens: 1e12 })).toEqual({
       text: "ab\ufffd",
       toolCalls: [],
       tokens: 2_000_000_000,
     });
-    expect(storable({ text: "", toolCalls: [], tokens: -3.2 }).tokens).toBe(0);
+    expect(toStorableReply({ text: "", toolCalls: [], tokens: -3.2 }).tokens).toBe(0);
   });
 
   test("a text is cut at 1 MiB; calls beyond 32 and arguments beyond 256 KiB are not made", () => {
-    expect(storable({ text: "x".repeat(2 ** 21), toolCalls: [], tokens: 0 }).text).toHaveLength(2 ** 20);
+    expect(toStorableReply({ text: "x".repeat(2 ** 21), toolCalls: [], tokens: 0 }).text).toHaveLength(2 ** 20);
     const many = Array.from({ length: 40 }, (_, i) => call(String(i)));
-    expect(storable(reply(...many)).toolCalls).toHaveLength(32);
-    const [large] = storable(reply(call("1", "search", { a: "x".repeat(2 ** 19) }))).toolCalls;
+    expect(toStorableReply(reply(...many)).toolCalls).toHaveLength(32);
+    const [large] = toStorableReply(reply(call("1", "search", { a: "x".repeat(2 ** 19) }))).toolCalls;
     expect(large?.arguments).toBe("[arguments larger than 256 KiB]");
-    const [odd] = storable(reply(call("1", `a\0b${"x".repeat(200)}`))).toolCalls;
+    const [odd] = toStorableReply(reply(call("1", `a\0b${"x".repeat(200)}`))).toolCalls;
     expect(odd?.name).toBe(`ab${"x".repeat(125)}`);
     const huge = {
       ...call("x".repeat(2 ** 20)),
       providerMetadata: { google: { thoughtSignature: "y".repeat(2 ** 20) } },
     };
-    const [small] = storable(reply(huge)).toolCalls;
+    const [small] = toStorableReply(reply(huge)).toolCalls;
     expect(JSON.stringify(small).length).toBeLessThan(300);
   });
 });
 
 test("a conversation may grow to 8 MiB, and no further", () => {
   const long = { role: "assistant", content: "x".repeat(2 ** 20) } as const;
-  expect(tooMuchSaid(at({ said: Array.from({ length: 7 }, () => long) }), reply())).toBeUndefined();
-  expect(tooMuchSaid(at({ said: Array.from({ length: 8 }, () => long) }), reply())).toContain("8 MiB");
+  expect(conversationTooLarge(at({ messages: Array.from({ length: 7 }, () => long) }), reply())).toBeUndefined();
+  expect(conversationTooLarge(at({ messages: Array.from({ length: 8 }, () => long) }), reply())).toContain("8 MiB");
 });
 
 describe("loopFound", () => {
@@ -140,47 +140,47 @@ describe("loopFound", () => {
 
   test("stops at the fifth call of one tool with the same arguments, in whatever order they are written", () => {
     const same = () => ({ b: 1, a: 1 });
-    expect(loopFound(after(3, same), [call("x", "search", { a: 1, b: 1 })])).toBeUndefined();
-    expect(loopFound(after(4, same), [call("x", "search", { a: 1, b: 1 })])).toContain("search 5 times");
+    expect(toolLoopFound(after(3, same), [call("x", "search", { a: 1, b: 1 })])).toBeUndefined();
+    expect(toolLoopFound(after(4, same), [call("x", "search", { a: 1, b: 1 })])).toContain("search 5 times");
   });
 
   test("lets a run go on that asks for something else each time", () => {
-    expect(loopFound(after(30), [call("x", "search", { a: 31 })])).toBeUndefined();
+    expect(toolLoopFound(after(30), [call("x", "search", { a: 31 })])).toBeUndefined();
   });
 });
 
 describe("afterFailure", () => {
-  const passing = { message: "busy.", passing: true };
-  const permanent = { message: "no.", passing: false };
+  const transient = { message: "busy.", transient: true };
+  const permanent = { message: "no.", transient: false };
   const alone = run();
   const three = run({ fallback_models: ["b/b", "c/c"] });
-  const next = (...[of, attempt, failure, remainingMs = 60_000]: [RunInput, Again["again"], object, number?]) =>
-    afterFailure(of, attempt, failure as typeof passing, remainingMs, 0.5);
+  const next = (...[of, attempt, failure, remainingMs = 60_000]: [RunInput, Retry["retry"], object, number?]) =>
+    afterFailure(of, attempt, failure as typeof transient, remainingMs, 0.5);
 
   test("tries a model that may recover again and again, later each time, while the run has time", () => {
-    expect(next(alone, firstAttempt, passing)).toEqual({
-      again: { model: 0, tries: 2, failures: ["busy."], log: [] },
+    expect(next(alone, firstAttempt, transient)).toEqual({
+      retry: { model: 0, tries: 2, failures: ["busy."], log: [] },
       afterMs: 250,
     });
-    expect(next(alone, { ...firstAttempt, tries: 30 }, passing)).toMatchObject({ afterMs: 10_000 });
-    expect(next(alone, firstAttempt, passing, 200)).toEqual({
+    expect(next(alone, { ...firstAttempt, tries: 30 }, transient)).toMatchObject({ afterMs: 10_000 });
+    expect(next(alone, firstAttempt, transient, 200)).toEqual({
       failed: "busy. The run had no time left to try again (limits.timeout_seconds).",
     });
   });
 
   test("waits as long as it is asked to, if that is within the run's time", () => {
-    expect(next(alone, firstAttempt, { ...passing, retryAfterMs: 20_000 })).toMatchObject({ afterMs: 20_000 });
-    expect(next(alone, firstAttempt, { ...passing, retryAfterMs: 90_000 })).toHaveProperty("failed");
+    expect(next(alone, firstAttempt, { ...transient, retryAfterMs: 20_000 })).toMatchObject({ afterMs: 20_000 });
+    expect(next(alone, firstAttempt, { ...transient, retryAfterMs: 90_000 })).toHaveProperty("failed");
   });
 
   test("takes the fallbacks in order: after three tries, at once when trying again is no use or takes too long", () => {
-    const fallback = { again: { model: 1, tries: 1, failures: ["busy."], log: [] }, afterMs: 0 };
-    expect(next(three, { ...firstAttempt, tries: 2 }, passing)).toMatchObject({ again: { model: 0, tries: 3 } });
-    expect(next(three, { ...firstAttempt, tries: 3 }, passing)).toEqual(fallback);
-    expect(next(three, firstAttempt, { ...passing, retryAfterMs: 20_000 })).toEqual(fallback);
-    expect(next(three, firstAttempt, permanent)).toMatchObject({ again: { model: 1, failures: ["no."] } });
+    const fallback = { retry: { model: 1, tries: 1, failures: ["busy."], log: [] }, afterMs: 0 };
+    expect(next(three, { ...firstAttempt, tries: 2 }, transient)).toMatchObject({ retry: { model: 0, tries: 3 } });
+    expect(next(three, { ...firstAttempt, tries: 3 }, transient)).toEqual(fallback);
+    expect(next(three, firstAttempt, { ...transient, retryAfterMs: 20_000 })).toEqual(fallback);
+    expect(next(three, firstAttempt, permanent)).toMatchObject({ retry: { model: 1, failures: ["no."] } });
     expect(next(three, { model: 1, tries: 1, failures: ["no."], log: [] }, permanent)).toMatchObject({
-      again: { model: 2 },
+      retry: { model: 2 },
     });
   });
 

@@ -1,9 +1,9 @@
-import { fenced } from "../memory/memory-rules.ts";
-import { type ModelMessage, type ModelReply, mostReplyLength, type ToolCall } from "../models/model.ts";
+import { formatRecalled } from "../memory/memory-rules.ts";
+import { type ModelMessage, type ModelReply, maxReplyLength, type ToolCall } from "../models/model.ts";
 import { storableText } from "../platform/storable-text.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
-import { mostRepeated } from "../tools/repeated-call.ts";
-import type { Again, Attempt, LogLine, Progress, RunInput, ToolCallResult } from "./run.ts";
+import { findMostRepeatedCall } from "../tools/repeated-call.ts";
+import type { Attempt, LogLine, Progress, Retry, RunInput, ToolCallResult } from "./run.ts";
 
 /** Why a run may not take its next step, in words for its user; undefined when it may. */
 export function limitReached(
@@ -20,48 +20,48 @@ export function limitReached(
 
 export function messagesFor(
   { definition, message }: RunInput,
-  { session: { history }, recalled = [], said }: Progress,
+  { session: { history }, recalled = [], messages }: Progress,
 ): ModelMessage[] {
   const system: ModelMessage[] = definition.instructions ? [{ role: "system", content: definition.instructions }] : [];
-  // As the user's words and not as the system's: the weight of an instruction is not for what somebody once said.
-  const memory: ModelMessage[] = recalled.length > 0 ? [{ role: "user", content: fenced(recalled) }] : [];
-  return [...system, ...history, ...memory, { role: "user", content: message }, ...said];
+  // As a user message, not a system message: a memory must not have the weight of an instruction.
+  const memory: ModelMessage[] = recalled.length > 0 ? [{ role: "user", content: formatRecalled(recalled) }] : [];
+  return [...system, ...history, ...memory, { role: "user", content: message }, ...messages];
 }
 
-const mostTokens = 2_000_000_000;
-/** More calls than this in one reply are a model gone astray: the first ones are made. */
-const mostToolCalls = 32;
+const maxTokens = 2_000_000_000;
+/** Of one reply: further calls are ignored. */
+const maxToolCalls = 32;
 
-/** All that was said in one run, in bytes: the journal holds it, and every model call sends it. */
-const mostSaid = 8 * 1024 * 1024;
+/** Of one run: the journal holds the conversation, and every model call sends it. */
+const maxConversationBytes = 8 * 1024 * 1024;
 
-/** Longer texts are cut, and longer arguments become something that no tool takes: the journal keeps both. */
-const mostArguments = 256 * 1024;
+/** Longer arguments are replaced by a text that no tool accepts: the journal holds them. */
+const maxArguments = 256 * 1024;
 
-const mostName = 128;
-const mostMetadata = 64 * 1024;
+const maxName = 128;
+const maxMetadata = 64 * 1024;
 
-const bounded = (call: ToolCall): ToolCall => ({
-  id: storableText(call.id, mostName),
-  name: storableText(call.name, mostName),
+const toStorableCall = (call: ToolCall): ToolCall => ({
+  id: storableText(call.id, maxName),
+  name: storableText(call.name, maxName),
   arguments:
-    (JSON.stringify(call.arguments) ?? "").length <= mostArguments ? call.arguments : "[arguments larger than 256 KiB]",
-  ...((JSON.stringify(call.providerMetadata) ?? "").length <= mostMetadata && {
+    (JSON.stringify(call.arguments) ?? "").length <= maxArguments ? call.arguments : "[arguments larger than 256 KiB]",
+  ...((JSON.stringify(call.providerMetadata) ?? "").length <= maxMetadata && {
     providerMetadata: call.providerMetadata,
   }),
 });
 
-/** A model may say anything; what is kept must be text that a database can hold. */
-export const storable = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
-  text: storableText(text, mostReplyLength),
-  toolCalls: toolCalls.slice(0, mostToolCalls).map(bounded),
-  tokens: Math.min(Math.max(0, Math.round(tokens)), mostTokens),
+/** A model may return anything: bounds it and makes it text that the database can store. */
+export const toStorableReply = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
+  text: storableText(text, maxReplyLength),
+  toolCalls: toolCalls.slice(0, maxToolCalls).map(toStorableCall),
+  tokens: Math.min(Math.max(0, Math.round(tokens)), maxTokens),
 });
 
 export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): number =>
-  Math.min(tokensUsed + tokens, mostTokens);
+  Math.min(tokensUsed + tokens, maxTokens);
 
-/** What was said and found out, once all tools that the reply calls have answered. */
+/** The progress after all tools that the reply calls have answered. */
 export function afterTools(
   progress: Progress,
   reply: ModelReply,
@@ -72,8 +72,8 @@ export function afterTools(
   return {
     ...progress,
     step: progress.step + 1,
-    said: [
-      ...progress.said,
+    messages: [
+      ...progress.messages,
       { role: "assistant", content: text, toolCalls },
       ...toolCalls.map(({ id, name }, i): ModelMessage => {
         const { content, failed } = results[i] ?? { content: "The tool was not called.", failed: true };
@@ -87,22 +87,24 @@ export function afterTools(
 
 const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
 
-/** Why a run whose conversation has grown beyond all use is stopped; undefined while it may go on. */
-export function tooMuchSaid({ said }: Progress, reply: ModelReply): string | undefined {
-  const bytes = said.reduce((sum, message) => sum + sizeOf(message), sizeOf(reply));
-  return bytes > mostSaid ? `The conversation of the run is larger than ${mostSaid / 2 ** 20} MiB.` : undefined;
+/** Why a run with too large a conversation is stopped; undefined while it may go on. */
+export function conversationTooLarge({ messages }: Progress, reply: ModelReply): string | undefined {
+  const bytes = messages.reduce((sum, message) => sum + sizeOf(message), sizeOf(reply));
+  return bytes > maxConversationBytes
+    ? `The conversation of the run is larger than ${maxConversationBytes / 2 ** 20} MiB.`
+    : undefined;
 }
 
-const mostRepeats = 5;
+const maxRepeats = 5;
 
-/** Why a run that only ever makes the same call is stopped; undefined while it gets somewhere. */
-export function loopFound({ said }: Progress, toolCalls: readonly ToolCall[]): string | undefined {
+/** Why a run that keeps repeating one call is stopped; undefined while it may go on. */
+export function toolLoopFound({ messages }: Progress, toolCalls: readonly ToolCall[]): string | undefined {
   const calls = [
-    ...said.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])),
+    ...messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])),
     ...toolCalls,
   ];
-  const { name, times } = mostRepeated(calls);
-  if (times < mostRepeats) return undefined;
+  const { name, times } = findMostRepeatedCall(calls);
+  if (times < maxRepeats) return undefined;
   return `The model called the tool ${name} ${times} times with the same arguments: stopped as a loop.`;
 }
 
@@ -111,44 +113,44 @@ export const modelsOf = ({ definition: { model, fallback_models, runtime } }: Ru
   runtime.type === "http" ? [runtime.url] : [model, ...fallback_models];
 
 const firstWaitMs = 250;
-const mostWaitMs = 10_000;
-/** A model that has others behind it is not waited for any longer. */
+const maxWaitMs = 10_000;
+/** For a model that has a fallback. */
 const triesBeforeFallback = 3;
 
-/** Twice as long each time, up to a limit, and never quite the same: many runs that failed together do not come back together. */
+/** Exponential backoff with a limit and jitter. */
 export const backoffMs = (tries: number, random: number): number =>
-  Math.round(Math.min(firstWaitMs * 2 ** (tries - 1), mostWaitMs) * (0.8 + random * 0.4));
+  Math.round(Math.min(firstWaitMs * 2 ** (tries - 1), maxWaitMs) * (0.8 + random * 0.4));
 
 export interface Failure {
   readonly message: string;
-  readonly passing: boolean;
+  readonly transient: boolean;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What to try after a model call that failed: the same again, the next fallback, or nothing: then why, for the run's user. */
+/** What follows a failed model call: a retry, the next fallback, or a failure with its reason for the run's user. */
 export function afterFailure(
   run: RunInput,
   { model, tries, failures, log }: Attempt,
-  { message, passing, retryAfterMs }: Failure,
+  { message, transient, retryAfterMs }: Failure,
   remainingMs: number,
   random: number,
-): Again | { readonly failed: string } {
+): Retry | { readonly failed: string } {
   const models = modelsOf(run);
-  // The last word of each model is enough.
-  const told = [...failures.slice(0, model), message];
+  // One reason per model: its last failure.
+  const reasons = [...failures.slice(0, model), message];
   const isLast = model >= models.length - 1;
   const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(tries, random));
-  if (passing && waitMs < remainingMs && (isLast || (tries < triesBeforeFallback && waitMs <= mostWaitMs * 1.2)))
-    return { again: { model, tries: tries + 1, failures: told, log }, afterMs: waitMs };
-  if (!isLast) return { again: { model: model + 1, tries: 1, failures: told, log }, afterMs: 0 };
-  const why = told.join(" Then: ");
-  if (!passing) return { failed: why };
+  if (transient && waitMs < remainingMs && (isLast || (tries < triesBeforeFallback && waitMs <= maxWaitMs * 1.2)))
+    return { retry: { model, tries: tries + 1, failures: reasons, log }, afterMs: waitMs };
+  if (!isLast) return { retry: { model: model + 1, tries: 1, failures: reasons, log }, afterMs: 0 };
+  const why = reasons.join(" Then: ");
+  if (!transient) return { failed: why };
   return { failed: `${why} The run had no time left to try again (limits.timeout_seconds).` };
 }
 
-/** A call of a tool that failed in passing is tried again this often; then the model is told, and may find another way. */
+/** Tries of a tool call that fails transiently; after the last the model gets the failure as the result. */
 export const toolTries = 3;
 
-/** One wait for all calls of a reply that are to be made again. */
-export const longestWaitMs = (results: readonly ToolCallResult[]): number =>
-  Math.max(0, ...results.map((result) => ("againAfterMs" in result ? result.againAfterMs : 0)));
+/** The calls of a reply that are retried wait together, for the longest. */
+export const maxRetryAfterMs = (results: readonly ToolCallResult[]): number =>
+  Math.max(0, ...results.map((result) => ("retryAfterMs" in result ? result.retryAfterMs : 0)));

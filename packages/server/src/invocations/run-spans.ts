@@ -1,9 +1,9 @@
-import { PassingModelError, PermanentModelError } from "../models/model.ts";
+import { PermanentModelError, TransientModelError } from "../models/model.ts";
 import { toPublicId } from "../platform/ids.ts";
 import { echoTool } from "../tools/tool-set.ts";
 import { spanIdOf } from "../tracing/trace-context.ts";
 import type { EndedSpan, TraceParent, Tracing } from "../tracing/tracing.ts";
-import type { Attempt, Progress, RunInput, RunOutcome, ToolTry } from "./run.ts";
+import type { Attempt, Progress, RunInput, RunOutcome, ToolAttempt } from "./run.ts";
 import { modelsOf } from "./run-rules.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface RunSpans {
   readonly toolCall: (
     run: RunInput,
     progress: Progress,
-    toolTry: ToolTry,
+    toolTry: ToolAttempt,
     call: { readonly startedAtMs: number; readonly failed: boolean },
   ) => void;
   readonly ended: (run: RunInput, outcome: RunOutcome) => void;
@@ -40,11 +40,11 @@ const runSpanId = ({ id }: RunInput): string => spanIdOf(id);
 /** Gemini's name among the conventions' providers; the others are called as we call them. */
 const providerName = (name: string): string => (name === "google" ? "gcp.gemini" : name);
 
-/** What is asked, by its place among the run's models. The address of a remote agent may hold a token. */
-function asked(run: RunInput, place: number): { readonly name: string; readonly attributes: Attributes } {
+/** Span name and attributes of a model call. The address of a remote agent is left out: it may hold a token. */
+function modelSpanOf(run: RunInput, modelIndex: number): { readonly name: string; readonly attributes: Attributes } {
   if (run.definition.runtime.type === "http")
     return { name: "invoke_agent remote", attributes: { "gen_ai.operation.name": "invoke_agent" } };
-  const [provider = "", ...rest] = (modelsOf(run)[place] ?? run.definition.model).split("/");
+  const [provider = "", ...rest] = (modelsOf(run)[modelIndex] ?? run.definition.model).split("/");
   const model = rest.join("/");
   return {
     name: `chat ${model}`,
@@ -56,14 +56,14 @@ function asked(run: RunInput, place: number): { readonly name: string; readonly 
   };
 }
 
-/** A class of errors, never its message: that may quote what was said. */
+/** `error.type` as OpenTelemetry's conventions have it. Never the message, which may quote the conversation. */
 function errorType(error: unknown): string {
-  if (error instanceof PermanentModelError) return "permanent";
-  return error instanceof PassingModelError ? "passing" : "_OTHER";
+  if (error instanceof PermanentModelError || error instanceof TransientModelError) return error.constructor.name;
+  return error instanceof Error && error.name === "TimeoutError" ? "timeout" : "_OTHER";
 }
 
-/** A model may call a tool by any text: only names that exist are told. */
-const toolName = ({ call, tools }: ToolTry): string =>
+/** A model may invent tool names: only existing ones become attributes. */
+const toolName = ({ call, tools }: ToolAttempt): string =>
   [...tools, echoTool].some(({ definition }) => definition.name === call.name) ? call.name : "unknown";
 
 export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
@@ -81,7 +81,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
   return {
     modelCall: (run, { step }, attempt, call) => {
       if (!isTraced(run)) return;
-      const { name, attributes } = asked(run, attempt.model);
+      const { name, attributes } = modelSpanOf(run, attempt.model);
       const failed = "error" in call;
       addStep(run, [`model ${step}`, attempt.model, attempt.tries], {
         name,
@@ -93,7 +93,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
           "error.type": failed ? errorType(call.error) : undefined,
           "gen_ai.usage.total_tokens": failed ? undefined : call.tokens,
           "perch.step": step,
-          "perch.try": attempt.tries,
+          "perch.attempt": attempt.tries,
         },
       });
     },
@@ -101,7 +101,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
     toolCall: (run, { step }, toolTry, { startedAtMs, failed }) => {
       if (!isTraced(run)) return;
       const name = toolName(toolTry);
-      addStep(run, [`tool ${step}.${toolTry.place}`, toolTry.tries], {
+      addStep(run, [`tool ${step}.${toolTry.callNumber}`, toolTry.tries], {
         name: `execute_tool ${name}`,
         kind: "internal",
         startMs: startedAtMs,
@@ -109,9 +109,9 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
         attributes: {
           "gen_ai.operation.name": "execute_tool",
           "gen_ai.tool.name": name,
-          "error.type": failed ? "tool_failed" : undefined,
+          "error.type": failed ? "tool_error" : undefined,
           "perch.step": step,
-          "perch.try": toolTry.tries,
+          "perch.attempt": toolTry.tries,
         },
       });
     },
@@ -130,7 +130,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
         attributes: {
           "gen_ai.operation.name": "invoke_agent",
           "gen_ai.agent.id": agentId,
-          "error.type": status === "failed" ? "run_failed" : undefined,
+          "error.type": status === "failed" ? "_OTHER" : undefined,
           "perch.request_id": toPublicId("request", run.id),
           "perch.organisation_id": toPublicId("organisation", run.organisationId),
           "perch.environment": run.environment,

@@ -1,6 +1,6 @@
 import type { Database } from "../db/database.ts";
 import type { RunSlots } from "../gate/run-slots.ts";
-import type { LogNews } from "../logs/log-news.ts";
+import type { LogNotifications } from "../logs/log-news.ts";
 import type { SearchMemory } from "../memory/search-memory.ts";
 import type { CallRemoteAgent } from "../models/remote-agent.ts";
 import type { Logger } from "../platform/logger.ts";
@@ -12,7 +12,7 @@ import type { Tracing } from "../tracing/tracing.ts";
 import { findSession } from "./invocation-queries.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
 import { createRecallStep, type RecallStep } from "./recall-step.ts";
-import { beginning, type Progress, type RunInput } from "./run.ts";
+import { initialProgress, type Progress, type RunInput } from "./run.ts";
 import { createRunRecord, type RunRecord } from "./run-record.ts";
 import { createRunSpans } from "./run-spans.ts";
 import { createToolSteps, type ToolSteps } from "./tool-steps.ts";
@@ -21,7 +21,7 @@ interface RunStepsDeps {
   readonly db: Database;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
-  readonly news: LogNews;
+  readonly logNotifications: LogNotifications;
   readonly findModel: FindModel;
   readonly prices: Readonly<Record<string, number>>;
   readonly callRemoteAgent: CallRemoteAgent;
@@ -33,9 +33,9 @@ interface RunStepsDeps {
   readonly now: () => number;
 }
 
-/** What the steps of a run do. The workflow decides which comes next; the engine keeps what they return. */
+/** The steps of a run. The workflow decides which comes next; the engine journals their results. */
 export interface RunSteps extends ToolSteps, RecallStep, Pick<RunRecord, "record"> {
-  /** The first step within a session: its turn has come, and what was said before is known. */
+  /** The first step within a session: reads the history once the run's turn has come. */
   readonly begin: (run: RunInput) => Promise<Progress>;
   readonly model: ModelStep;
 }
@@ -45,7 +45,7 @@ export function createRunSteps(deps: RunStepsDeps): RunSteps {
   const records = createRunRecord({ ...deps, spans });
   return {
     begin: async (run) =>
-      beginning(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
+      initialProgress(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
     ...createRecallStep(deps),
     model: createModelStep({ ...deps, records, spans }),
     ...createToolSteps({ ...deps, records, spans }),

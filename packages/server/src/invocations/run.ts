@@ -22,7 +22,7 @@ export interface RunInput {
   readonly message: string;
   readonly userId: string | null;
   readonly sessionId: string | null;
-  /** Whether somebody may want to read what it says while it is under way. */
+  /** Whether its events are streamed while it runs. */
   readonly streamed: boolean;
   /** The request that started it; null where nothing is traced. A node of an earlier release does not say. */
   readonly trace?: TraceParent | null;
@@ -36,7 +36,7 @@ export interface LogLine {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-interface Spent {
+interface Usage {
   readonly steps: number;
   readonly tokensUsed: number;
   readonly durationMs: number;
@@ -44,13 +44,13 @@ interface Spent {
   readonly costMicros?: number;
 }
 
-export type RunOutcome = Spent &
+export type RunOutcome = Usage &
   (
     | { readonly status: "completed"; readonly response: string }
     | { readonly status: "failed" | "cancelled"; readonly error: string }
   );
 
-/** What was said before, and which turn of the session this is. */
+/** The earlier messages of the session, and which turn this is. */
 export interface Session {
   readonly turn: number;
   readonly history: readonly ModelMessage[];
@@ -63,17 +63,17 @@ export interface Progress {
   readonly session: Session;
   /** What the agent remembered of earlier. A run of an earlier release has none. */
   readonly recalled?: readonly Recalled[];
-  readonly said: readonly ModelMessage[];
+  readonly messages: readonly ModelMessage[];
   readonly tokensUsed: number;
   readonly costMicros: number;
   readonly log: readonly LogLine[];
 }
 
-export const beginning = (startedAtMs: number, session: Session): Progress => ({
+export const initialProgress = (startedAtMs: number, session: Session): Progress => ({
   step: 1,
   startedAtMs,
   session,
-  said: [],
+  messages: [],
   tokensUsed: 0,
   costMicros: 0,
   log: [],
@@ -83,35 +83,35 @@ export const beginning = (startedAtMs: number, session: Session): Progress => ({
 export interface Attempt {
   readonly model: number;
   readonly tries: number;
-  /** Why earlier ones failed, in words for the run's user: one for each model that was given up, and the last. */
+  /** Why earlier ones failed, in words for the run's user: one per model that was given up, and the latest. */
   readonly failures: readonly string[];
-  /** What there is to log of them. */
+  /** Their log lines. */
   readonly log: readonly LogLine[];
 }
 
 export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [], log: [] };
 
-export interface ToolTry {
+export interface ToolAttempt {
   readonly call: ToolCall;
-  /** Which of the reply's calls it is, from 1. */
-  readonly place: number;
+  /** Which of the reply's calls this is, from 1. */
+  readonly callNumber: number;
   readonly tries: number;
   readonly tools: readonly RunTool[];
 }
 
-/** It did not work, and may: the workflow sleeps durably and tries this attempt next. */
-export interface Again {
-  readonly again: Attempt;
+/** A transient failure: the workflow sleeps durably and then makes this attempt. */
+export interface Retry {
+  readonly retry: Attempt;
   readonly afterMs: number;
 }
 
-/** A delivery of the run's event, for its workflow to hand over. */
+/** A webhook delivery of the run's event, for its workflow to send. */
 export interface QueuedDelivery {
   readonly id: string;
   readonly webhookId: string;
 }
 
-/** A run as it stands in the database, at last. */
+/** A run as recorded in the database. */
 export interface Recorded {
   readonly ended: RunOutcome;
   /** A journal of an earlier release does not say. */
@@ -127,6 +127,6 @@ interface Logged {
   readonly log: readonly LogLine[];
 }
 
-export type ModelResult = Ended | Again | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
-export type ToolsResult = Ended | Again | (Logged & { readonly tools: readonly RunTool[] });
-export type ToolCallResult = Logged & (ToolResult | { readonly againAfterMs: number });
+export type ModelResult = Ended | Retry | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
+export type ToolsResult = Ended | Retry | (Logged & { readonly tools: readonly RunTool[] });
+export type ToolCallResult = Logged & (ToolResult | { readonly retryAfterMs: number });

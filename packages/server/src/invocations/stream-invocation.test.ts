@@ -3,41 +3,47 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
-import { type Node, usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
-import { followAt, type SeenEvent, streamAt, takeUntil, textOf } from "../../test/streaming.ts";
+import { type ApiNode, usePerch } from "../../test/harness.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
+import {
+  followRunStream,
+  invokeStreaming,
+  joinTokens,
+  readEventsUntil,
+  type StreamEvent,
+} from "../../test/streaming.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
-let other: Node;
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
+let other: ApiNode;
 beforeAll(async () => {
-  other = await perch().addNode();
+  other = await perch().addApiNode();
 });
 
 const words = Array.from({ length: 20 }, (_, i) => `word-${i}`).join(" ");
 const slowly = { reply: words, word_delay_ms: 40 };
 
-async function withBot(steps: readonly object[] = [slowly], limits = {}) {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, steps, limits);
+async function createOrganisationWithAgent(steps: readonly object[] = [slowly], limits = {}) {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, steps, limits);
   return organisation;
 }
 const hello = { message: "hello" };
-const tokensOf = (events: readonly SeenEvent[]) => events.filter(({ event }) => event === "token");
+const tokensOf = (events: readonly StreamEvent[]) => events.filter(({ event }) => event === "token");
 
 describe("Accept: text/event-stream", () => {
   test("tokens come while the model speaks, then done with the whole answer; ids grow", async () => {
     verifies("invocation.stream");
-    const { adminKey } = await withBot();
-    const stream = await streamAt(perch(), adminKey, hello);
+    const { adminKey } = await createOrganisationWithAgent();
+    const stream = await invokeStreaming(perch(), adminKey, hello);
     expect(stream.status).toBe(200);
     expect(stream.headers.get("content-type")).toContain("text/event-stream");
-    const events = await stream.all();
+    const events = await stream.readAll();
     const done = events.at(-1);
     expect(done).toMatchObject({ event: "done", data: { response: words, tokens_used: 20 } });
     const tokens = tokensOf(events);
     expect(tokens.length).toBeGreaterThan(5);
     expect(tokens[0]?.atMs).toBeLessThan((done?.atMs ?? 0) - 400);
-    expect(textOf(events)).toBe(words);
+    expect(joinTokens(events)).toBe(words);
     // Nothing was said twice, and nothing replaced.
     expect(tokens.map(({ data }) => data.text).join("")).toBe(words);
     const ids = tokens.map(({ id }) => Number(id?.split("-")[0]));
@@ -47,13 +53,16 @@ describe("Accept: text/event-stream", () => {
 
   test("a connection cut in the middle and resumed on the other node yields the full text once", async () => {
     verifies("invocation.stream");
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     const headers = { "idempotency-key": "k" };
-    const first = await takeUntil(await streamAt(perch(), adminKey, hello, { headers }), (seen) => seen.length === 5);
-    const resumed = await streamAt(other, adminKey, hello, {
+    const first = await readEventsUntil(
+      await invokeStreaming(perch(), adminKey, hello, { headers }),
+      (seen) => seen.length === 5,
+    );
+    const resumed = await invokeStreaming(other, adminKey, hello, {
       headers: { ...headers, "last-event-id": first.at(-1)?.id },
     });
-    const rest = await resumed.all();
+    const rest = await resumed.readAll();
     const all = [...first, ...rest];
     expect(
       tokensOf(all)
@@ -63,45 +72,45 @@ describe("Accept: text/event-stream", () => {
     expect(rest.at(-1)).toMatchObject({ event: "done", data: { response: words } });
     expect(resumed.headers.get("idempotent-replayed")).toBe("true");
     const again = await (
-      await streamAt(other, adminKey, hello, { headers: { ...headers, "last-event-id": rest.at(-1)?.id } })
-    ).all();
+      await invokeStreaming(other, adminKey, hello, { headers: { ...headers, "last-event-id": rest.at(-1)?.id } })
+    ).readAll();
     expect(again.map(({ event }) => event)).toEqual(["done"]);
   });
 
   test("GET follows the same run, from the beginning or after an event, while it runs and afterwards", async () => {
-    const { adminKey } = await withBot();
-    const started = await streamAt(perch(), adminKey, hello);
+    const { adminKey } = await createOrganisationWithAgent();
+    const started = await invokeStreaming(perch(), adminKey, hello);
     const location = started.headers.get("location") ?? "";
-    const whole = await (await followAt(other, adminKey, location)).all();
-    expect(textOf(whole)).toBe(words);
+    const whole = await (await followRunStream(other, adminKey, location)).readAll();
+    expect(joinTokens(whole)).toBe(words);
     expect(whole.at(-1)).toMatchObject({ event: "done", data: { response: words } });
-    const later = await (await followAt(perch(), adminKey, location, whole[2]?.id)).all();
+    const later = await (await followRunStream(perch(), adminKey, location, whole[2]?.id)).readAll();
     expect(later).toEqual(whole.slice(3).map((event) => ({ ...event, atMs: expect.any(Number) as number })));
-    started.cut();
+    started.abort();
   });
 
   test("a client that leaves does not stop the run", async () => {
-    const organisation = await withBot();
-    const stream = await streamAt(perch(), organisation.adminKey, hello);
-    await takeUntil(stream, (seen) => seen.length === 1);
+    const organisation = await createOrganisationWithAgent();
+    const stream = await invokeStreaming(perch(), organisation.adminKey, hello);
+    await readEventsUntil(stream, (seen) => seen.length === 1);
     const id = stream.headers.get("location")?.split("/").at(-1) ?? "";
-    expect(await recordOf(organisation, id)).toMatchObject({ status: "completed", response: words });
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({ status: "completed", response: words });
   });
 
   test("a run in the background can be followed, and respond-async beats the stream", async () => {
-    const { adminKey } = await withBot();
-    const id = await inBackground(perch(), adminKey, hello, { headers: { accept: "text/event-stream" } });
-    const events = await (await followAt(other, adminKey, `/v1/agents/bot/invocations/${id}`)).all();
+    const { adminKey } = await createOrganisationWithAgent();
+    const id = await invokeInBackground(perch(), adminKey, hello, { headers: { accept: "text/event-stream" } });
+    const events = await (await followRunStream(other, adminKey, `/v1/agents/bot/invocations/${id}`)).readAll();
     expect(tokensOf(events).length).toBeGreaterThan(3);
-    expect(textOf(events)).toBe(words);
+    expect(joinTokens(events)).toBe(words);
   });
 
   test("a run that was not streamed brings its whole text at its end", async () => {
-    const { adminKey } = await withBot([{ reply: words, delay_ms: 1500 }]);
+    const { adminKey } = await createOrganisationWithAgent([{ reply: words, delay_ms: 1500 }]);
     const headers = { "idempotency-key": "k" };
-    const waiting = invokeAt(perch(), adminKey, hello, { headers });
+    const waiting = invokeAgent(perch(), adminKey, hello, { headers });
     await sleep(300);
-    const joined = await (await streamAt(other, adminKey, hello, { headers })).all();
+    const joined = await (await invokeStreaming(other, adminKey, hello, { headers })).readAll();
     expect(joined.map(({ event, data }) => [event, data.text ?? data.response])).toEqual([
       ["token", words],
       ["done", words],
@@ -117,8 +126,8 @@ describe("Accept: text/event-stream", () => {
         { name: "nothing", arguments: {} },
       ],
     };
-    const { adminKey } = await withBot([look, { reply: "Found it." }]);
-    const events = await (await streamAt(perch(), adminKey, hello)).all();
+    const { adminKey } = await createOrganisationWithAgent([look, { reply: "Found it." }]);
+    const events = await (await invokeStreaming(perch(), adminKey, hello)).readAll();
     const tools = events.filter(({ event }) => event === "tool").map(({ data }) => data);
     expect(tools).toHaveLength(4);
     expect(tools).toContainEqual({ step: 1, call: 1, name: "perch_echo", status: "started", arguments: { a: 1 } });
@@ -132,52 +141,54 @@ describe("Accept: text/event-stream", () => {
   });
 
   test("a run that fails or is cancelled ends with an error event", async () => {
-    const organisation = await withBot([{ fail: "for good", reply: "No." }]);
-    const failed = await (await streamAt(perch(), organisation.adminKey, hello)).all();
+    const organisation = await createOrganisationWithAgent([{ fail: "permanent", reply: "No." }]);
+    const failed = await (await invokeStreaming(perch(), organisation.adminKey, hello)).readAll();
     expect(failed).toMatchObject([{ event: "error", data: { code: "server_error", message: "No." } }]);
     ok(
       await organisation.call("PATCH /v1/agents/{agent_id}", {
         params: { agent_id: "bot" },
-        body: { instructions: JSON.stringify({ steps: [{ fail: "once more" }] }) },
+        body: { instructions: JSON.stringify({ steps: [{ fail: "transient" }] }) },
       }),
     );
-    const stream = await streamAt(perch(), organisation.adminKey, hello);
+    const stream = await invokeStreaming(perch(), organisation.adminKey, hello);
     const request_id = stream.headers.get("location")?.split("/").at(-1) ?? "";
     const params = { agent_id: "bot", request_id };
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
-    expect((await stream.all()).at(-1)).toMatchObject({ event: "error", data: { code: "conflict", request_id } });
+    expect((await stream.readAll()).at(-1)).toMatchObject({ event: "error", data: { code: "conflict", request_id } });
   });
 
   test("what is refused before it runs is refused in JSON, with its status", async () => {
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     for (const [agent, body, status] of [
       ["nobody", hello, 404],
       ["bot", {}, 400],
     ] as const) {
-      const stream = await streamAt(perch(), adminKey, body, { agent });
+      const stream = await invokeStreaming(perch(), adminKey, body, { agent });
       expect(stream.status).toBe(status);
       expect(stream.headers.get("content-type")).toContain("application/json");
     }
-    const foreign = await perch().newOrganisation();
-    const stream = await streamAt(perch(), adminKey, hello);
-    const other = await followAt(perch(), foreign.adminKey, stream.headers.get("location") ?? "");
+    const foreign = await perch().createOrganisation();
+    const stream = await invokeStreaming(perch(), adminKey, hello);
+    const other = await followRunStream(perch(), foreign.adminKey, stream.headers.get("location") ?? "");
     expect(other.status).toBe(404);
-    await stream.all();
+    await stream.readAll();
   });
 
   test("JSON stays what a client gets that does not ask for events", async () => {
-    const { adminKey } = await withBot([{ reply: "hi" }]);
-    const { status, data } = await invokeAt(perch(), adminKey, hello, { headers: { accept: "application/json, */*" } });
+    const { adminKey } = await createOrganisationWithAgent([{ reply: "hi" }]);
+    const { status, data } = await invokeAgent(perch(), adminKey, hello, {
+      headers: { accept: "application/json, */*" },
+    });
     expect([status, data.response]).toEqual([200, "hi"]);
   });
 });
 
 test("a retry that outlived its agent gets the first answer, though another agent has the name now", async () => {
-  const organisation = await withBot([{ reply: "first" }]);
+  const organisation = await createOrganisationWithAgent([{ reply: "first" }]);
   const headers = { "idempotency-key": "k" };
-  await (await streamAt(perch(), organisation.adminKey, hello, { headers })).all();
+  await (await invokeStreaming(perch(), organisation.adminKey, hello, { headers })).readAll();
   ok(await organisation.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
-  await scripted(organisation, [{ reply: "second" }]);
-  const again = await (await streamAt(perch(), organisation.adminKey, hello, { headers })).all();
+  await createScriptedAgent(organisation, [{ reply: "second" }]);
+  const again = await (await invokeStreaming(perch(), organisation.adminKey, hello, { headers })).readAll();
   expect(again.at(-1)).toMatchObject({ event: "done", data: { response: "first" } });
 });

@@ -5,11 +5,11 @@ import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt, recordOf } from "../../test/invoking.ts";
+import { invokeAgent, waitForRunRecord } from "../../test/invoking.ts";
 import { startMcpServer, textResult } from "../../test/mcp-server.ts";
 import { type AnswerCall, modelServerKey } from "../../test/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { lastSaid, startScriptServer } from "../../test/script-server.ts";
+import { lastUserMessage, startScriptServer } from "../../test/script-server.ts";
 import {
   type HttpToolAnswer,
   type HttpToolCall,
@@ -20,7 +20,7 @@ import {
 
 /** What the model does in the run of this message, step by step; then it says "done". */
 const plays = new Map<string, (step: number) => object | undefined>();
-const script = await startScriptServer((call) => plays.get(lastSaid(call))?.(call.step) ?? { reply: "done" });
+const script = await startScriptServer((call) => plays.get(lastUserMessage(call))?.(call.step) ?? { reply: "done" });
 afterAll(() => script.close());
 
 let speak: AnswerCall = () => ({ text: "done" });
@@ -29,15 +29,15 @@ afterAll(() => provider.close());
 
 const perch = usePerch(
   {
-    scriptUrl: script.url,
-    outboundPrivateRanges: ["127.0.0.0/8"],
+    scriptModelUrl: script.url,
+    outboundAllowedPrivateRanges: ["127.0.0.0/8"],
     providers: [
       { type: "openai-compatible", name: "local", baseUrl: provider.url, apiKey: modelServerKey, models: [] },
     ],
   },
-  { runs: true },
+  { withWorker: true },
 );
-const guarded = usePerch({ scriptUrl: script.url }, { runs: true });
+const guarded = usePerch({ scriptModelUrl: script.url }, { withWorker: true });
 
 type Tools = NonNullable<AgentDefinitionPatch["tools"]>;
 const mcp = (url: string): Tools[number] => ({ type: "mcp", name: "orders", url });
@@ -61,17 +61,23 @@ function forThisTest<T extends TestServer>(server: T): T {
 const toolServer = async (answer?: (call: HttpToolCall) => HttpToolAnswer | undefined | Promise<HttpToolAnswer>) =>
   forThisTest(await startToolServer(answer));
 
-async function withBot(tools: Tools, limits = {}, node = perch(), model = "perch/script"): Promise<Organisation> {
-  const organisation = await node.newOrganisation();
+async function createOrganisationWithAgent(
+  tools: Tools,
+  limits = {},
+  node = perch(),
+  model = "perch/script",
+): Promise<Organisation> {
+  const organisation = await node.createOrganisation();
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model, tools, limits } }));
   return organisation;
 }
 
-const stepsOf = (message: string) => script.calls.filter((call) => lastSaid(call) === message).map(({ step }) => step);
+const stepsOf = (message: string) =>
+  script.calls.filter((call) => lastUserMessage(call) === message).map(({ step }) => step);
 /** What the model knew of its tools when it was asked for this step. */
 const toldAt = (step: number, message: string) =>
   script.calls
-    .find((call) => lastSaid(call) === message && call.step === step)
+    .find((call) => lastUserMessage(call) === message && call.step === step)
     ?.messages.filter(({ role }) => role === "tool");
 const keysOf = (calls: readonly { readonly headers: HttpToolCall["headers"] }[]) =>
   calls.map(({ headers }) => headers["idempotency-key"]);
@@ -85,8 +91,8 @@ describe("the tools of a run", () => {
     const first = asks(["orders_lookup_order", { id: "A1" }], ["book", { room: 7 }]);
     const second = asks(["book", { room: 8 }], ["orders_add", { a: 2, b: 3 }]);
     plays.set(message, (step) => [first, second][step - 1]);
-    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
-    const { data } = await invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url), http(booking.url)]);
+    const { data } = await invokeAgent(perch(), adminKey, { message });
     expect(data.response).toBe("done");
 
     const id = data.request_id;
@@ -127,8 +133,8 @@ describe("the tools of a run", () => {
     });
     const message = "side by side";
     plays.set(message, once(asks(["orders_add", {}], ["book", {}])));
-    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
-    await invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url), http(booking.url)]);
+    await invokeAgent(perch(), adminKey, { message });
     expect(toldAt(2, message)?.map(({ content }) => content)).toEqual(["first, together", "second, together"]);
   });
 
@@ -138,8 +144,8 @@ describe("the tools of a run", () => {
     const orders = forThisTest(await startMcpServer({ answer: () => textResult("y".repeat(3_000_000)) }));
     const message = "everything";
     plays.set(message, once(asks(["book", {}], ["orders_add", {}])));
-    const { adminKey } = await withBot([mcp(orders.url), http(books.url)]);
-    expect((await invokeAt(perch(), adminKey, { message })).data.response).toBe("done");
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url), http(books.url)]);
+    expect((await invokeAgent(perch(), adminKey, { message })).data.response).toBe("done");
     const told = toldAt(2, message)?.map(({ content }) => content) ?? [];
     expect(told.map((content) => content.slice(65_535))).toEqual([
       "x\n[cut: 64 KiB of more than 1 MiB]",
@@ -152,8 +158,8 @@ describe("the tools of a run", () => {
     const booking = await toolServer();
     const message = "for ever";
     plays.set(message, (step) => asks(["book", step % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 }]));
-    const organisation = await withBot([http(booking.url)]);
-    const { status, error } = await invokeAt(perch(), organisation.adminKey, { message });
+    const organisation = await createOrganisationWithAgent([http(booking.url)]);
+    const { status, error } = await invokeAgent(perch(), organisation.adminKey, { message });
     expect(status).toBe(500);
     expect(error.message).toContain(
       "The model called the tool book 5 times with the same arguments: stopped as a loop.",
@@ -161,15 +167,15 @@ describe("the tools of a run", () => {
     expect(booking.calls).toHaveLength(4);
     expect(new Set(keysOf(booking.calls)).size).toBe(4);
     const id = String(booking.calls[0]?.headers["x-request-id"]);
-    expect(await recordOf(organisation, id)).toMatchObject({ status: "failed", steps: 5 });
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({ status: "failed", steps: 5 });
   });
 
   test("a run that wants more model calls than its limit fails, and says so", async () => {
     const booking = await toolServer();
     const message = "on and on";
     plays.set(message, (step) => asks(["book", { step }]));
-    const { adminKey } = await withBot([http(booking.url)], { max_steps: 3 });
-    const { error } = await invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([http(booking.url)], { max_steps: 3 });
+    const { error } = await invokeAgent(perch(), adminKey, { message });
     expect(error.message).toContain("The run needed more than 3 model calls (limits.max_steps).");
     expect(stepsOf(message)).toEqual([1, 2, 3]);
   });
@@ -179,17 +185,17 @@ describe("the tools of a run", () => {
     const booking = await toolServer(() => work.promise);
     const message = "stop it";
     plays.set(message, once(asks(["book", {}])));
-    const organisation = await withBot([http(booking.url)]);
-    const waiting = invokeAt(perch(), organisation.adminKey, { message });
+    const organisation = await createOrganisationWithAgent([http(booking.url)]);
+    const waiting = invokeAgent(perch(), organisation.adminKey, { message });
     await expect.poll(() => booking.calls.length, { timeout: 5000 }).toBe(1);
     const id = String(booking.calls[0]?.headers["x-request-id"]);
-    expect((await recordOf(organisation, id, () => true)).status).toBe("running");
+    expect((await waitForRunRecord(organisation, id, () => true)).status).toBe("running");
     const params = { agent_id: "bot", request_id: id };
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
-    expect((await recordOf(organisation, id, () => true)).status).toBe("running");
+    expect((await waitForRunRecord(organisation, id, () => true)).status).toBe("running");
     work.resolve({ body: "at last" });
     expect((await waiting).status).toBe(409);
-    expect(await recordOf(organisation, id)).toMatchObject({ status: "cancelled", steps: 1 });
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({ status: "cancelled", steps: 1 });
     expect(stepsOf(message)).toEqual([1]);
   });
 });
@@ -204,8 +210,8 @@ describe("a tool that fails", () => {
     });
     const message = "busy";
     plays.set(message, once(asks(["book", {}])));
-    const { adminKey } = await withBot([http(booking.url)]);
-    const { data } = await invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([http(booking.url)]);
+    const { data } = await invokeAgent(perch(), adminKey, { message });
     expect(data.response).toBe("done");
     expect(keysOf(booking.calls)).toEqual([`${data.request_id}-1.1`, `${data.request_id}-1.1`]);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
@@ -218,8 +224,8 @@ describe("a tool that fails", () => {
     const working = await toolServer(() => ({ body: "worked" }));
     const message = "broken";
     plays.set(message, once(asks(["broken", {}], ["working", {}])));
-    const { adminKey } = await withBot([http(broken.url, "broken"), http(working.url, "working")]);
-    const { data } = await invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([http(broken.url, "broken"), http(working.url, "working")]);
+    const { data } = await invokeAgent(perch(), adminKey, { message });
     expect(data.response).toBe("done");
     expect(keysOf(broken.calls)).toEqual(Array(3).fill(`${data.request_id}-1.1`));
     expect(working.calls).toHaveLength(1);
@@ -233,9 +239,9 @@ describe("a tool that fails", () => {
     const booking = await toolServer(hang);
     const message = "no answer";
     plays.set(message, once(asks(["book", {}])));
-    const { adminKey } = await withBot([http(booking.url)], { timeout_seconds: 2 });
+    const { adminKey } = await createOrganisationWithAgent([http(booking.url)], { timeout_seconds: 2 });
     const startedAt = performance.now();
-    const { status, error } = await invokeAt(perch(), adminKey, { message });
+    const { status, error } = await invokeAgent(perch(), adminKey, { message });
     expect(performance.now() - startedAt).toBeLessThan(3500);
     expect(status).toBe(500);
     expect(error.message).toContain("(limits.timeout_seconds)");
@@ -255,8 +261,8 @@ describe("a tool that fails", () => {
       ["book", "x"],
     ] as const;
     plays.set(message, once(asks(...calls)));
-    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)]);
-    expect((await invokeAt(perch(), adminKey, { message })).data.response).toBe("done");
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url), http(booking.url)]);
+    expect((await invokeAgent(perch(), adminKey, { message })).data.response).toBe("done");
     expect(booking.calls).toHaveLength(1);
     expect(orders.calls).toHaveLength(1);
     expect(toldAt(2, message)).toMatchObject([
@@ -275,8 +281,8 @@ describe("an MCP server that does not answer when the run begins", () => {
     const orders = forThisTest(await startMcpServer({ refuse: () => (up ? undefined : { status: 0 }) }));
     const message = "later";
     plays.set(message, once(asks(["orders_add", { a: 1, b: 1 }])));
-    const { adminKey } = await withBot([mcp(orders.url)]);
-    const waiting = invokeAt(perch(), adminKey, { message });
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url)]);
+    const waiting = invokeAgent(perch(), adminKey, { message });
     await expect.poll(() => orders.requests.length, { timeout: 5000 }).toBeGreaterThan(2);
     expect(stepsOf(message)).toEqual([]);
     up = true;
@@ -286,9 +292,11 @@ describe("an MCP server that does not answer when the run begins", () => {
 
   test("and never comes up: the run fails within its time and says which server it was", async () => {
     const message = "never";
-    const { adminKey } = await withBot([mcp(`http://127.0.0.1:${await freePort()}/mcp`)], { timeout_seconds: 3 });
+    const { adminKey } = await createOrganisationWithAgent([mcp(`http://127.0.0.1:${await freePort()}/mcp`)], {
+      timeout_seconds: 3,
+    });
     const startedAt = performance.now();
-    const { status, error } = await invokeAt(perch(), adminKey, { message });
+    const { status, error } = await invokeAgent(perch(), adminKey, { message });
     expect(performance.now() - startedAt).toBeLessThan(4500);
     expect(status).toBe(500);
     expect(error.message).toContain("The MCP server orders could not be reached (ECONNREFUSED).");
@@ -301,10 +309,10 @@ describe("a tool at a private address that the operator does not allow", () => {
   test("an MCP server: the run fails, and says how it can be allowed", async () => {
     verifies("outbound.guarded");
     const orders = forThisTest(await startMcpServer());
-    const { adminKey } = await withBot([mcp(orders.url)], {}, guarded());
-    const { status, error } = await invokeAt(guarded(), adminKey, { message: "inside" });
+    const { adminKey } = await createOrganisationWithAgent([mcp(orders.url)], {}, guarded());
+    const { status, error } = await invokeAgent(guarded(), adminKey, { message: "inside" });
     expect(status).toBe(500);
-    expect(error.message).toContain("PERCH_OUTBOUND_PRIVATE_RANGES");
+    expect(error.message).toContain("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES");
     expect(orders.requests).toEqual([]);
   });
 
@@ -313,10 +321,10 @@ describe("a tool at a private address that the operator does not allow", () => {
     const booking = await toolServer();
     const message = "book inside";
     plays.set(message, once(asks(["book", {}])));
-    const { adminKey } = await withBot([http(booking.url)], {}, guarded());
-    expect((await invokeAt(guarded(), adminKey, { message })).data.response).toBe("done");
+    const { adminKey } = await createOrganisationWithAgent([http(booking.url)], {}, guarded());
+    expect((await invokeAgent(guarded(), adminKey, { message })).data.response).toBe("done");
     expect(toldAt(2, message)).toMatchObject([
-      { content: expect.stringContaining("PERCH_OUTBOUND_PRIVATE_RANGES"), failed: true },
+      { content: expect.stringContaining("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES"), failed: true },
     ]);
     expect(booking.calls).toEqual([]);
   });
@@ -335,8 +343,13 @@ describe("a provider's model", () => {
     const again = { id: "call_d", name: "orders_add", arguments: { a: 2, b: 3 } };
     const replies = [{ text: "Let me see.", toolCalls: asked }, { toolCalls: [again] }];
     speak = ({ number }) => replies[number - 1] ?? { text: "It is shipped, 5 of them." };
-    const { adminKey } = await withBot([mcp(orders.url), http(booking.url)], {}, perch(), "local/small");
-    const { data } = await invokeAt(perch(), adminKey, { message: "where is A1?" });
+    const { adminKey } = await createOrganisationWithAgent(
+      [mcp(orders.url), http(booking.url)],
+      {},
+      perch(),
+      "local/small",
+    );
+    const { data } = await invokeAgent(perch(), adminKey, { message: "where is A1?" });
     expect(data).toMatchObject({ response: "It is shipped, 5 of them.", tokens_used: 90 });
 
     const [first, second, third] = provider.calls.map(({ body }) => body);

@@ -1,11 +1,11 @@
 import { toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
-import { type CallTool, PassingToolError, PermanentToolError, type ToolResult } from "../tools/call-tool.ts";
+import { type CallTool, PermanentToolError, type ToolResult, TransientToolError } from "../tools/call-tool.ts";
 import { echoTool, type ListTools } from "../tools/tool-set.ts";
 import { deadlineMs } from "./model-step.ts";
-import type { Attempt, Progress, RunInput, ToolCallResult, ToolsResult, ToolTry } from "./run.ts";
-import { line } from "./run-log.ts";
+import type { Attempt, Progress, RunInput, ToolAttempt, ToolCallResult, ToolsResult } from "./run.ts";
+import { logLine } from "./run-log.ts";
 import type { RunRecord } from "./run-record.ts";
 import { afterFailure, backoffMs, toolTries } from "./run-rules.ts";
 import type { RunSpans } from "./run-spans.ts";
@@ -20,49 +20,54 @@ interface ToolStepsDeps {
 }
 
 export interface ToolSteps {
-  /** Which tools there are: asked once, so that a run sees the same ones to its end. */
+  /** Lists the tools once, so that a run sees the same ones to its end. */
   readonly tools: (run: RunInput, progress: Progress, attempt: Attempt) => Promise<ToolsResult>;
-  readonly tool: (run: RunInput, progress: Progress, toolTry: ToolTry) => Promise<ToolCallResult>;
+  readonly tool: (run: RunInput, progress: Progress, toolTry: ToolAttempt) => Promise<ToolCallResult>;
 }
 
-/** A tool that takes longer than this is given up and called again, or the model is told. */
-const callMs = 60_000;
-const listMs = 30_000;
-const mostShownArguments = 4096;
-type Answer = ToolResult | { readonly againAfterMs: number };
-const stopped: ToolResult = { content: "The run was cancelled.", failed: true };
+/** A slower tool call is aborted and retried, or reported to the model as failed. */
+const callTimeoutMs = 60_000;
+const listTimeoutMs = 30_000;
+const maxDisplayedArguments = 4096;
+type ToolOutcome = ToolResult | { readonly retryAfterMs: number };
+const cancelledResult: ToolResult = { content: "The run was cancelled.", failed: true };
 
-const shown = (input: unknown): unknown =>
-  (JSON.stringify(input) ?? "").length <= mostShownArguments ? input : "[too long to show]";
+const displayArguments = (input: unknown): unknown =>
+  (JSON.stringify(input) ?? "").length <= maxDisplayedArguments ? input : "[too long to show]";
 
 export function createToolSteps({ tools, records, spans, streams, logger, now }: ToolStepsDeps): ToolSteps {
-  const signalFor = (run: RunInput, progress: Progress, mostMs: number) =>
-    AbortSignal.timeout(Math.max(1, Math.min(deadlineMs(run, progress) - now(), mostMs)));
+  const signalFor = (run: RunInput, progress: Progress, maxMs: number) =>
+    AbortSignal.timeout(Math.max(1, Math.min(deadlineMs(run, progress) - now(), maxMs)));
 
-  /** A database that does not answer must not make the engine repeat the call. */
+  /** A database failure must not make the engine repeat the tool call. */
   const isCancelled = (run: RunInput): Promise<boolean> =>
     records.isCancelled(run).catch((error: unknown) => {
-      logger.debug({ err: error }, "a run could not be shown");
+      logger.debug({ err: error, runId: run.id }, "cancellation check failed");
       return false;
     });
 
-  const callLine = ({ step }: Progress, { call, place, tries }: ToolTry, answer: Answer, startedAtMs: number) => {
-    const again = "againAfterMs" in answer;
-    const failed = again || answer.failed;
-    return line(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
+  const toCallLogLine = (
+    { step }: Progress,
+    { call, callNumber, tries }: ToolAttempt,
+    answer: ToolOutcome,
+    startedAtMs: number,
+  ) => {
+    const retried = "retryAfterMs" in answer;
+    const failed = retried || answer.failed;
+    return logLine(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
       type: "tool_call",
       step,
-      call: place,
+      call: callNumber,
       tool: call.name,
-      ms: now() - startedAtMs,
-      ...(tries > 1 && { try: tries }),
+      duration_ms: now() - startedAtMs,
+      ...(tries > 1 && { attempt: tries }),
       ...(failed && { failed }),
-      ...(again && { retry_after_ms: answer.againAfterMs }),
+      ...(retried && { retry_after_ms: answer.retryAfterMs }),
     });
   };
 
-  const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolTry): Promise<Answer> => {
-    const { call, place, tries, tools: known } = toolTry;
+  const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolAttempt): Promise<ToolOutcome> => {
+    const { call, callNumber, tries, tools: known } = toolTry;
     const tool = [...known, echoTool].find(({ definition }) => definition.name === call.name);
     if (!tool) return { content: `There is no tool ${call.name}.`, failed: true };
     if (deadlineMs(run, progress) <= now())
@@ -72,17 +77,17 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
       return await tools.call(tool, call.arguments, {
         requestId,
         // The same for every try of this call: a tool that remembers it does the work once.
-        idempotencyKey: `${requestId}-${progress.step}.${place}`,
-        signal: signalFor(run, progress, callMs),
+        idempotencyKey: `${requestId}-${progress.step}.${callNumber}`,
+        signal: signalFor(run, progress, callTimeoutMs),
       });
     } catch (error) {
-      if (!(error instanceof PassingToolError))
-        logger.warn({ err: error, tool: call.name, requestId }, "a tool call failed in a way that nobody foresaw");
+      if (!(error instanceof TransientToolError))
+        logger.warn({ err: error, tool: call.name, requestId }, "tool call failed unexpectedly");
       const remainingMs = deadlineMs(run, progress) - now();
-      const asked = error instanceof PassingToolError ? (error.retryAfterMs ?? 0) : 0;
-      const againAfterMs = Math.max(asked, backoffMs(tries, Math.random()));
-      if (tries < toolTries && againAfterMs < Math.min(remainingMs, callMs)) return { againAfterMs };
-      const why = error instanceof PassingToolError ? error.message : "It could not be called.";
+      const requestedMs = error instanceof TransientToolError ? (error.retryAfterMs ?? 0) : 0;
+      const retryAfterMs = Math.max(requestedMs, backoffMs(tries, Math.random()));
+      if (tries < toolTries && retryAfterMs < Math.min(remainingMs, callTimeoutMs)) return { retryAfterMs };
+      const why = error instanceof TransientToolError ? error.message : "It could not be called.";
       return { content: `The tool failed: ${why}`, failed: true };
     }
   };
@@ -90,41 +95,44 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
   return {
     tools: async (run, progress, attempt) => {
       try {
-        const list = () => tools.list(run.definition.tools, signalFor(run, progress, listMs));
-        return { tools: await records.shownWhile(run, list), log: attempt.log };
+        const list = () => tools.list(run.definition.tools, signalFor(run, progress, listTimeoutMs));
+        return { tools: await records.markRunningDuring(run, list), log: attempt.log };
       } catch (error) {
         if (error instanceof PermanentToolError)
           return records.stop(run, progress, "failed", error.message, attempt.log);
-        const retryAfterMs = error instanceof PassingToolError ? error.retryAfterMs : undefined;
-        const message = error instanceof PassingToolError ? error.message : "The tools could not be listed.";
-        if (!(error instanceof PassingToolError)) logger.warn({ err: error }, "tools could not be listed");
-        // No other model would find the tools either.
-        const alone = { ...run, definition: { ...run.definition, fallback_models: [] } };
+        const retryAfterMs = error instanceof TransientToolError ? error.retryAfterMs : undefined;
+        const message = error instanceof TransientToolError ? error.message : "The tools could not be listed.";
+        if (!(error instanceof TransientToolError)) logger.warn({ err: error, runId: run.id }, "tool listing failed");
+        // Fallback models would not find the tools either.
+        const runWithoutFallbacks = { ...run, definition: { ...run.definition, fallback_models: [] } };
         const remainingMs = deadlineMs(run, progress) - now();
-        // What ran out of time says less than what happened before.
+        // An earlier failure says more than running out of time.
         const why = remainingMs <= 0 ? (attempt.failures.at(-1) ?? message) : message;
-        const failure = { message: why, passing: true, retryAfterMs };
-        const next = afterFailure(alone, attempt, failure, remainingMs, Math.random());
-        const log = [...attempt.log, line(now(), "warn", why, { type: "tools", failed: true, try: attempt.tries })];
+        const failure = { message: why, transient: true, retryAfterMs };
+        const next = afterFailure(runWithoutFallbacks, attempt, failure, remainingMs, Math.random());
+        const log = [
+          ...attempt.log,
+          logLine(now(), "warn", why, { type: "tools", failed: true, attempt: attempt.tries }),
+        ];
         if ("failed" in next) return records.stop(run, progress, "failed", next.failed, log);
         if (await records.isCancelled(run))
           return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
-        return { ...next, again: { ...next.again, log } };
+        return { ...next, retry: { ...next.retry, log } };
       }
     },
 
     tool: async (run, progress, toolTry) => {
-      const { call, place } = toolTry;
-      const event = { type: "tool" as const, step: progress.step, call: place, name: call.name };
+      const { call, callNumber } = toolTry;
+      const event = { type: "tool" as const, step: progress.step, call: callNumber, name: call.name };
       if (run.streamed && toolTry.tries === 1)
-        await streams.append(run.id, { ...event, status: "started", arguments: shown(call.arguments) });
+        await streams.append(run.id, { ...event, status: "started", arguments: displayArguments(call.arguments) });
       // Also makes the run visible: who may still cancel it must be able to see it.
       const startedAtMs = now();
-      const result = (await isCancelled(run)) ? stopped : await callOnce(run, progress, toolTry);
-      const log = [callLine(progress, toolTry, result, startedAtMs)];
-      const failed = "againAfterMs" in result || result.failed;
+      const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
+      const log = [toCallLogLine(progress, toolTry, result, startedAtMs)];
+      const failed = "retryAfterMs" in result || result.failed;
       spans.toolCall(run, progress, toolTry, { startedAtMs, failed });
-      if (run.streamed && !("againAfterMs" in result))
+      if (run.streamed && !("retryAfterMs" in result))
         await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" });
       return { ...result, log };
     },

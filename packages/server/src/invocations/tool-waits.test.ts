@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
 import { hang, startToolServer } from "../../test/tool-server.ts";
 
-const perch = usePerch({ outboundPrivateRanges: ["127.0.0.0/8"] }, { runs: true });
+const perch = usePerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] }, { withWorker: true });
 const busy = await startToolServer(() => ({ status: 503, headers: { "retry-after": "2" } }));
 const slow = await startToolServer(hang);
 afterAll(async () => {
@@ -23,8 +23,8 @@ const orders = {
 };
 
 async function withTools(tools: object[], steps: object[]) {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, steps);
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, steps);
   ok(
     await organisation.call("PATCH /v1/agents/{agent_id}", {
       params: { agent_id: "bot" },
@@ -37,13 +37,13 @@ async function withTools(tools: object[], steps: object[]) {
 describe("a run whose tools keep it waiting", () => {
   test("for a busy tool can be seen and cancelled, and the tool is not called again", async () => {
     const organisation = await withTools([orders], [calling("orders")]);
-    const request_id = await inBackground(perch(), organisation.adminKey, { message: "hello" });
+    const request_id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });
     await expect.poll(() => busy.calls.length).toBe(1);
-    expect((await recordOf(organisation, request_id, () => true)).status).toBe("running");
+    expect((await waitForRunRecord(organisation, request_id, () => true)).status).toBe("running");
     const params = { agent_id: "bot", request_id };
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
     // It wakes when the tool asked it to, and stops then.
-    expect((await recordOf(organisation, request_id)).status).toBe("cancelled");
+    expect((await waitForRunRecord(organisation, request_id)).status).toBe("cancelled");
     expect(busy.calls).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe("a run whose tools keep it waiting", () => {
 
 test("a tool's name that no database could hold ends no run in a wait without end", async () => {
   const organisation = await withTools([], [calling("a\0b")]);
-  const { status, error } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+  const { status, error } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
   expect(status).toBe(500);
   expect(error.message).toContain("The model called the tool ab 5 times");
 });

@@ -4,15 +4,15 @@ import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
 const perch = usePerch();
 const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
-async function organisationWithAgents(...names: string[]): Promise<Organisation> {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgents(...names: string[]): Promise<Organisation> {
+  const organisation = await perch().createOrganisation();
   for (const name of names) ok(await organisation.call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
   return organisation;
 }
@@ -20,7 +20,7 @@ async function organisationWithAgents(...names: string[]): Promise<Organisation>
 describe("POST /v1/keys", () => {
   test("201 with the whole record and the key, which works", async () => {
     verifies("operations.create-key", "responses.create-key", "keys.create-fields", "keys.record-fields");
-    const { call } = await organisationWithAgents("bot");
+    const { call } = await createOrganisationWithAgents("bot");
     const me = ok(await call("GET /v1/me", {})).data.key;
     const { data: agent } = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
     const body = { name: "ci", agent_id: "bot", permissions: ["read" as const, "write" as const] };
@@ -49,17 +49,17 @@ describe("POST /v1/keys", () => {
 
   test("the key is perch_, the cell, 38 random characters and a CRC32 checksum, in base62", async () => {
     verifies("keys.format");
-    const { newKey } = await perch().newOrganisation();
-    const key = await newKey({ role: "viewer" });
+    const { createKey } = await perch().createOrganisation();
+    const key = await createKey({ role: "viewer" });
     expect(key).toMatch(/^perch_00[0-9A-Za-z]{44}$/);
     const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     const sum = [...key.slice(-6)].reduce((total, digit) => total * 62 + base62.indexOf(digit), 0);
     expect(sum).toBe(crc32(key.slice(0, -6)));
   });
 
-  test("the database keeps its HMAC-SHA-256 digest, and the key nowhere", async () => {
+  test("the database stores its HMAC-SHA-256 digest, and the key in no table", async () => {
     verifies("keys.secret-not-stored");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const { data } = ok(await call("POST /v1/keys", { body: { name: "secret", role: "viewer" } }));
     const { digest, tables, found } = await withClient(perch().database.adminUrl, async (admin) => {
       const key = await admin.query("select digest from api_keys where id = $1", [parsePublicId("key", data.id)]);
@@ -84,19 +84,19 @@ describe("POST /v1/keys", () => {
 
   test("a role or a list of permissions: each once, in the order of the specification", async () => {
     verifies("keys.role-or-permissions", "permissions.roles", "permissions.names");
-    const { call } = await perch().newOrganisation();
-    const made = async (grant: object) => {
+    const { call } = await perch().createOrganisation();
+    const createAndRead = async (grant: object) => {
       const { data } = ok(await call("POST /v1/keys", { body: { name: "k", ...grant } }));
       const { key } = ok(await call("GET /v1/me", {}, data.key)).data;
       expect(key).toMatchObject({ role: data.role, permissions: data.permissions });
       return [data.role, data.permissions];
     };
-    expect(await made({ role: "admin" })).toEqual(["admin", ["read", "write", "delete", "manage"]]);
-    expect(await made({ role: "developer" })).toEqual(["developer", ["read", "write"]]);
-    expect(await made({ role: "viewer" })).toEqual(["viewer", ["read"]]);
+    expect(await createAndRead({ role: "admin" })).toEqual(["admin", ["read", "write", "delete", "manage"]]);
+    expect(await createAndRead({ role: "developer" })).toEqual(["developer", ["read", "write"]]);
+    expect(await createAndRead({ role: "viewer" })).toEqual(["viewer", ["read"]]);
     const shuffled = ["manage", "delete", "read", "write", "delete", "manage"];
-    expect(await made({ permissions: shuffled })).toEqual([null, ["read", "write", "delete", "manage"]]);
-    expect(await made({ permissions: ["delete"] })).toEqual([null, ["delete"]]);
+    expect(await createAndRead({ permissions: shuffled })).toEqual([null, ["read", "write", "delete", "manage"]]);
+    expect(await createAndRead({ permissions: ["delete"] })).toEqual([null, ["delete"]]);
   });
 
   test.each([
@@ -119,41 +119,43 @@ describe("POST /v1/keys", () => {
     ["colour", { colour: "red" }],
   ])("400 names what is wrong with %s (%#)", async (field, change) => {
     verifies("keys.role-or-permissions", "errors.code.invalid-request");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const body = { name: "k", permissions: ["read"], ...change };
-    const error = refusal(await call("POST /v1/keys", { body: body as never }));
+    const error = expectError(await call("POST /v1/keys", { body: body as never }));
     expect(error).toMatchObject({ status: 400, code: "invalid_request" });
     expect(error.details?.map((detail) => detail.field)).toEqual([field]);
     expect(ok(await call("GET /v1/keys", { query: {} })).pagination.total).toBe(1);
   });
 
   test("a name is trimmed and may be in any script", async () => {
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const { data } = ok(await call("POST /v1/keys", { body: { name: "  clé 鍵 🔑 ", role: "viewer" } }));
     expect(data.name).toBe("clé 鍵 🔑");
   });
 
   test("agent_id is an id or a name, and the key reaches that agent alone", async () => {
     verifies("keys.agent-id-optional");
-    const { call, newKey } = await organisationWithAgents("mine", "other");
+    const { call, createKey } = await createOrganisationWithAgents("mine", "other");
     const { data: mine } = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "mine" } }));
     for (const agent_id of ["mine", mine.id]) {
-      const key = await newKey({ role: "viewer", agent_id });
+      const key = await createKey({ role: "viewer", agent_id });
       expect(ok(await call("GET /v1/me", {}, key)).data.key.agent_id).toBe(mine.id);
       const seen = async (name: string) =>
         (await call("GET /v1/agents/{agent_id}", { params: { agent_id: name } }, key)).status;
       expect([await seen("mine"), await seen("other")]).toEqual([200, 404]);
     }
-    const wide = await newKey({ role: "viewer" });
+    const wide = await createKey({ role: "viewer" });
     expect(ok(await call("GET /v1/agents", { query: {} }, wide)).pagination.total).toBe(2);
   });
 
   test("404 for an agent that is not there, also when another organisation has it", async () => {
-    const { call } = await perch().newOrganisation();
-    const elsewhere = await organisationWithAgents("theirs");
-    const { data: theirs } = ok(await elsewhere.call("GET /v1/agents/{agent_id}", { params: { agent_id: "theirs" } }));
+    const { call } = await perch().createOrganisation();
+    const otherOrganisation = await createOrganisationWithAgents("theirs");
+    const { data: theirs } = ok(
+      await otherOrganisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "theirs" } }),
+    );
     for (const agent_id of ["nobody", "theirs", theirs.id, "Not A Name"]) {
-      const error = refusal(await call("POST /v1/keys", { body: { name: "k", role: "viewer", agent_id } }));
+      const error = expectError(await call("POST /v1/keys", { body: { name: "k", role: "viewer", agent_id } }));
       expect(error).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining(agent_id) });
     }
   });
@@ -162,59 +164,59 @@ describe("POST /v1/keys", () => {
 describe("POST /v1/keys never gives more than the caller holds", () => {
   test("not in permissions: 403 says which it lacks", async () => {
     verifies("keys.never-more-than-caller", "errors.code.forbidden");
-    const { call, newKey } = await perch().newOrganisation();
-    const keeper = await newKey({ permissions: ["read", "manage"] });
-    const asked = async (grant: object) => call("POST /v1/keys", { body: { name: "k", ...grant } }, keeper);
-    const error = refusal(await asked({ role: "admin" }));
+    const { call, createKey } = await perch().createOrganisation();
+    const restrictedKey = await createKey({ permissions: ["read", "manage"] });
+    const create = async (grant: object) => call("POST /v1/keys", { body: { name: "k", ...grant } }, restrictedKey);
+    const error = expectError(await create({ role: "admin" }));
     expect(error).toMatchObject({
       status: 403,
       code: "forbidden",
       message: expect.stringMatching(/: write, delete\./),
     });
-    expect(refusal(await asked({ permissions: ["write"] })).status).toBe(403);
-    expect((await asked({ permissions: ["manage", "read"] })).status).toBe(201);
+    expect(expectError(await create({ permissions: ["write"] })).status).toBe(403);
+    expect((await create({ permissions: ["manage", "read"] })).status).toBe(201);
   });
 
   test("not in agents: a key of one agent makes keys for that agent only", async () => {
-    const { call, newKey } = await organisationWithAgents("mine", "other");
+    const { call, createKey } = await createOrganisationWithAgents("mine", "other");
     const { data: mine } = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "mine" } }));
-    const keeper = await newKey({ role: "admin", agent_id: "mine" });
-    const asked = async (grant: object) =>
-      call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } }, keeper);
-    expect(refusal(await asked({}))).toMatchObject({ status: 403, message: expect.stringContaining(mine.id) });
-    expect(refusal(await asked({ agent_id: "other" })).status).toBe(404);
-    for (const agent_id of ["mine", mine.id]) expect(ok(await asked({ agent_id })).data.agent_id).toBe(mine.id);
+    const restrictedKey = await createKey({ role: "admin", agent_id: "mine" });
+    const create = async (grant: object) =>
+      call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } }, restrictedKey);
+    expect(expectError(await create({}))).toMatchObject({ status: 403, message: expect.stringContaining(mine.id) });
+    expect(expectError(await create({ agent_id: "other" })).status).toBe(404);
+    for (const agent_id of ["mine", mine.id]) expect(ok(await create({ agent_id })).data.agent_id).toBe(mine.id);
   });
 
   test("not in time: a key that ends makes none that ends later, or never", async () => {
     verifies("keys.expiry");
-    const { call, newKey } = await perch().newOrganisation();
+    const { call, createKey } = await perch().createOrganisation();
     const end = inOneHour();
-    const keeper = await newKey({ role: "admin", expires_at: end });
-    const asked = async (grant: object) =>
-      call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } }, keeper);
+    const restrictedKey = await createKey({ role: "admin", expires_at: end });
+    const create = async (grant: object) =>
+      call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } }, restrictedKey);
     const later = new Date(Date.parse(end) + 1).toISOString();
     for (const grant of [{}, { expires_at: later }]) {
-      expect(refusal(await asked(grant))).toMatchObject({ status: 403, message: expect.stringContaining(end) });
+      expect(expectError(await create(grant))).toMatchObject({ status: 403, message: expect.stringContaining(end) });
     }
-    const { data } = ok(await asked({ expires_at: end.replace("Z", "+00:00") }));
+    const { data } = ok(await create({ expires_at: end.replace("Z", "+00:00") }));
     expect(data.expires_at).toBe(end);
   });
 
   test("nothing without manage, and manage alone is enough", async () => {
     verifies("permissions.keys");
-    const { call, newKey } = await perch().newOrganisation();
-    const others = await newKey({ permissions: ["read", "write", "delete"] });
-    const error = refusal(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } }, others));
+    const { call, createKey } = await perch().createOrganisation();
+    const others = await createKey({ permissions: ["read", "write", "delete"] });
+    const error = expectError(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } }, others));
     expect(error).toMatchObject({ status: 403, message: expect.stringContaining("manage") });
-    const manager = await newKey({ permissions: ["manage"] });
+    const manager = await createKey({ permissions: ["manage"] });
     expect((await call("POST /v1/keys", { body: { name: "k", permissions: ["manage"] } }, manager)).status).toBe(201);
   });
 
   test("nor a key for an agent that is deleted meanwhile", async () => {
-    const { call } = await organisationWithAgents("bot");
-    const [deleted, made] = await withClient(perch().database.adminUrl, async (admin) => {
-      const waiting = async (requests: number) => {
+    const { call } = await createOrganisationWithAgents("bot");
+    const [deleted, created] = await withClient(perch().database.adminUrl, async (admin) => {
+      const waitForLocks = async (requests: number) => {
         const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
         while ((await admin.query(locked)).rowCount !== requests) {
           await sleep(10);
@@ -224,13 +226,13 @@ describe("POST /v1/keys never gives more than the caller holds", () => {
       await admin.query("begin");
       await admin.query("select from agents for update");
       const deletion = call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } });
-      await waiting(1);
+      await waitForLocks(1);
       const creation = call("POST /v1/keys", { body: { name: "k", role: "viewer", agent_id: "bot" } });
-      await waiting(2);
+      await waitForLocks(2);
       await admin.query("commit");
       return Promise.all([deletion, creation]);
     });
     expect(deleted.status).toBe(200);
-    expect(refusal(made).status).toBe(404);
+    expect(expectError(created).status).toBe(404);
   });
 });

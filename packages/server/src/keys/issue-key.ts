@@ -6,7 +6,7 @@ import { newToken, tokenPrefix } from "./key-token.ts";
 
 export type KeyGrant = Omit<NewKey, "id" | "digest" | "prefix">;
 
-/** Makes a key. The token is in what this returns and nowhere else: the database gets its digest. */
+/** Creates a key. Only the caller gets the token: the database stores its digest. */
 export async function issueKey(
   trx: OrganisationTransaction,
   keyDigest: Digest,

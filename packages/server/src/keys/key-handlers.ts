@@ -11,21 +11,21 @@ import * as queries from "./key-queries.ts";
 import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
 import { toKey } from "./to-key.ts";
 
-/** The agent a new key is for. Whoever is bound to one agent can only bind others to it. */
-async function grantedAgent(
+/** The agent of a new key. A caller that is bound to one agent can only create keys for that agent. */
+async function resolveGrantedAgentId(
   trx: OrganisationTransaction,
   scope: Scope,
   ref: string | undefined,
 ): Promise<string | null> {
   if (ref === undefined) {
-    if (scope.agentId !== null) {
+    if (scope.onlyAgentId !== null) {
       throw forbidden(
-        `This key belongs to one agent: give \`agent_id\`: ${JSON.stringify(toPublicId("agent", scope.agentId))}.`,
+        `This key belongs to one agent: give \`agent_id\`: ${JSON.stringify(toPublicId("agent", scope.onlyAgentId))}.`,
       );
     }
     return null;
   }
-  // Holding the agent: a key made while it is being deleted would be missed by the revocation.
+  // Locks the agent: a key created while the agent is being deleted would escape its revocation.
   const agent = await findAgentForUpdate(trx, scope, ref);
   if (!agent) throw notFound("agent", ref);
   return agent.id;
@@ -40,7 +40,7 @@ export const keyHandlers = (deps: KeyDeps) => {
       refuseEscalation(caller, granted, expiresAt, now());
       return change(async (trx) => {
         const { row, token } = await issueKey(trx, keyDigest, scope, {
-          agentId: await grantedAgent(trx, scope, body.agent_id),
+          agentId: await resolveGrantedAgentId(trx, scope, body.agent_id),
           name: body.name,
           role: body.role ?? null,
           permissions: granted,
@@ -68,7 +68,7 @@ export const keyHandlers = (deps: KeyDeps) => {
       const id = parsePublicId("key", params.key_id);
       if (!id) throw notFound("key", params.key_id);
       return change(async (trx) => {
-        const revokedAt = await queries.revokeKey(trx, scope, id);
+        const revokedAt = await queries.updateKeyRevokedAt(trx, scope, id);
         if (!revokedAt) throw notFound("key", params.key_id);
         return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
       });
@@ -80,7 +80,7 @@ export const keyHandlers = (deps: KeyDeps) => {
         key: {
           id: toPublicId("key", caller.keyId),
           name: caller.keyName,
-          agent_id: caller.agentId && toPublicId("agent", caller.agentId),
+          agent_id: caller.onlyAgentId && toPublicId("agent", caller.onlyAgentId),
           role: caller.role,
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,

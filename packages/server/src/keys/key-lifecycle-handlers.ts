@@ -1,5 +1,5 @@
 import type { Permission, Role } from "@perch/contract";
-import { insertOutsideEntry } from "../audit/record-request.ts";
+import { insertEntryWithoutCaller } from "../audit/record-request.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { OrganisationChanges } from "../gate/organisation-changes.ts";
 import type { Handlers, Scope } from "../handlers.ts";
@@ -22,25 +22,25 @@ export interface KeyDeps {
 
 type LifecycleKey = "PATCH /v1/keys/{key_id}" | "POST /v1/keys/{key_id}/rotate" | "POST /v1/keys/revoke-leaked";
 
-function keyIdOf(publicId: string): string {
+function parseKeyId(publicId: string): string {
   const id = parsePublicId("key", publicId);
   if (!id) throw notFound("key", publicId);
   return id;
 }
 
-async function heldKey(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
-  const key = await queries.findKeyForUpdate(trx, scope, keyIdOf(publicId));
+async function getKeyForUpdate(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
+  const key = await queries.findKeyForUpdate(trx, scope, parseKeyId(publicId));
   if (!key) throw notFound("key", publicId);
   return key;
 }
 
-/** What becomes of a key after it was made: changed, replaced, or found by a stranger. */
+/** Operations on existing keys: update, rotate, and revoke a leaked one without authentication. */
 export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =>
   ({
     "PATCH /v1/keys/{key_id}": ({ params, body }, { caller, scope, change }) =>
       change(async (trx) => {
-        const key = await heldKey(trx, scope, params.key_id);
-        if (key.revoked_at) throw conflict("This key is revoked for good. Make a new one.");
+        const key = await getKeyForUpdate(trx, scope, params.key_id);
+        if (key.revoked_at) throw conflict("This key is revoked, which cannot be undone. Create a new one.");
         const { changesRights, ...grant } = patchedGrant(key, body);
         if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
         return single(
@@ -50,8 +50,8 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
 
     "POST /v1/keys/{key_id}/rotate": ({ params, body }, { caller, scope, change }) =>
       change(async (trx) => {
-        await queries.holdAgentOfKey(trx, scope, keyIdOf(params.key_id));
-        const old = await heldKey(trx, scope, params.key_id);
+        await queries.findAgentOfKeyForUpdate(trx, scope, parseKeyId(params.key_id));
+        const old = await getKeyForUpdate(trx, scope, params.key_id);
         const at = now();
         if (keyStatus(old, at) !== "active")
           throw conflict(`This key is ${keyStatus(old, at)}. Make a new one instead.`);
@@ -82,12 +82,12 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
         ? await queries.findKeyByDigest(db.unscoped, keyDigest(body.key))
         : undefined;
       if (!found) throw new ApiError("not_found", "This is not a key of this service.");
-      const scope = { organisationId: found.organisation_id, agentId: null };
-      // Whoever posts it again must not void the organisation's caches each time.
+      const scope = { organisationId: found.organisation_id, onlyAgentId: null };
+      // Reporting a revoked key again must not invalidate the organisation's caches each time.
       const revokedAt =
         found.revoked_at ??
         (await changes.commit(found.organisation_id, async (trx) => {
-          await insertOutsideEntry(trx, found.organisation_id, {
+          await insertEntryWithoutCaller(trx, found.organisation_id, {
             actor: "public",
             operation: "revokeLeakedKey",
             resourceType: "key",
@@ -96,9 +96,9 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
             requestId,
             address,
           });
-          return queries.revokeKey(trx, scope, found.id);
+          return queries.updateKeyRevokedAt(trx, scope, found.id);
         }));
-      if (!revokedAt) throw new Error(`${found.id} was found and is gone`);
+      if (!revokedAt) throw new Error(`key ${found.id} disappeared before it could be revoked`);
       return single({ id: toPublicId("key", found.id), revoked_at: revokedAt.toISOString() });
     },
   }) satisfies Handlers<LifecycleKey>;

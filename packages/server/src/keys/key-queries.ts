@@ -21,10 +21,10 @@ const columns = [
   "revoked_at",
 ] as const satisfies (keyof KeyRow)[];
 
-/** Keys that exist for this caller: all of its organisation, or those of its one agent. */
-const visibleKeys = (trx: OrganisationTransaction, { organisationId, agentId }: Scope) => {
+/** The keys this caller can see: all of its organisation, or those of its agent if it is bound to one. */
+const visibleKeys = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
   const query = trx.selectFrom("api_keys").where("organisation_id", "=", organisationId);
-  return agentId === null ? query : query.where("agent_id", "=", agentId);
+  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
 };
 
 export interface KeyFilter {
@@ -111,13 +111,17 @@ export const insertKey = (
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** Holds the row until the transaction ends, so that two changes to one key take turns. */
+/** Locks the row until the transaction ends, so that changes to one key are serialised. */
 export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
 
-/** Whoever deletes an agent holds it and then its keys; whoever replaces a key must take them in the same order. */
-export async function holdAgentOfKey(trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> {
-  await trx
+/** Deleting an agent locks the agent first and then its keys; rotating a key must lock in the same order. */
+export const findAgentOfKeyForUpdate = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+): Promise<{ id: string } | undefined> =>
+  trx
     .selectFrom("agents")
     .select("agents.id")
     .where("agents.organisation_id", "=", scope.organisationId)
@@ -127,10 +131,9 @@ export async function holdAgentOfKey(trx: OrganisationTransaction, scope: Scope,
       visibleKeys(trx, scope).where("api_keys.id", "=", id).select("api_keys.agent_id").$castTo<{ agent_id: string }>(),
     )
     .forUpdate()
-    .execute();
-}
+    .executeTakeFirst();
 
-/** The live key that replaces this one, if it was rotated. */
+/** The key that replaces this one, if it was rotated and the new key is not revoked. */
 export const findSuccessor = (
   trx: OrganisationTransaction,
   { organisationId }: Scope,
@@ -159,28 +162,32 @@ export const updateKey = (
 ): Promise<KeyRow> =>
   trx
     .updateTable("api_keys")
-    // Without a column to set there would be no statement.
+    // An update needs at least one column, and `change` may be empty.
     .set({ ...change, id })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** The time it stopped: now, or when it was revoked before. Undefined when there is no such key for this caller. */
-export async function revokeKey(trx: OrganisationTransaction, scope: Scope, id: string): Promise<Date | undefined> {
-  const { organisationId, agentId } = scope;
+/** Returns when the key was revoked: now, or at the first revocation. Undefined if the caller can see no such key. */
+export async function updateKeyRevokedAt(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+): Promise<Date | undefined> {
+  const { organisationId, onlyAgentId } = scope;
   const row = await trx
     .updateTable("api_keys")
     .set({ revoked_at: sql`coalesce(revoked_at, now())` })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
-    .$if(agentId !== null, (query) => query.where("agent_id", "=", agentId))
+    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
     .returning("revoked_at")
     .executeTakeFirst();
   return row?.revoked_at ?? undefined;
 }
 
-export const revokeKeysOfAgent = async (
+export const updateAgentKeysRevokedAt = async (
   trx: OrganisationTransaction,
   { organisationId }: Scope,
   agentId: string,
@@ -207,12 +214,12 @@ export interface PresentedKey {
   readonly revoked_at: Date | null;
 }
 
-/** The one query without an organisation: it finds out which one it is. */
+/** The one query without an organisation, because it is what determines the organisation. */
 export async function findKeyByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedKey | undefined> {
   const { rows } = await sql<PresentedKey>`select * from find_key_by_digest(${digest})`.execute(db);
   return rows[0];
 }
 
-export async function markKeysUsed(db: Kysely<DB>, used: ReadonlyMap<string, Date>): Promise<void> {
+export async function updateKeysLastUsedAt(db: Kysely<DB>, used: ReadonlyMap<string, Date>): Promise<void> {
   await sql`select mark_keys_used(${[...used.keys()]}::uuid[], ${[...used.values()]}::timestamptz[])`.execute(db);
 }

@@ -12,7 +12,7 @@ const caller = (permissions: Permission[], expiresAt: Date | null = null): Calle
   keyId: "0",
   keyName: "caller",
   organisation: { id: "0", name: "Test", tier: "free" },
-  agentId: null,
+  onlyAgentId: null,
   role: null,
   permissions: new Set(permissions),
   expiresAt,
@@ -66,7 +66,7 @@ describe("grantedPermissions", () => {
 });
 
 describe("refuseEscalation", () => {
-  test("a key hands on what it holds, or less", () => {
+  test("a key grants what it holds, or less", () => {
     const holder = caller(["read", "manage"]);
     for (const granted of [["read"], ["manage"], ["read", "manage"]] as const) {
       expect(() => refuseEscalation(holder, granted, null, now)).not.toThrow();
@@ -78,7 +78,7 @@ describe("refuseEscalation", () => {
     expect(error).toMatchObject({ code: "forbidden", message: expect.stringMatching(/: write, delete\.$/) });
   });
 
-  test("an end that has come is refused, to the millisecond", () => {
+  test("an expiry in the past is refused, to the millisecond", () => {
     const holder = caller(["manage"]);
     for (const expiresAt of [now, later(-1)]) {
       const error = refusalOf(() => refuseEscalation(holder, ["manage"], expiresAt, now));
@@ -87,7 +87,7 @@ describe("refuseEscalation", () => {
     expect(() => refuseEscalation(holder, ["manage"], later(1), now)).not.toThrow();
   });
 
-  test("a key that ends makes none that ends later, or never", () => {
+  test("a key that expires cannot create one that expires later, or never", () => {
     const holder = caller(["manage"], later(1000));
     for (const expiresAt of [null, later(1001)]) {
       const error = refusalOf(() => refuseEscalation(holder, ["manage"], expiresAt, now));

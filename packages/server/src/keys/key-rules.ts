@@ -35,7 +35,7 @@ interface KeyPatch extends Grant {
   readonly expires_at?: string | null | undefined;
 }
 
-/** What a key is to become; the parts that a patch leaves out stay. */
+/** A key's grant after a patch; omitted fields keep their value. */
 export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires_at }: KeyPatch) {
   const regranted = role !== undefined || listed !== undefined;
   return {
@@ -46,16 +46,16 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
   };
 }
 
-/** A key never gives what its maker lacks: not in permissions, not in time. Its agents are checked by `grantedAgent`. */
+/** A key cannot grant permissions or a lifetime beyond its own. `resolveGrantedAgentId` checks the agent. */
 export function refuseEscalation(
   caller: Caller,
   granted: readonly Permission[],
   expiresAt: Date | null,
   now: Date,
 ): void {
-  const beyond = granted.filter((permission) => !caller.permissions.has(permission));
-  if (beyond.length > 0) {
-    throw forbidden(`This key cannot give what it does not hold: ${beyond.join(", ")}.`);
+  const notHeld = granted.filter((permission) => !caller.permissions.has(permission));
+  if (notHeld.length > 0) {
+    throw forbidden(`This key cannot give what it does not hold: ${notHeld.join(", ")}.`);
   }
   if (expiresAt && expiresAt <= now) throw invalid("expires_at", "Must be in the future");
   if (expiresAt && expiresAt.getUTCFullYear() > 9999) throw invalid("expires_at", "Must be before the year 10000");

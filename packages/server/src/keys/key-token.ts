@@ -28,9 +28,9 @@ export function newToken(): string {
   return body + checksum(body);
 }
 
-/** Whether this could be a key at all. Says nothing about whether anybody issued it. */
+/** Whether the format and checksum are right. Does not say whether the key was ever issued. */
 export const isWellFormedToken = (text: string): boolean =>
   keyPattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 
-/** Enough to recognise a key by, far too little to guess it. */
+/** Long enough to recognise a key, too short to help guess it. */
 export const tokenPrefix = (token: string): string => token.slice(0, prefixLength);

@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 
 const perch = usePerch();
 
-const makeKey = async ({ call }: Organisation, grant: object = {}) =>
+const createKeyRecord = async ({ call }: Organisation, grant: object = {}) =>
   ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } })).data;
 
-const agentsOf = async ({ call }: Organisation, ...names: string[]) => {
+const createAgents = async ({ call }: Organisation, ...names: string[]) => {
   for (const name of names) ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
 };
 
 describe("DELETE /v1/keys/{key_id}", () => {
   test("200 with when it was revoked, and the record says so", async () => {
     verifies("operations.revoke-key", "responses.revoke-key");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
-    const { id } = await makeKey(organisation);
-    const answer = await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } });
-    expect(answer.status).toBe(200);
-    const { data } = ok(answer);
+    const { id } = await createKeyRecord(organisation);
+    const response = await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } });
+    expect(response.status).toBe(200);
+    const { data } = ok(response);
     expect(data).toEqual({ id, revoked_at: expect.any(String) });
     expect(Math.abs(Date.now() - Date.parse(data.revoked_at))).toBeLessThan(5000);
     const [record] = ok(await call("GET /v1/keys", { query: {} })).data;
@@ -30,19 +30,19 @@ describe("DELETE /v1/keys/{key_id}", () => {
 
   test("the key is invalid on its next request, for every kind of request", async () => {
     verifies("keys.revoked-at-once", "errors.code.unauthorized");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
-    const { id, key } = await makeKey(organisation, { role: "admin" });
+    const { id, key } = await createKeyRecord(organisation, { role: "admin" });
     expect((await call("GET /v1/me", {}, key)).status).toBe(200);
     ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
-    const answers = [
+    const responses = [
       await call("GET /v1/me", {}, key),
       await call("GET /v1/agents", { query: {} }, key),
       await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }, key),
       await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }, key),
     ];
-    for (const answer of answers) {
-      expect(refusal(answer)).toMatchObject({
+    for (const response of responses) {
+      expect(expectError(response)).toMatchObject({
         status: 401,
         code: "unauthorized",
         message: expect.stringContaining("revoked"),
@@ -53,8 +53,8 @@ describe("DELETE /v1/keys/{key_id}", () => {
 
   test("twice, or ten times at once, gives the time of the first", async () => {
     verifies("keys.revoked-at-once");
-    const organisation = await perch().newOrganisation();
-    const { id } = await makeKey(organisation);
+    const organisation = await perch().createOrganisation();
+    const { id } = await createKeyRecord(organisation);
     const revoke = async () =>
       ok(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: id } })).data.revoked_at;
     const first = await Promise.all(Array.from({ length: 10 }, revoke));
@@ -63,45 +63,45 @@ describe("DELETE /v1/keys/{key_id}", () => {
     expect(await revoke()).toBe(first[0]);
   });
 
-  test("a key may revoke itself, and its maker; keys it made go on", async () => {
-    const organisation = await perch().newOrganisation();
+  test("a key may revoke itself, and its creator; keys it created keep working", async () => {
+    const organisation = await perch().createOrganisation();
     const { call, adminKey } = organisation;
-    const maker = await makeKey(organisation, { role: "admin" });
-    const made = ok(await call("POST /v1/keys", { body: { name: "made", role: "admin" } }, maker.key)).data;
-    ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: maker.id } }, maker.key));
-    expect((await call("GET /v1/me", {}, maker.key)).status).toBe(401);
+    const creator = await createKeyRecord(organisation, { role: "admin" });
+    const created = ok(await call("POST /v1/keys", { body: { name: "created", role: "admin" } }, creator.key)).data;
+    ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: creator.id } }, creator.key));
+    expect((await call("GET /v1/me", {}, creator.key)).status).toBe(401);
     const first = ok(await call("GET /v1/me", {}, adminKey)).data.key;
-    ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: first.id } }, made.key));
+    ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: first.id } }, created.key));
     expect((await call("GET /v1/me", {}, adminKey)).status).toBe(401);
-    expect((await call("GET /v1/me", {}, made.key)).status).toBe(200);
+    expect((await call("GET /v1/me", {}, created.key)).status).toBe(200);
   });
 
-  test("a key of one agent revokes that agent's keys; the others are 404 and go on", async () => {
-    const organisation = await perch().newOrganisation();
-    await agentsOf(organisation, "mine", "other");
+  test("a key of one agent revokes that agent's keys; the others are 404 and keep working", async () => {
+    const organisation = await perch().createOrganisation();
+    await createAgents(organisation, "mine", "other");
     const { call } = organisation;
-    const keeper = await makeKey(organisation, { role: "admin", agent_id: "mine" });
-    const sibling = await makeKey(organisation, { agent_id: "mine" });
-    const others = [await makeKey(organisation, { agent_id: "other" }), await makeKey(organisation)];
+    const boundKey = await createKeyRecord(organisation, { role: "admin", agent_id: "mine" });
+    const sibling = await createKeyRecord(organisation, { agent_id: "mine" });
+    const others = [await createKeyRecord(organisation, { agent_id: "other" }), await createKeyRecord(organisation)];
     for (const { id, key } of others) {
-      const error = refusal(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }, keeper.key));
+      const error = expectError(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }, boundKey.key));
       expect(error).toMatchObject({ status: 404, code: "not_found" });
       expect((await call("GET /v1/me", {}, key)).status).toBe(200);
     }
-    for (const { id, key } of [sibling, keeper]) {
-      ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }, keeper.key));
+    for (const { id, key } of [sibling, boundKey]) {
+      ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }, boundKey.key));
       expect((await call("GET /v1/me", {}, key)).status).toBe(401);
     }
   });
 
-  test("404 for another organisation's key, which goes on; the same answer as for none", async () => {
-    const organisation = await perch().newOrganisation();
-    const elsewhere = await perch().newOrganisation();
-    const theirs = await makeKey(elsewhere);
-    const nobodys = "key_01h455vb4pex5vsknk084sn02q";
+  test("404 for another organisation's key, which keeps working; the same response as for an unknown one", async () => {
+    const organisation = await perch().createOrganisation();
+    const otherOrganisation = await perch().createOrganisation();
+    const theirs = await createKeyRecord(otherOrganisation);
+    const unknownId = "key_01h455vb4pex5vsknk084sn02q";
     const errors = await Promise.all(
-      [theirs.id, nobodys].map(async (key_id) => {
-        const { message, ...error } = refusal(
+      [theirs.id, unknownId].map(async (key_id) => {
+        const { message, ...error } = expectError(
           await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id } }),
         );
         return { ...error, message: message.replace(key_id, "<id>") };
@@ -109,7 +109,7 @@ describe("DELETE /v1/keys/{key_id}", () => {
     );
     expect(errors[0]).toEqual(errors[1]);
     expect(errors[0]).toMatchObject({ status: 404, code: "not_found" });
-    expect((await elsewhere.call("GET /v1/me", {}, theirs.key)).status).toBe(200);
+    expect((await otherOrganisation.call("GET /v1/me", {}, theirs.key)).status).toBe(200);
   });
 
   test.each([
@@ -121,39 +121,39 @@ describe("DELETE /v1/keys/{key_id}", () => {
     "01890a5d-ac96-774b-bcce-b302099a8057",
     "a/../b",
     "' or true --",
-  ])("404 for %j, which is no key's id", async (key_id) => {
-    const { call } = await perch().newOrganisation();
-    const error = refusal(await call("DELETE /v1/keys/{key_id}", { params: { key_id } }));
+  ])("404 for %j, which is not a key id", async (key_id) => {
+    const { call } = await perch().createOrganisation();
+    const error = expectError(await call("DELETE /v1/keys/{key_id}", { params: { key_id } }));
     expect(error).toMatchObject({ status: 404, code: "not_found" });
     expect((await call("GET /v1/me", {})).status).toBe(200);
   });
 
   test("404 for the key itself in place of its id", async () => {
-    const organisation = await perch().newOrganisation();
-    const { key } = await makeKey(organisation);
-    const error = refusal(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: key } }));
+    const organisation = await perch().createOrganisation();
+    const { key } = await createKeyRecord(organisation);
+    const error = expectError(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: key } }));
     expect(error.status).toBe(404);
   });
 
   test("403 without manage, also for the key itself; manage alone is enough", async () => {
     verifies("permissions.keys");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
-    const others = await makeKey(organisation, { role: undefined, permissions: ["read", "write", "delete"] });
+    const others = await createKeyRecord(organisation, { role: undefined, permissions: ["read", "write", "delete"] });
     const params = { key_id: others.id };
-    const error = refusal(await call("DELETE /v1/keys/{key_id}", { params }, others.key));
+    const error = expectError(await call("DELETE /v1/keys/{key_id}", { params }, others.key));
     expect(error).toMatchObject({ status: 403, code: "forbidden" });
     expect((await call("GET /v1/me", {}, others.key)).status).toBe(200);
-    const manager = await makeKey(organisation, { role: undefined, permissions: ["manage"] });
+    const manager = await createKeyRecord(organisation, { role: undefined, permissions: ["manage"] });
     expect((await call("DELETE /v1/keys/{key_id}", { params }, manager.key)).status).toBe(200);
   });
 
-  test("400 for a body or a query, and the key goes on", async () => {
-    const organisation = await perch().newOrganisation();
+  test("400 for a body or a query, and the key keeps working", async () => {
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
-    const { id, key } = await makeKey(organisation);
+    const { id, key } = await createKeyRecord(organisation);
     for (const extra of [{ body: { force: true } }, { query: { force: true } }]) {
-      const error = refusal(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id }, ...extra } as never));
+      const error = expectError(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id }, ...extra } as never));
       expect(error).toMatchObject({ status: 400, details: [{ field: "force" }] });
     }
     expect((await call("GET /v1/me", {}, key)).status).toBe(200);

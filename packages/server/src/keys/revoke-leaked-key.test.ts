@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal, send } from "../../test/contract-client.ts";
-import type { Node } from "../../test/harness.ts";
+import { expectError, ok, send } from "../../test/contract-client.ts";
+import type { ApiNode } from "../../test/harness.ts";
 import { type Organisation, startPerch, usePerch } from "../../test/harness.ts";
 import { newToken } from "./key-token.ts";
 
 const perch = usePerch();
 
-/** As a stranger: without any key. */
-const report = (key: string, url = perch().url) =>
+/** Unauthenticated: without any key. */
+const reportLeak = (key: string, url = perch().url) =>
   send(url, undefined, "POST /v1/keys/revoke-leaked", { body: { key } });
 
 const post = async (body: string, headers: Record<string, string> = {}) => {
@@ -21,7 +21,7 @@ const post = async (body: string, headers: Record<string, string> = {}) => {
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
-const makeKey = async ({ call }: Organisation, grant: object = {}) =>
+const createKeyRecord = async ({ call }: Organisation, grant: object = {}) =>
   ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer", ...grant } })).data;
 
 const recordOf = async ({ call }: Organisation, id: string) =>
@@ -32,15 +32,15 @@ const statusOf = async ({ call }: Organisation, key: string) => (await call("GET
 describe("POST /v1/keys/revoke-leaked", () => {
   test("200 without any key: the found one is 401 on its next request, and its record says when", async () => {
     verifies("keys.revoked-at-once");
-    const organisation = await perch().newOrganisation();
-    const { id, key } = await makeKey(organisation, { role: "admin" });
+    const organisation = await perch().createOrganisation();
+    const { id, key } = await createKeyRecord(organisation, { role: "admin" });
     expect(await statusOf(organisation, key)).toBe(200);
-    const answer = await report(key);
-    expect(answer.status).toBe(200);
-    const { data } = ok(answer);
+    const response = await reportLeak(key);
+    expect(response.status).toBe(200);
+    const { data } = ok(response);
     expect(data).toEqual({ id, revoked_at: expect.any(String) });
     expect(Math.abs(Date.now() - Date.parse(data.revoked_at))).toBeLessThan(5000);
-    expect(refusal(await organisation.call("GET /v1/me", {}, key))).toMatchObject({
+    expect(expectError(await organisation.call("GET /v1/me", {}, key))).toMatchObject({
       status: 401,
       code: "unauthorized",
       message: expect.stringContaining("revoked"),
@@ -49,73 +49,73 @@ describe("POST /v1/keys/revoke-leaked", () => {
   });
 
   test("ends that key alone, also where it is bound to an agent, about to end, or the last one", async () => {
-    const organisation = await perch().newOrganisation();
-    const elsewhere = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
+    const otherOrganisation = await perch().createOrganisation();
     ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
-    const bound = await makeKey(organisation, { agent_id: "bot" });
-    const ending = await makeKey(organisation, { expires_at: new Date(Date.now() + 60_000).toISOString() });
-    const kept = await makeKey(organisation);
+    const bound = await createKeyRecord(organisation, { agent_id: "bot" });
+    const ending = await createKeyRecord(organisation, { expires_at: new Date(Date.now() + 60_000).toISOString() });
+    const kept = await createKeyRecord(organisation);
     for (const { key } of [bound, ending]) {
-      expect((await report(key)).status).toBe(200);
+      expect((await reportLeak(key)).status).toBe(200);
       expect(await statusOf(organisation, key)).toBe(401);
     }
     expect(await statusOf(organisation, kept.key)).toBe(200);
-    expect((await report(organisation.adminKey)).status).toBe(200);
+    expect((await reportLeak(organisation.adminKey)).status).toBe(200);
     expect(await statusOf(organisation, organisation.adminKey)).toBe(401);
-    expect(await statusOf(elsewhere, elsewhere.adminKey)).toBe(200);
+    expect(await statusOf(otherOrganisation, otherOrganisation.adminKey)).toBe(200);
   });
 
   test("an expired key is revoked too, and can then not be given more time", async () => {
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
-    const { id, key } = await makeKey(organisation);
+    const { id, key } = await createKeyRecord(organisation);
     ok(await call("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: { overlap_seconds: 0 } }));
-    expect(ok(await report(key)).data.id).toBe(id);
+    expect(ok(await reportLeak(key)).data.id).toBe(id);
     const change = await call("PATCH /v1/keys/{key_id}", { params: { key_id: id }, body: { expires_at: null } });
     expect(change.status).toBe(409);
   });
 
-  test("twice, or ten times at once, answers with the same bytes", async () => {
+  test("twice, or ten times at once, gives the same bytes", async () => {
     verifies("keys.revoked-at-once");
-    const organisation = await perch().newOrganisation();
-    const { key } = await makeKey(organisation);
+    const organisation = await perch().createOrganisation();
+    const { key } = await createKeyRecord(organisation);
     const body = JSON.stringify({ key });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(body)));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => post(body)));
     const again = await post(body);
-    expect(new Set([...answers, again].map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(new Set([...responses, again].map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(again.status).toBe(200);
   });
 
   test("a key its organisation has revoked keeps the time of that", async () => {
-    const organisation = await perch().newOrganisation();
-    const { id, key } = await makeKey(organisation);
+    const organisation = await perch().createOrganisation();
+    const { id, key } = await createKeyRecord(organisation);
     const first = ok(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
-    expect(ok(await report(key))).toEqual(first);
+    expect(ok(await reportLeak(key))).toEqual(first);
   });
 
-  test("what else the request carries makes no difference", async () => {
-    const organisation = await perch().newOrganisation();
-    const stranger = await perch().newOrganisation();
+  test("other headers make no difference", async () => {
+    const organisation = await perch().createOrganisation();
+    const otherOrganisation = await perch().createOrganisation();
     for (const headers of [
       { authorization: "Bearer nonsense" },
       { authorization: `Bearer ${newToken()}` },
-      { authorization: `Bearer ${stranger.adminKey}` },
+      { authorization: `Bearer ${otherOrganisation.adminKey}` },
       { "idempotency-key": "same for all" },
       { "idempotency-key": "same for all" },
     ]) {
-      const { id, key } = await makeKey(organisation);
-      const answer = await post(JSON.stringify({ key }), headers as Record<string, string>);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("idempotent-replayed")).toBeNull();
-      expect(JSON.parse(answer.text).data.id).toBe(id);
+      const { id, key } = await createKeyRecord(organisation);
+      const response = await post(JSON.stringify({ key }), headers as Record<string, string>);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("idempotent-replayed")).toBeNull();
+      expect(JSON.parse(response.text).data.id).toBe(id);
       expect(await statusOf(organisation, key)).toBe(401);
     }
-    expect(await statusOf(stranger, stranger.adminKey)).toBe(200);
+    expect(await statusOf(otherOrganisation, otherOrganisation.adminKey)).toBe(200);
   });
 
-  test("404 for a key nobody issued, a typo and any other text; the message holds no more than its beginning", async () => {
-    const organisation = await perch().newOrganisation();
-    const { key } = await makeKey(organisation);
+  test("404 for a key that was never issued, a typo and any other text; the message repeats no more than its prefix", async () => {
+    const organisation = await perch().createOrganisation();
+    const { key } = await createKeyRecord(organisation);
     const last = key.endsWith("0") ? "1" : "0";
     const others = [
       newToken(),
@@ -126,11 +126,11 @@ describe("POST /v1/keys/revoke-leaked", () => {
       "sk-live-0123456789abcdef",
     ];
     for (const other of others) {
-      const answer = await report(other);
-      expect(refusal(answer)).toMatchObject({ status: 404, code: "not_found" });
-      expect(JSON.stringify(answer.body)).not.toContain(other.slice(14));
+      const response = await reportLeak(other);
+      expect(expectError(response)).toMatchObject({ status: 404, code: "not_found" });
+      expect(JSON.stringify(response.body)).not.toContain(other.slice(14));
     }
-    expect(refusal(await report("")).status).toBe(404);
+    expect(expectError(await reportLeak("")).status).toBe(404);
     expect(await statusOf(organisation, key)).toBe(200);
   });
 
@@ -142,36 +142,36 @@ describe("POST /v1/keys/revoke-leaked", () => {
     ["key", { key: `${newToken()}\0` }],
     ["reason", { key: newToken(), reason: "found it" }],
   ])("400 names what is wrong with %s (%#), and repeats no value", async (field, body) => {
-    const answer = await send(perch().url, undefined, "POST /v1/keys/revoke-leaked", { body: body as never });
-    const error = refusal(answer);
+    const response = await send(perch().url, undefined, "POST /v1/keys/revoke-leaked", { body: body as never });
+    const error = expectError(response);
     expect(error).toMatchObject({ status: 400, code: "invalid_request" });
     expect(error.details?.map((detail) => detail.field)).toEqual([field]);
-    expect(JSON.stringify(answer.body)).not.toMatch(/perch_00|xxx/);
+    expect(JSON.stringify(response.body)).not.toMatch(/perch_00|xxx/);
   });
 });
 
-describe("a stranger's address", () => {
-  test("may report so often, then waits; whoever holds a valid key does not wait with it", async () => {
-    const most = 5;
-    const small = await startPerch({ strangerRequestsPerMinute: most });
+describe("an unauthenticated address", () => {
+  test("is rate limited; requests with a valid key from the same address are not", async () => {
+    const requestsPerMinute = 5;
+    const small = await startPerch({ unauthenticatedRequestsPerMinute: requestsPerMinute });
     try {
-      const organisation = await small.newOrganisation();
-      const { key } = await makeKey(organisation);
-      // The first request of a key that this process does not know yet counts as a stranger's.
+      const organisation = await small.createOrganisation();
+      const { key } = await createKeyRecord(organisation);
+      // The first request of a key that this process has not cached yet counts as unauthenticated.
       expect(await statusOf(organisation, key)).toBe(200);
       const statuses: number[] = [];
-      for (let i = 2; i < most; i++) statuses.push((await report(newToken(), small.url)).status);
-      expect(statuses).toEqual(Array.from({ length: most - 2 }, () => 404));
-      const answer = await report(newToken(), small.url);
-      expect(refusal(answer)).toMatchObject({
+      for (let i = 2; i < requestsPerMinute; i++) statuses.push((await reportLeak(newToken(), small.url)).status);
+      expect(statuses).toEqual(Array.from({ length: requestsPerMinute - 2 }, () => 404));
+      const response = await reportLeak(newToken(), small.url);
+      expect(expectError(response)).toMatchObject({
         status: 429,
         code: "rate_limited",
         message: expect.stringContaining("your address"),
         retry_after: 12,
       });
-      expect(answer.headers.get("retry-after")).toBe("12");
-      expect(refusal(await report(key, small.url)).status).toBe(429);
-      expect(refusal(await send(small.url, newToken(), "GET /v1/me", {})).status).toBe(429);
+      expect(response.headers.get("retry-after")).toBe("12");
+      expect(expectError(await reportLeak(key, small.url)).status).toBe(429);
+      expect(expectError(await send(small.url, newToken(), "GET /v1/me", {})).status).toBe(429);
       expect([await statusOf(organisation, key), await statusOf(organisation, organisation.adminKey)]).toEqual([
         200, 200,
       ]);
@@ -181,8 +181,8 @@ describe("a stranger's address", () => {
   });
 });
 
-/** A node that has just started may not have reached Valkey yet, and then remembers for itself alone. */
-const untilShared = ({ core }: Node["server"]) =>
+/** Until a node that has just started reaches Valkey, its cache is not shared. */
+const waitForSharedCache = ({ core }: ApiNode["server"]) =>
   expect.poll(async () => (await core.gate.pass("nobody", [])).epoch.maxAgeMs, { timeout: 5000 }).toBe(10_000);
 
 describe("several nodes", () => {
@@ -190,15 +190,15 @@ describe("several nodes", () => {
     verifies("keys.revoked-at-once");
     const cluster = await startPerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") });
     try {
-      const other = await cluster.addNode();
-      for (const { server } of [cluster, other]) await untilShared(server);
-      const organisation = await cluster.newOrganisation();
-      const { key } = await makeKey(organisation);
-      const asked = async () =>
+      const other = await cluster.addApiNode();
+      for (const { server } of [cluster, other]) await waitForSharedCache(server);
+      const organisation = await cluster.createOrganisation();
+      const { key } = await createKeyRecord(organisation);
+      const statuses = async () =>
         Promise.all([cluster, other].map(async ({ url }) => (await send(url, key, "GET /v1/me", {})).status));
-      for (let i = 0; i < 3; i++) expect(await asked()).toEqual([200, 200]);
-      expect((await report(key, other.url)).status).toBe(200);
-      expect(await asked()).toEqual([401, 401]);
+      for (let i = 0; i < 3; i++) expect(await statuses()).toEqual([200, 200]);
+      expect((await reportLeak(key, other.url)).status).toBe(200);
+      expect(await statuses()).toEqual([401, 401]);
     } finally {
       await cluster.stop();
     }

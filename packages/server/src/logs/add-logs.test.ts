@@ -1,27 +1,27 @@
 import { describe, expect, test } from "vitest";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { logPage } from "../../test/logging.ts";
+import { getLogPage } from "../../test/logging.ts";
 
 const perch = usePerch();
 const operation = "POST /v1/agents/{agent_id}/logs";
 const run = "req_01h455vb4pex5vsknk084sn02q";
 
-async function withBot() {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgent() {
+  const organisation = await perch().createOrganisation();
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
   return organisation;
 }
 const add = ({ call }: Organisation, entries: readonly object[], as?: string) =>
   call(operation, { params: { agent_id: "bot" }, body: { entries } as never }, as);
 const fieldsOf = (answer: Awaited<ReturnType<typeof add>>) =>
-  refusal(answer, "invalid_request").details?.map(({ field }) => field);
+  expectError(answer, "invalid_request").details?.map(({ field }) => field);
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const hourMs = 3_600_000;
 
 describe(operation, () => {
   test("entries stand in the log as they were given, beside what Perch saw", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const timestamp = ago(hourMs);
     const metadata = { order: { id: "A1", tags: ["x", null, 1.5] }, "\\u0000 as text": "C:\\users\\u0000" };
     const added = await add(organisation, [
@@ -30,17 +30,17 @@ describe(operation, () => {
     ]);
     expect(added.status).toBe(201);
     expect(ok(added).data).toEqual({ added: 2 });
-    const { data } = await logPage(organisation);
+    const { data } = await getLogPage(organisation);
     expect(data).toEqual([
       { timestamp: expect.any(String), level: "info", message: "plain", metadata: { request_id: null } },
       { timestamp, level: "warn", message: "Stock is low 🦜", metadata: { ...metadata, request_id: run } },
     ]);
     expect(Date.now() - Date.parse(data[0]?.timestamp ?? "")).toBeLessThan(10_000);
-    expect((await logPage(organisation, { request_id: run })).pagination.total).toBe(1);
+    expect((await getLogPage(organisation, { request_id: run })).pagination.total).toBe(1);
   });
 
   test("are found by the environment and version they name; a request_id in metadata is not the run's", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const metadata = { environment: "staging", version: "v7", request_id: "mine" };
     ok(
       await add(organisation, [
@@ -49,13 +49,13 @@ describe(operation, () => {
       ]),
     );
     for (const query of [{ environment: "staging" }, { version: "v7" }]) {
-      const { data } = await logPage(organisation, query);
+      const { data } = await getLogPage(organisation, query);
       expect(data).toMatchObject([{ message: "named", metadata: { ...metadata, request_id: null } }]);
     }
   });
 
   test("entries of one request and one millisecond keep their order", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const timestamp = ago(1000);
     const messages = Array.from({ length: 100 }, (_, i) => `line ${i}`);
     ok(
@@ -64,7 +64,7 @@ describe(operation, () => {
         messages.map((message) => ({ message, timestamp })),
       ),
     );
-    const { data } = await logPage(organisation);
+    const { data } = await getLogPage(organisation);
     expect(data.map(({ message }) => message).toReversed()).toEqual(messages);
   });
 
@@ -72,11 +72,11 @@ describe(operation, () => {
     ["none", []],
     ["101", Array.from({ length: 101 }, () => ({ message: "x" }))],
   ])("400 for %s of them", async (_, entries) => {
-    expect(fieldsOf(await add(await withBot(), entries))).toEqual(["entries"]);
+    expect(fieldsOf(await add(await createOrganisationWithAgent(), entries))).toEqual(["entries"]);
   });
 
   test("what is just small enough is taken", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const blob = "x".repeat(16 * 1024 - JSON.stringify({ blob: "" }).length);
     const largest = { message: "m".repeat(8192), metadata: { blob } };
     ok(
@@ -85,7 +85,7 @@ describe(operation, () => {
         Array.from({ length: 20 }, () => largest),
       ),
     );
-    expect((await logPage(organisation, { limit: 1 })).data[0]).toMatchObject(largest);
+    expect((await getLogPage(organisation, { limit: 1 })).data[0]).toMatchObject(largest);
   });
 
   test.each([
@@ -106,13 +106,13 @@ describe(operation, () => {
     ["a time a day and a minute ago", { message: "x", timestamp: ago(24 * hourMs + 60_000) }, "timestamp"],
     ["a time in two minutes", { message: "x", timestamp: ago(-120_000) }, "timestamp"],
   ])("400 for %s, and nothing of the request is added", async (_, entry, field) => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     expect(fieldsOf(await add(organisation, [{ message: "good" }, entry]))).toEqual([`entries.1.${field}`]);
-    expect((await logPage(organisation)).pagination.total).toBe(0);
+    expect((await getLogPage(organisation)).pagination.total).toBe(0);
   });
 
   test("23 hours ago, and a clock that is half a minute fast, are taken", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const timestamps = [ago(23 * hourMs), ago(-30_000)];
     ok(
       await add(
@@ -121,12 +121,12 @@ describe(operation, () => {
       ),
     );
     const end_time = ago(-60_000);
-    const { data } = await logPage(organisation, { end_time });
+    const { data } = await getLogPage(organisation, { end_time });
     expect(data.map(({ timestamp }) => timestamp)).toEqual(timestamps.toReversed());
   });
 
   test("repeated with its Idempotency-Key it adds once", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const send = async () => {
       const response = await fetch(`${perch().url}/v1/agents/bot/logs`, {
         method: "POST",
@@ -142,19 +142,19 @@ describe(operation, () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(([status]) => status)).toEqual([201, 201, 201]);
     expect(answers.filter(([, , replayed]) => replayed === null)).toHaveLength(1);
-    expect((await logPage(organisation)).pagination.total).toBe(1);
+    expect((await getLogPage(organisation)).pagination.total).toBe(1);
   });
 
   test("404 hides agents of others, and a key that may only read adds nothing", async () => {
-    const [mine, theirs] = [await withBot(), await withBot()];
+    const [mine, theirs] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
     const { id } = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
     const body = { entries: [{ message: "x" }] };
     expect((await mine.call(operation, { params: { agent_id: id }, body })).status).toBe(404);
-    expect((await add(mine, [{ message: "x" }], await mine.newKey({ permissions: ["read"] }))).status).toBe(403);
+    expect((await add(mine, [{ message: "x" }], await mine.createKey({ permissions: ["read"] }))).status).toBe(403);
     ok(await mine.call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
-    const bound = await mine.newKey({ permissions: ["write"], agent_id: "bot" });
+    const bound = await mine.createKey({ permissions: ["write"], agent_id: "bot" });
     expect((await mine.call(operation, { params: { agent_id: "other" }, body }, bound)).status).toBe(404);
     expect((await add(mine, [{ message: "x" }], bound)).status).toBe(201);
-    expect((await logPage(theirs)).pagination.total).toBe(0);
+    expect((await getLogPage(theirs)).pagination.total).toBe(0);
   });
 });

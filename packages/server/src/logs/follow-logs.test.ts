@@ -3,24 +3,24 @@ import { Redis } from "iovalkey";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../test/contract-client.ts";
-import { type Node, type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt, scripted } from "../../test/invoking.ts";
-import { getLogs, logPage } from "../../test/logging.ts";
-import { followAt, type OpenStream, type SeenEvent } from "../../test/streaming.ts";
+import { type ApiNode, type Organisation, usePerch } from "../../test/harness.ts";
+import { createScriptedAgent, invokeAgent } from "../../test/invoking.ts";
+import { getLogPage, getLogsOperation } from "../../test/logging.ts";
+import { followRunStream, type OpenStream, type StreamEvent } from "../../test/streaming.ts";
 import { parsePublicId } from "../platform/ids.ts";
-import { createReadNews, followLogs } from "./follow-logs.ts";
-import { createLocalNews } from "./log-news.ts";
+import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
+import { createLocalLogNotifications } from "./log-news.ts";
 
-const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { runs: true });
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const alone = usePerch();
-let other: Node;
+let other: ApiNode;
 beforeAll(async () => {
-  other = await perch().addNode();
+  other = await perch().addApiNode();
 });
 
-async function withBot(node = perch()) {
-  const organisation = await node.newOrganisation();
-  await scripted(organisation, [{ reply: "hi" }]);
+async function createOrganisationWithAgent(node = perch()) {
+  const organisation = await node.createOrganisation();
+  await createScriptedAgent(organisation, [{ reply: "hi" }]);
   return organisation;
 }
 const add = async ({ call }: Organisation, message: string, rest: object = {}) =>
@@ -32,14 +32,14 @@ const add = async ({ call }: Organisation, message: string, rest: object = {}) =
   );
 
 interface Tail extends OpenStream {
-  readonly seen: SeenEvent[];
+  readonly seen: StreamEvent[];
 }
 
 async function tailAt(node: { url: string }, { adminKey }: Organisation, query = ""): Promise<Tail> {
-  const stream = await followAt(node, adminKey, `/v1/agents/bot/logs${query}`);
+  const stream = await followRunStream(node, adminKey, `/v1/agents/bot/logs${query}`);
   expect(stream.status).toBe(200);
-  onTestFinished(stream.cut);
-  const seen: SeenEvent[] = [];
+  onTestFinished(stream.abort);
+  const seen: StreamEvent[] = [];
   void (async () => {
     for await (const event of stream.events()) seen.push(event);
   })();
@@ -48,7 +48,7 @@ async function tailAt(node: { url: string }, { adminKey }: Organisation, query =
 const messagesOf = ({ seen }: Tail) => seen.map(({ data }) => data.message);
 const runEntries = ["Run accepted", "Model call: perch/script", "Run completed"];
 
-/** A tail that is known to listen gets what is said from now on. */
+/** A tail that is known to listen gets all later entries. */
 async function untilTheyListen(organisation: Organisation, tails: readonly Tail[], entry: object = {}) {
   await expect
     .poll(
@@ -61,27 +61,27 @@ async function untilTheyListen(organisation: Organisation, tails: readonly Tail[
     .toBe(0);
 }
 
-describe(`${getLogs} with Accept: text/event-stream`, () => {
+describe(`${getLogsOperation} with Accept: text/event-stream`, () => {
   test("the entries of a run arrive within a second of its end, on another node than the one it was started on", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const tail = await tailAt(other, organisation);
     expect(tail.headers.get("content-type")).toContain("text/event-stream");
     await untilTheyListen(organisation, [tail]);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
     const endedAt = performance.now();
     await expect.poll(() => messagesOf(tail), { interval: 5 }).toEqual(expect.arrayContaining(runEntries));
     expect(performance.now() - endedAt).toBeLessThan(1000);
     const events = tail.seen.filter(({ data: { message } }) => message !== "ready?");
     expect(events.map(({ event }) => event)).toEqual(["log", "log", "log"]);
     // The same entries, in the order they happened, as the log has them.
-    const logged = (await logPage(organisation, { request_id: data.request_id })).data.toReversed();
+    const logged = (await getLogPage(organisation, { request_id: data.request_id })).data.toReversed();
     expect(events.map((event) => event.data)).toEqual(logged);
     expect(new Set(events.map(({ id }) => id)).size).toBe(3);
   });
 
   test("entries that are added arrive too, and nothing of another agent", async () => {
-    const organisation = await withBot();
-    const stranger = await withBot();
+    const organisation = await createOrganisationWithAgent();
+    const stranger = await createOrganisationWithAgent();
     const tail = await tailAt(other, organisation);
     await untilTheyListen(organisation, [tail]);
     await add(stranger, "theirs");
@@ -98,7 +98,7 @@ describe(`${getLogs} with Accept: text/event-stream`, () => {
     ["?version=v2", { metadata: { version: "v2" } }],
     ["?request_id=req_01h455vb4pex5vsknk084sn02q", { request_id: "req_01h455vb4pex5vsknk084sn02q" }],
   ])("%s: only what it lets through arrives, as in the list", async (query, wanted) => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const tail = await tailAt(other, organisation, query);
     const everything = await tailAt(other, organisation);
     await untilTheyListen(organisation, [tail, everything], { message: "a needle?", ...wanted });
@@ -109,30 +109,30 @@ describe(`${getLogs} with Accept: text/event-stream`, () => {
     await expect.poll(() => messagesOf(everything)).toContain("last needle");
     expect(messagesOf(tail)).not.toContain("hay");
     expect(messagesOf(everything).filter((message) => message === "hay")).toHaveLength(2);
-    const { data } = await logPage(organisation, Object.fromEntries(new URLSearchParams(query)));
+    const { data } = await getLogPage(organisation, Object.fromEntries(new URLSearchParams(query)));
     expect(new Set(data.map(({ message }) => message))).toEqual(new Set(["a needle?", "last needle"]));
   });
 
   test("what is refused is refused in JSON", async () => {
-    const { adminKey } = await withBot();
+    const { adminKey } = await createOrganisationWithAgent();
     for (const [path, status] of [
       ["/v1/agents/nobody/logs", 404],
       ["/v1/agents/bot/logs?level=fatal", 400],
     ] as const) {
-      const stream = await followAt(perch(), adminKey, path);
+      const stream = await followRunStream(perch(), adminKey, path);
       expect(stream.status).toBe(status);
       expect(stream.headers.get("content-type")).toContain("application/json");
     }
-    const mine = await withBot();
+    const mine = await createOrganisationWithAgent();
     const { id } = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
-    expect((await followAt(perch(), adminKey, `/v1/agents/${id}/logs`)).status).toBe(404);
+    expect((await followRunStream(perch(), adminKey, `/v1/agents/${id}/logs`)).status).toBe(404);
   });
 });
 
 test("500 tails of one node all get every entry of a run, and none is left behind when they have gone", async () => {
   const valkey = new Redis(serviceUrl("PERCH_VALKEY_URL"));
   onTestFinished(() => void valkey.disconnect());
-  const organisation = await withBot();
+  const organisation = await createOrganisationWithAgent();
   const { id } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
   const channel = `perch:logs:${parsePublicId("agent", id)}`;
   const listeners = async () => (await valkey.pubsub("NUMSUB", channel))[1];
@@ -140,7 +140,7 @@ test("500 tails of one node all get every entry of a run, and none is left behin
   // One subscription for all of them.
   await expect.poll(listeners).toBe(1);
   await untilTheyListen(organisation, tails);
-  const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+  const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
   const endedAt = performance.now();
   const entriesOf = ({ seen }: Tail) =>
     seen.map((event) => event.data as unknown as LogEntry).filter(({ metadata }) => metadata.request_id !== null);
@@ -152,37 +152,37 @@ test("500 tails of one node all get every entry of a run, and none is left behin
     expect(entriesOf(tail).map(({ message }) => message)).toEqual(runEntries);
     expect(entriesOf(tail)[0]?.metadata.request_id).toBe(data.request_id);
   }
-  for (const tail of tails) tail.cut();
+  for (const tail of tails) tail.abort();
   await expect.poll(listeners, { timeout: 5000 }).toBe(0);
 }, 60_000);
 
 describe("without Valkey", () => {
-  test("a process tells itself: what is added arrives", async () => {
-    const organisation = await withBot(alone());
+  test("a single process delivers added entries to its own followers", async () => {
+    const organisation = await createOrganisationWithAgent(alone());
     const tail = await tailAt(alone(), organisation);
     await untilTheyListen(organisation, [tail]);
     await add(organisation, "here");
     await expect.poll(() => messagesOf(tail)).toContain("here");
   });
 
-  test("who leaves is told nothing any more, whether an entry is on its way or not", async () => {
-    const told: string[] = [];
-    const news = createLocalNews();
-    const leave = news.listen("a", () => told.push("first"));
-    news.listen("a", () => told.push("second"));
-    news.listen("b", () => told.push("other"));
-    news.publish("a", { run: "r" });
-    leave();
-    news.publish("a", { run: "r" });
-    news.publish("nobody", { run: "r" });
-    expect(told).toEqual(["first", "second", "second"]);
+  test("a follower that unsubscribes gets no more notifications, whether or not an entry is pending", async () => {
+    const received: string[] = [];
+    const notifications = createLocalLogNotifications();
+    const unsubscribe = notifications.listen("a", () => received.push("first"));
+    notifications.listen("a", () => received.push("second"));
+    notifications.listen("b", () => received.push("other"));
+    notifications.publish("a", { run: "r" });
+    unsubscribe();
+    notifications.publish("a", { run: "r" });
+    notifications.publish("nobody", { run: "r" });
+    expect(received).toEqual(["first", "second", "second"]);
 
     let listening = 0;
     const counted = {
-      ...news,
-      listen: (...given: Parameters<typeof news.listen>) => {
+      ...notifications,
+      listen: (...given: Parameters<typeof notifications.listen>) => {
         listening++;
-        const stop = news.listen(...given);
+        const stop = notifications.listen(...given);
         return () => {
           listening--;
           stop();
@@ -192,7 +192,11 @@ describe("without Valkey", () => {
     const organisationId = crypto.randomUUID();
     const filter = { organisationId, agentId: "a", from: new Date(0), until: new Date() };
     const stop = new AbortController();
-    const events = followLogs({ readNews: createReadNews(alone().server.core.db), news: counted }, filter, stop.signal);
+    const events = followLogs(
+      { readNotifiedLogs: createNotifiedLogReader(alone().server.core.db), logNotifications: counted },
+      filter,
+      stop.signal,
+    );
     const next = events.next();
     expect(listening).toBe(1);
     stop.abort();

@@ -2,21 +2,21 @@ import { logLevels } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt, scripted } from "../../test/invoking.ts";
-import { getLogs, logPage } from "../../test/logging.ts";
+import { createScriptedAgent, invokeAgent } from "../../test/invoking.ts";
+import { getLogPage, getLogsOperation } from "../../test/logging.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
-const perch = usePerch({}, { runs: true });
+const perch = usePerch({}, { withWorker: true });
 
-async function withBot() {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, [{ reply: "hi" }]);
+async function createOrganisationWithAgent() {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, [{ reply: "hi" }]);
   return organisation;
 }
 const runOf = async ({ adminKey }: Organisation) =>
-  (await invokeAt(perch(), adminKey, { message: "hello" })).data.request_id;
+  (await invokeAgent(perch(), adminKey, { message: "hello" })).data.request_id;
 
 /** Rows as they would stand after weeks: written past the API. */
 async function insertRows(organisation: Organisation, count: number, rest: string) {
@@ -30,16 +30,16 @@ async function insertRows(organisation: Organisation, count: number, rest: strin
   );
 }
 const row = (at: string) => `${at}, n % 4, 'line ' || n, jsonb_build_object('n', n), 'production', 'v' || n % 3`;
-const numbersOf = ({ data }: Awaited<ReturnType<typeof logPage>>) => data.map(({ metadata }) => Number(metadata.n));
+const numbersOf = ({ data }: Awaited<ReturnType<typeof getLogPage>>) => data.map(({ metadata }) => Number(metadata.n));
 const secondsAgo = row("now() - n * interval '1 second'");
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
-describe(`${getLogs}: pages`, () => {
+describe(`${getLogsOperation}: pages`, () => {
   test("newest first, 100 of them unless asked otherwise, at most 1,000", async () => {
     verifies("logs.order", "logs.limit", "operations.get-logs");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 1200, secondsAgo);
-    const first = await logPage(organisation);
+    const first = await getLogPage(organisation);
     expect(numbersOf(first)).toEqual(upTo(100));
     expect(first.pagination).toMatchObject({
       limit: 100,
@@ -48,9 +48,9 @@ describe(`${getLogs}: pages`, () => {
       total_relation: "eq",
       has_more: true,
     });
-    expect(numbersOf(await logPage(organisation, { limit: 1000 }))).toEqual(upTo(1000));
-    expect(numbersOf(await logPage(organisation, { limit: 5, offset: 10 }))).toEqual([11, 12, 13, 14, 15]);
-    const last = await logPage(organisation, { limit: 200, offset: 1000 });
+    expect(numbersOf(await getLogPage(organisation, { limit: 1000 }))).toEqual(upTo(1000));
+    expect(numbersOf(await getLogPage(organisation, { limit: 5, offset: 10 }))).toEqual([11, 12, 13, 14, 15]);
+    const last = await getLogPage(organisation, { limit: 200, offset: 1000 });
     expect(last.pagination).toMatchObject({ has_more: false, next_cursor: null });
     expect(last.data).toHaveLength(200);
   });
@@ -59,14 +59,14 @@ describe(`${getLogs}: pages`, () => {
     "by cursor, %i at a time: every entry once, though all are of one millisecond",
     async (limit) => {
       verifies("logs.cursor");
-      const organisation = await withBot();
+      const organisation = await createOrganisationWithAgent();
       const count = limit === 1 ? 20 : 1000;
       await insertRows(organisation, count, row("date_trunc('second', now()) - interval '1 minute'"));
       const seen: number[] = [];
       let cursor: string | undefined;
       let pages = 0;
       do {
-        const page = await logPage(organisation, { limit, ...(cursor && { cursor }) });
+        const page = await getLogPage(organisation, { limit, ...(cursor && { cursor }) });
         expect(page.pagination.has_more).toBe(page.pagination.next_cursor !== null);
         expect(page.pagination.total).toBe(count);
         seen.push(...numbersOf(page));
@@ -79,27 +79,27 @@ describe(`${getLogs}: pages`, () => {
   );
 
   test("by cursor, entries that are added meanwhile neither push others out nor come twice", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 10, secondsAgo);
-    const first = await logPage(organisation, { limit: 5 });
+    const first = await getLogPage(organisation, { limit: 5 });
     await runOf(organisation);
-    const second = await logPage(organisation, { limit: 5, cursor: first.pagination.next_cursor ?? "" });
+    const second = await getLogPage(organisation, { limit: 5, cursor: first.pagination.next_cursor ?? "" });
     expect([...numbersOf(first), ...numbersOf(second)]).toEqual(upTo(10));
   });
 
   test("the total is counted to 10,000; past that there are at least so many, and all can be read", async () => {
     verifies("logs.total");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 10_000, secondsAgo);
-    expect((await logPage(organisation)).pagination).toMatchObject({ total: 10_000, total_relation: "eq" });
+    expect((await getLogPage(organisation)).pagination).toMatchObject({ total: 10_000, total_relation: "eq" });
     await insertRows(organisation, 1, row("now() - interval '3 hours'"));
-    expect((await logPage(organisation)).pagination).toMatchObject({ total: 10_000, total_relation: "gte" });
-    const end = (await logPage(organisation, { limit: 1000, offset: 9001 })).pagination;
+    expect((await getLogPage(organisation)).pagination).toMatchObject({ total: 10_000, total_relation: "gte" });
+    const end = (await getLogPage(organisation, { limit: 1000, offset: 9001 })).pagination;
     expect(end).toMatchObject({ has_more: false, next_cursor: null });
   });
 
   test("a text is looked for in 20,000 entries at a time: the cursor goes on where a search stopped", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const needle = row("now() - n * interval '1 second'").replace(
       "'line ' || n",
       "case when n % 9000 = 1 then 'needle' else 'hay' end",
@@ -109,7 +109,7 @@ describe(`${getLogs}: pages`, () => {
     let cursor: string | undefined;
     let first: string | undefined;
     do {
-      const page = await logPage(organisation, { contains: "needle", ...(cursor && { cursor }) });
+      const page = await getLogPage(organisation, { contains: "needle", ...(cursor && { cursor }) });
       first ??= page.pagination.total_relation;
       seen.push(...numbersOf(page));
       cursor = page.pagination.next_cursor ?? undefined;
@@ -128,18 +128,18 @@ describe(`${getLogs}: pages`, () => {
     Buffer.from('[1,"9999999999999999999"]').toString("base64url"),
   ])("400 for the cursor %s", async (cursor) => {
     verifies("logs.cursor");
-    const { call } = await withBot();
-    const answer = await call(getLogs, { params: { agent_id: "bot" }, query: { cursor } });
-    expect(refusal(answer, "invalid_request").details?.[0]?.field).toBe("cursor");
+    const { call } = await createOrganisationWithAgent();
+    const answer = await call(getLogsOperation, { params: { agent_id: "bot" }, query: { cursor } });
+    expect(expectError(answer, "invalid_request").details?.[0]?.field).toBe("cursor");
   });
 });
 
-describe(`${getLogs}: filters`, () => {
+describe(`${getLogsOperation}: filters`, () => {
   test.each(logLevels)("level %s", async (level) => {
     verifies("logs.levels");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 40, secondsAgo);
-    const { data, pagination } = await logPage(organisation, { level });
+    const { data, pagination } = await getLogPage(organisation, { level });
     expect(pagination.total).toBe(10);
     expect(new Set(data.map((entry) => entry.level))).toEqual(new Set([level]));
   });
@@ -151,54 +151,54 @@ describe(`${getLogs}: filters`, () => {
     ["line_1", []],
     ["\\", []],
   ])("contains %j is taken as it is, in whatever case", async (contains, expected) => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 40, secondsAgo);
-    const page = await logPage(organisation, { contains });
+    const page = await getLogPage(organisation, { contains });
     expect(numbersOf(page)).toEqual(expected);
     expect(page.pagination).toMatchObject({ total: expected.length, total_relation: "eq", has_more: false });
   });
 
   test("together they all apply, also over pages", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 240, secondsAgo);
     const query = { level: "warn", version: "v0", environment: "production", contains: "2", limit: 4 };
     const expected = upTo(240).filter((n) => n % 4 === 2 && n % 3 === 0 && String(n).includes("2"));
-    const first = await logPage(organisation, query);
+    const first = await getLogPage(organisation, query);
     expect(first.pagination).toMatchObject({ total: expected.length, has_more: true });
-    const rest = await logPage(organisation, { ...query, limit: 1000, cursor: first.pagination.next_cursor ?? "" });
+    const rest = await getLogPage(organisation, { ...query, limit: 1000, cursor: first.pagination.next_cursor ?? "" });
     expect([...numbersOf(first), ...numbersOf(rest)]).toEqual(expected);
     const id = await runOf(organisation);
-    expect((await logPage(organisation, { request_id: id, level: "info" })).pagination.total).toBe(3);
-    expect((await logPage(organisation, { request_id: id, level: "error" })).pagination.total).toBe(0);
-    expect((await logPage(organisation, { request_id: "req_01h455vb4pex5vsknk084sn02q" })).data).toEqual([]);
+    expect((await getLogPage(organisation, { request_id: id, level: "info" })).pagination.total).toBe(3);
+    expect((await getLogPage(organisation, { request_id: id, level: "error" })).pagination.total).toBe(0);
+    expect((await getLogPage(organisation, { request_id: "req_01h455vb4pex5vsknk084sn02q" })).data).toEqual([]);
   });
 
   test("the range includes its start and not its end", async () => {
     verifies("time-range.format");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const noon = new Date(Date.now() - 3_600_000);
     noon.setMilliseconds(0);
     const at = (n: number) => new Date(noon.getTime() + n * 1000).toISOString();
     await insertRows(organisation, 10, row(`'${noon.toISOString()}'::timestamptz + n * interval '1 second'`));
     const between = async (start_time: string, end_time: string) =>
-      numbersOf(await logPage(organisation, { start_time, end_time }));
+      numbersOf(await getLogPage(organisation, { start_time, end_time }));
     expect(await between(at(3), at(6))).toEqual([5, 4, 3]);
     expect(await between(at(3).replace(".000Z", ".001Z"), at(6).replace(".000Z", ".001Z"))).toEqual([6, 5, 4]);
     const local = at(4).replace(".000Z", "+00:00");
     expect(await between(local, at(5))).toEqual([4]);
     expect(await between("0000-01-01T00:00:00Z", at(2))).toEqual([1]);
-    expect(numbersOf(await logPage(organisation, { end_time: at(2) }))).toEqual([1]);
-    expect(numbersOf(await logPage(organisation, { start_time: at(9) }))).toEqual([10, 9]);
+    expect(numbersOf(await getLogPage(organisation, { end_time: at(2) }))).toEqual([1]);
+    expect(numbersOf(await getLogPage(organisation, { start_time: at(9) }))).toEqual([10, 9]);
   });
 
   test("the last 24 hours unless set", async () => {
     verifies("logs.default-range");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 1, row("now() - interval '23 hours 59 minutes'"));
     await insertRows(organisation, 2, row("now() - interval '24 hours 1 minute'"));
-    expect((await logPage(organisation)).pagination.total).toBe(1);
+    expect((await getLogPage(organisation)).pagination.total).toBe(1);
     const start_time = new Date(Date.now() - 25 * 3_600_000).toISOString();
-    expect((await logPage(organisation, { start_time })).pagination.total).toBe(3);
+    expect((await getLogPage(organisation, { start_time })).pagination.total).toBe(3);
   });
 
   test.each([
@@ -216,25 +216,25 @@ describe(`${getLogs}: filters`, () => {
     [{ colour: "red" }, "colour"],
   ])("400 for %j names %s", async (query, field) => {
     verifies("time-range.format", "logs.limit");
-    const { call } = await withBot();
-    const answer = await call(getLogs, { params: { agent_id: "bot" }, query: query as never });
-    expect(refusal(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
+    const { call } = await createOrganisationWithAgent();
+    const answer = await call(getLogsOperation, { params: { agent_id: "bot" }, query: query as never });
+    expect(expectError(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
   });
 });
 
 test("404 hides agents of others; a key that may read sees its own agent's log alone", async () => {
   verifies("permissions.logs-and-metrics");
-  const [mine, theirs] = [await withBot(), await withBot()];
+  const [mine, theirs] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
   const theirRun = await runOf(theirs);
   await runOf(mine);
   const { id } = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
-  const ask = (agent_id: string, key?: string) => mine.call(getLogs, { params: { agent_id }, query: {} }, key);
-  expect(refusal(await ask(id)).status).toBe(404);
-  expect((await logPage(mine, { request_id: theirRun })).data).toEqual([]);
-  expect((await logPage(mine)).pagination.total).toBe(3);
+  const ask = (agent_id: string, key?: string) => mine.call(getLogsOperation, { params: { agent_id }, query: {} }, key);
+  expect(expectError(await ask(id)).status).toBe(404);
+  expect((await getLogPage(mine, { request_id: theirRun })).data).toEqual([]);
+  expect((await getLogPage(mine)).pagination.total).toBe(3);
   ok(await mine.call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
-  const reader = await mine.newKey({ permissions: ["read"], agent_id: "bot" });
+  const reader = await mine.createKey({ permissions: ["read"], agent_id: "bot" });
   expect((await ask("bot", reader)).status).toBe(200);
   expect((await ask("other", reader)).status).toBe(404);
-  expect((await ask("bot", await mine.newKey({ permissions: ["write"] }))).status).toBe(403);
+  expect((await ask("bot", await mine.createKey({ permissions: ["write"] }))).status).toBe(403);
 });

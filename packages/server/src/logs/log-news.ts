@@ -2,25 +2,27 @@ import type { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 import type { Subscriptions } from "../streams/valkey-subscriptions.ts";
 
-/** What is new: all that a run logged, or entries by their place. */
-export type News = { readonly run: string } | { readonly places: readonly (readonly [atMs: number, id: string])[] };
+/** What was added: everything a run logged, or single entries by their position. Sent as JSON between releases: keep the names. */
+export type LogNotification =
+  | { readonly run: string }
+  | { readonly places: readonly (readonly [atMs: number, id: string])[] };
 
-/** Tells whoever follows an agent's log that there is something new. Best effort: the log itself is in the database. */
-export interface LogNews {
-  readonly publish: (agentId: string, news: News) => void;
-  readonly listen: (agentId: string, onNews: (news: News) => void) => () => void;
+/** Notifies followers of an agent's log of new entries. Best effort: the log itself is in the database. */
+export interface LogNotifications {
+  readonly publish: (agentId: string, notification: LogNotification) => void;
+  readonly listen: (agentId: string, onNotification: (notification: LogNotification) => void) => () => void;
   readonly close: () => void;
 }
 
-export function createLocalNews(): LogNews {
-  const listeners = new Map<string, Set<(news: News) => void>>();
+export function createLocalLogNotifications(): LogNotifications {
+  const listeners = new Map<string, Set<(notification: LogNotification) => void>>();
   return {
-    publish: (agentId, news) => listeners.get(agentId)?.forEach((listener) => void listener(news)),
-    listen: (agentId, onNews) => {
+    publish: (agentId, notification) => listeners.get(agentId)?.forEach((listener) => void listener(notification)),
+    listen: (agentId, onNotification) => {
       const all = listeners.get(agentId) ?? new Set();
-      listeners.set(agentId, all.add(onNews));
+      listeners.set(agentId, all.add(onNotification));
       return () => {
-        all.delete(onNews);
+        all.delete(onNotification);
         if (all.size === 0) listeners.delete(agentId);
       };
     },
@@ -30,16 +32,20 @@ export function createLocalNews(): LogNews {
 
 const channelOf = (agentId: string) => `perch:logs:${agentId}`;
 
-/** Over all processes that share Valkey. */
-export function createSharedNews(valkey: Redis, subscriptions: Subscriptions, logger: Logger): LogNews {
+/** Reaches all processes that share Valkey. */
+export function createValkeyLogNotifications(
+  valkey: Redis,
+  subscriptions: Subscriptions,
+  logger: Logger,
+): LogNotifications {
   return {
-    publish: (agentId, news) =>
+    publish: (agentId, notification) =>
       void valkey
-        .publish(channelOf(agentId), JSON.stringify(news))
-        .catch((error: unknown) => logger.debug({ err: error }, "news of a log could not be told")),
-    listen: (agentId, onNews) =>
+        .publish(channelOf(agentId), JSON.stringify(notification))
+        .catch((error: unknown) => logger.debug({ err: error, agentId }, "log notification publish failed")),
+    listen: (agentId, onNotification) =>
       subscriptions.listen(channelOf(agentId), (message) => {
-        if (message) onNews(JSON.parse(message) as News);
+        if (message) onNotification(JSON.parse(message) as LogNotification);
       }),
     close: subscriptions.close,
   };

@@ -1,22 +1,22 @@
 import { type LogLevel, type LogQuery, logLevels } from "@perch/contract";
 import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, LogEntries } from "../db/generated-rows.ts";
 import { uuidTime } from "../platform/ids.ts";
-import type { News } from "./log-news.ts";
+import type { LogNotification } from "./log-news.ts";
 
 const columns = ["at", "id", "level", "message", "metadata", "invocation_id", "environment", "version"] as const;
 export type LogRow = Pick<Selectable<LogEntries>, (typeof columns)[number]>;
 
-/** Where a page ended: entries are read in the order of time and number. */
-export interface LogPlace {
+/** Where a page ended: entries are ordered by time and id. */
+export interface LogPosition {
   readonly at: Date;
   readonly id: string;
 }
 
-export interface LogFilter {
-  readonly organisationId: string;
-  readonly agentId: string;
+export interface LogFilter extends AgentKey {
   readonly from: Date;
   readonly until: Date;
   readonly level?: LogLevel | undefined;
@@ -28,10 +28,10 @@ export interface LogFilter {
 
 type Entries = ExpressionBuilder<DB, "log_entries">;
 
-/** A text is looked for in the newest of these; more would cost what is stored, not what is found. */
-const mostSearched = 20_000;
+/** A text search reads at most this many of the newest entries, so that its cost does not grow with the log. */
+const maxSearched = 20_000;
 
-const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPlace) =>
+const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) =>
   trx
     .selectFrom("log_entries")
     .where("organisation_id", "=", filter.organisationId)
@@ -50,12 +50,12 @@ const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogP
     .orderBy("at", "desc")
     .orderBy("id", "desc");
 
-const containing = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPlace) => {
+const containing = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) => {
   const query = matching(trx, filter, before);
   if (filter.contains === undefined) return query.select(columns);
   const pattern = `%${filter.contains.replaceAll(/[\\%_]/g, "\\$&")}%`;
   return trx
-    .selectFrom(query.select(columns).limit(mostSearched).as("log_entries"))
+    .selectFrom(query.select(columns).limit(maxSearched).as("log_entries"))
     .select(columns)
     .where("message", "ilike", pattern)
     .orderBy("at", "desc")
@@ -65,40 +65,34 @@ const containing = (trx: OrganisationTransaction, filter: LogFilter, before?: Lo
 export const listLogs = (
   trx: OrganisationTransaction,
   filter: LogFilter,
-  { limit, offset, before }: Pick<LogQuery, "limit" | "offset"> & { readonly before?: LogPlace | undefined },
+  { limit, offset, before }: Pick<LogQuery, "limit" | "offset"> & { readonly before?: LogPosition | undefined },
 ): Promise<LogRow[]> => containing(trx, filter, before).limit(limit).offset(offset).execute();
 
-/** Counts no further than `most`. */
-export async function countLogs(trx: OrganisationTransaction, filter: LogFilter, most: number): Promise<number> {
-  const row = await trx
-    .selectFrom(containing(trx, filter).clearOrderBy().limit(most).as("some"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+export const countLogs = (trx: OrganisationTransaction, filter: LogFilter, max: number): Promise<number> =>
+  countUpTo(trx, containing(trx, filter).clearOrderBy(), max);
 
-/** Where a search for a text stopped for having looked at enough; undefined when it saw all there was. */
+/** Where a text search stopped at `maxSearched`; undefined when it read all entries. */
 export const findEndOfSearch = async (
   trx: OrganisationTransaction,
   filter: LogFilter,
-  before?: LogPlace,
-): Promise<LogPlace | undefined> => {
+  before?: LogPosition,
+): Promise<LogPosition | undefined> => {
   if (filter.contains === undefined) return undefined;
   const last = matching(trx, filter, before)
     .select(["at", "id"])
-    .offset(mostSearched - 1)
+    .offset(maxSearched - 1)
     .limit(2);
   const [end, next] = await last.execute();
   return next && end;
 };
 
-/** The clocks of an API node and a worker may differ by so much. */
-const clocksDifferMs = 3_600_000;
+/** Between the clocks of an API node and a worker. */
+const maxClockSkewMs = 3_600_000;
 
-/** What is logged of one run, in the order it happened. What was said of it in another agent's log is not part of it. */
+/** The log entries of one run, oldest first. Entries in another agent's log that name the run are not included. */
 export const listLogsOfRun = (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: Pick<LogFilter, "organisationId" | "agentId">,
+  { organisationId, agentId }: AgentKey,
   invocationId: string,
 ): Promise<LogRow[]> =>
   trx
@@ -107,21 +101,21 @@ export const listLogsOfRun = (
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("invocation_id", "=", invocationId)
-    // Nothing of a run is older than the run: only those days are looked at.
-    .where("at", ">=", new Date(uuidTime(invocationId).getTime() - clocksDifferMs))
+    // No entry is older than its run: this limits the partitions that are read.
+    .where("at", ">=", new Date(uuidTime(invocationId).getTime() - maxClockSkewMs))
     .orderBy("at")
     .orderBy("id")
     .limit(500)
     .execute();
 
-/** The entries that news tell of. */
-export const listNews = (
+/** The entries that a notification announces. */
+export const listNotifiedLogs = (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: Pick<LogFilter, "organisationId" | "agentId">,
-  news: News,
+  { organisationId, agentId }: AgentKey,
+  notification: LogNotification,
 ): Promise<LogRow[]> => {
-  if ("run" in news) return listLogsOfRun(trx, { organisationId, agentId }, news.run);
-  const times = news.places.map(([atMs]) => new Date(atMs));
+  if ("run" in notification) return listLogsOfRun(trx, { organisationId, agentId }, notification.run);
+  const times = notification.places.map(([atMs]) => new Date(atMs));
   return trx
     .selectFrom("log_entries")
     .select(columns)
@@ -131,7 +125,7 @@ export const listNews = (
     .where(
       "id",
       "in",
-      news.places.map(([, id]) => id),
+      notification.places.map(([, id]) => id),
     )
     .orderBy("at")
     .orderBy("id")
@@ -150,9 +144,9 @@ export interface NewLog {
 
 export const insertLogs = async (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: Pick<LogFilter, "organisationId" | "agentId">,
+  { organisationId, agentId }: AgentKey,
   entries: readonly NewLog[],
-): Promise<LogPlace[]> =>
+): Promise<LogPosition[]> =>
   trx
     .insertInto("log_entries")
     .values(

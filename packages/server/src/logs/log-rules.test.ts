@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fromCursor, seenSince, timeRange, toCursor } from "./log-rules.ts";
+import { fromCursor, timeRange, toCursor, visibleSince } from "./log-rules.ts";
 
 const nowMs = Date.UTC(2026, 0, 31, 12);
 
@@ -19,7 +19,7 @@ describe("timeRange", () => {
 
 test("a tier sees 7, 14 or 30 days back", () => {
   const days = (["free", "pro", "enterprise"] as const).map(
-    (tier) => (nowMs - seenSince(tier, nowMs).getTime()) / 86_400_000,
+    (tier) => (nowMs - visibleSince(tier, nowMs).getTime()) / 86_400_000,
   );
   expect(days).toEqual([7, 14, 30]);
 });

@@ -4,10 +4,10 @@ import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { deploy } from "../../test/deploying.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
-import { kindsOf, logOf, logPage } from "../../test/logging.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
+import { getLogPage, levelsAndTypes, listRunLogEntries } from "../../test/logging.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { providerSecret, withProvider } from "../../test/providing.ts";
+import { createModelProvider, providerSecret } from "../../test/providing.ts";
 import { startToolServer } from "../../test/tool-server.ts";
 
 const provider = await startOpenAiServer(({ body, number }) => {
@@ -20,19 +20,22 @@ afterAll(() => provider.close());
 const shop = await startToolServer();
 afterAll(() => shop.close());
 
-const perch = usePerch({ outboundPrivateRanges: ["127.0.0.0/8"] }, { runs: true });
+const perch = usePerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] }, { withWorker: true });
 const say = "a secret whisper";
 
-async function withBot(steps: readonly object[] = [{ reply: "hi", tokens: 3 }], change: AgentDefinitionPatch = {}) {
-  const organisation = await perch().newOrganisation();
-  await scripted(organisation, steps);
+async function createOrganisationWithAgent(
+  steps: readonly object[] = [{ reply: "hi", tokens: 3 }],
+  change: AgentDefinitionPatch = {},
+) {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, steps);
   if (Object.keys(change).length > 0)
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: change }));
   return organisation;
 }
 
 const runOf = async ({ adminKey }: Organisation, context: object = {}) => {
-  const { data, error } = await invokeAt(perch(), adminKey, { message: say, context });
+  const { data, error } = await invokeAgent(perch(), adminKey, { message: say, context });
   return data?.request_id ?? error.details?.find(({ field }) => field === "request_id")?.error ?? "";
 };
 const orderTool = {
@@ -48,11 +51,11 @@ const callOrder = { tool_calls: [{ name: "order", arguments: { password: "hunter
 describe("what a run logs", () => {
   test("a plain run: that it was accepted, its model call, and its end, each with the run's request_id", async () => {
     verifies("logs.entry-fields", "logs.levels", "operations.get-logs");
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     const context = { user_id: "ada", session_id: "s-1" };
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: say, context });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: say, context });
     const common = { request_id: data.request_id, environment: "production", version: null };
-    const entries = await logOf(organisation, data.request_id);
+    const entries = await listRunLogEntries(organisation, data.request_id);
     expect(entries).toEqual([
       {
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -70,7 +73,7 @@ describe("what a run logs", () => {
           step: 1,
           model: "perch/script",
           tokens: 3,
-          ms: expect.any(Number),
+          duration_ms: expect.any(Number),
         },
       },
       {
@@ -93,9 +96,9 @@ describe("what a run logs", () => {
 
   test("tools: each call with its tool, step, time and whether it failed, and never its arguments", async () => {
     const twice = { tool_calls: [...callOrder.tool_calls, { name: "nothing", arguments: {} }] };
-    const organisation = await withBot([twice, { reply: "done" }], { tools: [orderTool] });
-    const entries = await logOf(organisation, await runOf(organisation));
-    expect(kindsOf(entries).toSorted()).toEqual(
+    const organisation = await createOrganisationWithAgent([twice, { reply: "done" }], { tools: [orderTool] });
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
+    expect(levelsAndTypes(entries).toSorted()).toEqual(
       [
         "info accepted",
         "info model_call",
@@ -106,22 +109,24 @@ describe("what a run logs", () => {
       ].toSorted(),
     );
     const tools = entries.filter(({ metadata }) => metadata.type === "tool_call").map(({ metadata }) => metadata);
-    expect(tools).toContainEqual(expect.objectContaining({ tool: "order", step: 1, call: 1, ms: expect.any(Number) }));
+    expect(tools).toContainEqual(
+      expect.objectContaining({ tool: "order", step: 1, call: 1, duration_ms: expect.any(Number) }),
+    );
     expect(tools).toContainEqual(expect.objectContaining({ tool: "nothing", step: 1, call: 2, failed: true }));
     expect(entries[1]?.metadata.tool_calls).toBe(2);
     expect(JSON.stringify(entries)).not.toContain("hunter2");
   });
 
   test("a retry and a fallback: each try with the reason, the wait and the next model", async () => {
-    const organisation = await withBot();
-    await withProvider(organisation, provider.url);
+    const organisation = await createOrganisationWithAgent();
+    await createModelProvider(organisation, provider.url);
     const body = { model: "acme/busy-once", fallback_models: ["acme/small"] };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
-    const entries = await logOf(organisation, await runOf(organisation));
-    expect(kindsOf(entries)).toEqual(["info accepted", "warn model_call", "info model_call", "info ended"]);
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
+    expect(levelsAndTypes(entries)).toEqual(["info accepted", "warn model_call", "info model_call", "info ended"]);
     expect(entries[1]?.metadata).toMatchObject({
       model: "acme/busy-once",
-      try: 1,
+      attempt: 1,
       failed: true,
       next_model: "acme/busy-once",
       retry_after_ms: expect.any(Number),
@@ -133,22 +138,22 @@ describe("what a run logs", () => {
         body: { model: "acme/refusing" },
       }),
     );
-    const fallen = await logOf(organisation, await runOf(organisation));
-    expect(kindsOf(fallen)).toEqual(["info accepted", "warn model_call", "info model_call", "info ended"]);
+    const fallen = await listRunLogEntries(organisation, await runOf(organisation));
+    expect(levelsAndTypes(fallen)).toEqual(["info accepted", "warn model_call", "info model_call", "info ended"]);
     expect(fallen[1]).toMatchObject({
       message: expect.stringContaining("and say so"),
       metadata: { model: "acme/refusing", failed: true, next_model: "acme/small", retry_after_ms: 0 },
     });
     expect(fallen[2]?.metadata).toMatchObject({ model: "acme/small", tokens: 42 });
     // What a provider says back may hold the key it was called with.
-    const all = JSON.stringify(await logPage(organisation, { limit: 1000 }));
+    const all = JSON.stringify(await getLogPage(organisation, { limit: 1000 }));
     for (let at = 0; at + 8 <= providerSecret.length; at++) expect(all).not.toContain(providerSecret.slice(at, at + 8));
   });
 
   test("a run that fails ends with an error, and says why", async () => {
-    const organisation = await withBot([{ fail: "for good", reply: "The model is out." }]);
-    const entries = await logOf(organisation, await runOf(organisation));
-    expect(kindsOf(entries)).toEqual(["info accepted", "warn model_call", "error ended"]);
+    const organisation = await createOrganisationWithAgent([{ fail: "permanent", reply: "The model is out." }]);
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
+    expect(levelsAndTypes(entries)).toEqual(["info accepted", "warn model_call", "error ended"]);
     expect(entries[2]).toMatchObject({
       message: "Run failed: The model is out.",
       metadata: { status: "failed", steps: 0 },
@@ -156,15 +161,15 @@ describe("what a run logs", () => {
   });
 
   test("a run that is cancelled ends with a warning", async () => {
-    const organisation = await withBot([{ fail: "once more" }]);
-    const id = await inBackground(perch(), organisation.adminKey, { message: say });
+    const organisation = await createOrganisationWithAgent([{ fail: "transient" }]);
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: say });
     const params = { agent_id: "bot", request_id: id };
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
-    await recordOf(organisation, id);
-    const entries = await logOf(organisation, id);
-    expect(kindsOf(entries)).toContain("warn model_call");
+    await waitForRunRecord(organisation, id);
+    const entries = await listRunLogEntries(organisation, id);
+    expect(levelsAndTypes(entries)).toContain("warn model_call");
     expect(entries.at(-1)).toMatchObject({ level: "warn", message: "Run cancelled: The run was cancelled." });
-    expect(kindsOf(entries).filter((kind) => kind.endsWith("ended"))).toHaveLength(1);
+    expect(levelsAndTypes(entries).filter((kind) => kind.endsWith("ended"))).toHaveLength(1);
   });
 
   test.each([
@@ -172,26 +177,29 @@ describe("what a run logs", () => {
     ["max_tokens", { max_tokens: 4 }, callOrder],
     ["timeout_seconds", { timeout_seconds: 1 }, { reply: "late", delay_ms: 5000 }],
   ])("a run that %s stops says which limit it was", async (limit, limits, step) => {
-    const organisation = await withBot([step], { limits, tools: [orderTool] });
-    const entries = await logOf(organisation, await runOf(organisation));
-    expect(kindsOf(entries).slice(-2)).toEqual(["warn limit", "error ended"]);
+    const organisation = await createOrganisationWithAgent([step], { limits, tools: [orderTool] });
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
+    expect(levelsAndTypes(entries).slice(-2)).toEqual(["warn limit", "error ended"]);
     for (const { message } of entries.slice(-2)) expect(message).toContain(`(limits.${limit})`);
   });
 
   test("what ran is named: environment and version", async () => {
-    const organisation = await withBot();
+    const organisation = await createOrganisationWithAgent();
     expect((await deploy(organisation, { version: "v1", environment: "staging" })).status).toBe("active");
     const id = await runOf(organisation, { environment: "staging" });
     const draft = await runOf(organisation);
-    const entries = await logOf(organisation, id);
+    const entries = await listRunLogEntries(organisation, id);
     expect(entries).toHaveLength(3);
     for (const { metadata } of entries)
       expect(metadata).toMatchObject({ environment: "staging", version: "v1", request_id: id });
-    const found = async (query: object) => (await logPage(organisation, { ...query })).pagination.total;
+    const found = async (query: object) => (await getLogPage(organisation, { ...query })).pagination.total;
     expect(await found({ environment: "staging" })).toBe(3);
     expect(await found({ version: "v1" })).toBe(3);
     expect(await found({ environment: "staging", version: "v2" })).toBe(0);
-    expect((await logOf(organisation, draft))[0]?.metadata).toMatchObject({ environment: "production", version: null });
+    expect((await listRunLogEntries(organisation, draft))[0]?.metadata).toMatchObject({
+      environment: "production",
+      version: null,
+    });
   });
 
   test("a run of many steps: its middle is left out and said to be, its beginning and its end are there", async () => {
@@ -199,32 +207,34 @@ describe("what a run logs", () => {
     const steps = Array.from({ length: 11 }, (_, step) => ({
       tool_calls: tool_calls.map((call, i) => ({ ...call, arguments: { step, i } })),
     }));
-    const organisation = await withBot([...steps, { reply: "done" }], { limits: { max_steps: 100 } });
-    const entries = await logOf(organisation, await runOf(organisation));
+    const organisation = await createOrganisationWithAgent([...steps, { reply: "done" }], {
+      limits: { max_steps: 100 },
+    });
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
     // 11 steps of 33 lines and the last call: 364.
     expect(entries).toHaveLength(1 + 200 + 1 + 100 + 1);
     expect(entries.filter(({ metadata }) => metadata.type === "cut")).toMatchObject([
       { level: "warn", message: "64 lines are left out here" },
     ]);
-    expect(kindsOf(entries).slice(-2)).toEqual(["info model_call", "info ended"]);
+    expect(levelsAndTypes(entries).slice(-2)).toEqual(["info model_call", "info ended"]);
     expect(entries.at(-2)?.metadata.step).toBe(12);
   });
 });
 
 describe("what was said", () => {
   test("stays out unless the agent's maker says otherwise", async () => {
-    const organisation = await withBot([{ reply: "You said {message}." }]);
+    const organisation = await createOrganisationWithAgent([{ reply: "You said {message}." }]);
     await runOf(organisation);
-    expect(JSON.stringify(await logPage(organisation))).not.toContain(say);
-    const failing = await withBot([{ fail: "for good", reply: "No." }]);
+    expect(JSON.stringify(await getLogPage(organisation))).not.toContain(say);
+    const failing = await createOrganisationWithAgent([{ fail: "permanent", reply: "No." }]);
     await runOf(failing);
-    expect(JSON.stringify(await logPage(failing))).not.toContain(say);
+    expect(JSON.stringify(await getLogPage(failing))).not.toContain(say);
   });
 
   test("is there with logs.messages, the first 4,096 characters of it", async () => {
     const long = "x".repeat(10_000);
-    const organisation = await withBot([{ reply: long }], { logs: { messages: true } });
-    const entries = await logOf(organisation, await runOf(organisation));
+    const organisation = await createOrganisationWithAgent([{ reply: long }], { logs: { messages: true } });
+    const entries = await listRunLogEntries(organisation, await runOf(organisation));
     expect(entries[0]?.metadata.message).toBe(say);
     expect(entries[2]?.metadata.response).toBe(long.slice(0, 4096));
   });

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { refusal } from "../../test/contract-client.ts";
+import { expectError } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { add, found, rememberer, search } from "../../test/remembering.ts";
+import { addMemory, createAgentWithMemory, searchMemory, searchMemoryContents } from "../../test/remembering.ts";
 import { newUuid, parsePublicId } from "../platform/ids.ts";
-import { addMemories } from "./memory-queries.ts";
+import { insertMemories } from "./memory-queries.ts";
 
 const perch = usePerch();
 let org: Organisation;
 beforeAll(async () => {
-  org = await perch().newOrganisation();
+  org = await perch().createOrganisation();
 });
 
 const stored = async (agent_id = "bot") =>
@@ -21,8 +21,8 @@ const stored = async (agent_id = "bot") =>
 describe("POST /v1/agents/{agent_id}/memory", () => {
   test("keeps what it is given, and it can be found at once", async () => {
     verifies("memory.result-fields");
-    await rememberer(org);
-    const memory = await add(org, {
+    await createAgentWithMemory(org);
+    const memory = await addMemory(org, {
       content: "  Ada drinks tea. ",
       user_id: "ada",
       session_id: "s",
@@ -36,19 +36,19 @@ describe("POST /v1/agents/{agent_id}/memory", () => {
       metadata: { n: 1 },
     });
     expect(memory.created_at).toBe(memory.updated_at);
-    const { data } = await search(org, { query: "favourite beverages", mode: "vector" });
+    const { data } = await searchMemory(org, { query: "favourite beverages", mode: "vector" });
     expect(data.map(({ id }) => id)).toEqual([memory.id]);
   });
 
   test("the same content of one user is one memory, the newest again; of two users it is two", async () => {
-    await rememberer(org, {}, "twice");
-    const first = await add(org, { content: "It rains.", user_id: "a", metadata: { n: 1 } }, "twice");
-    await add(org, { content: "It snows.", user_id: "a" }, "twice");
-    const again = await add(org, { content: "It rains.", user_id: "a", metadata: { n: 2 } }, "twice");
+    await createAgentWithMemory(org, {}, "twice");
+    const first = await addMemory(org, { content: "It rains.", user_id: "a", metadata: { n: 1 } }, "twice");
+    await addMemory(org, { content: "It snows.", user_id: "a" }, "twice");
+    const again = await addMemory(org, { content: "It rains.", user_id: "a", metadata: { n: 2 } }, "twice");
     expect(again).toMatchObject({ id: first.id, created_at: first.created_at, metadata: { n: 2 } });
     expect(again.updated_at >= first.updated_at).toBe(true);
-    await add(org, { content: "It rains.", user_id: "b" }, "twice");
-    await add(org, { content: "It rains." }, "twice");
+    await addMemory(org, { content: "It rains.", user_id: "b" }, "twice");
+    await addMemory(org, { content: "It rains." }, "twice");
     expect((await stored("twice")).data.memories).toBe(4);
     const listed = await org.call("GET /v1/agents/{agent_id}/memory", {
       params: { agent_id: "twice" },
@@ -60,36 +60,36 @@ describe("POST /v1/agents/{agent_id}/memory", () => {
     ]);
   });
 
-  test("past the agent's limit the ones said longest ago go, also when many write at once", async () => {
-    const agent = await rememberer(org, {}, "bounded");
-    const place = {
+  test("beyond the agent's limit the oldest are deleted, also with concurrent writers", async () => {
+    const agent = await createAgentWithMemory(org, {}, "bounded");
+    const agentKey = {
       organisationId: parsePublicId("organisation", org.id) ?? org.id,
       agentId: parsePublicId("agent", agent.id) ?? "",
     };
     const { db } = perch().server.core;
-    const say = (content: string) =>
-      db.inOrganisation(place.organisationId, (trx) =>
-        addMemories(
+    const insertMemory = (content: string) =>
+      db.inOrganisation(agentKey.organisationId, (trx) =>
+        insertMemories(
           trx,
-          place,
+          agentKey,
           [{ id: newUuid(), owner: "", session_id: null, source_id: null, content, metadata: {} }],
           { free: 5, pro: 5, enterprise: 5 },
         ),
       );
-    for (let n = 1; n <= 8; n++) await say(`fact ${n}`);
-    await say("fact 4");
-    await say("fact 9");
-    expect((await found(org, { query: "fact", mode: "text" }, "bounded")).toSorted()).toEqual([
+    for (let n = 1; n <= 8; n++) await insertMemory(`fact ${n}`);
+    await insertMemory("fact 4");
+    await insertMemory("fact 9");
+    expect((await searchMemoryContents(org, { query: "fact", mode: "text" }, "bounded")).toSorted()).toEqual([
       "fact 4",
       "fact 6",
       "fact 7",
       "fact 8",
       "fact 9",
     ]);
-    await Promise.all(Array.from({ length: 40 }, (_, n) => say(`crowd ${n}`)));
-    await say("the last");
-    const { rows } = await db.inOrganisation(place.organisationId, (trx) =>
-      sql<{ content: string }>`select content from memories where agent_id = ${place.agentId}`.execute(trx),
+    await Promise.all(Array.from({ length: 40 }, (_, n) => insertMemory(`crowd ${n}`)));
+    await insertMemory("the last");
+    const { rows } = await db.inOrganisation(agentKey.organisationId, (trx) =>
+      sql<{ content: string }>`select content from memories where agent_id = ${agentKey.agentId}`.execute(trx),
     );
     expect(rows).toHaveLength(5);
     expect((await stored("bounded")).data.memories).toBe(5);
@@ -107,14 +107,14 @@ describe("POST /v1/agents/{agent_id}/memory", () => {
       params: { agent_id: "bot" },
       body: body as { content: string },
     });
-    expect(refusal(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
+    expect(expectError(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
   });
 });
 
 describe("GET /v1/agents/{agent_id}/memory", () => {
-  test("pages through, the one last said first", async () => {
-    await rememberer(org, {}, "listed");
-    for (let n = 1; n <= 5; n++) await add(org, `page ${n}`, "listed");
+  test("pages through, newest first", async () => {
+    await createAgentWithMemory(org, {}, "listed");
+    for (let n = 1; n <= 5; n++) await addMemory(org, `page ${n}`, "listed");
     const list = async (query: object) => {
       const { body } = await org.call("GET /v1/agents/{agent_id}/memory", { params: { agent_id: "listed" }, query });
       if (!("pagination" in body)) throw new Error("refused");
@@ -132,22 +132,22 @@ describe("GET /v1/agents/{agent_id}/memory", () => {
 });
 
 describe("GET and DELETE /v1/agents/{agent_id}/memory/{memory_id}", () => {
-  test("one memory can be read and taken away; then it is 404 and found no more", async () => {
-    await rememberer(org, {}, "single");
-    const memory = await add(org, "Only once.", "single");
+  test("one memory can be read and deleted; then it is 404 and no longer found", async () => {
+    await createAgentWithMemory(org, {}, "single");
+    const memory = await addMemory(org, "Only once.", "single");
     const one = { params: { agent_id: "single", memory_id: memory.id } };
     const read = () => org.call("GET /v1/agents/{agent_id}/memory/{memory_id}", one);
     expect((await read()).body).toMatchObject({ data: memory });
-    const gone = await org.call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one);
-    expect(gone.body).toMatchObject({ data: { id: memory.id, deleted: true } });
-    refusal(await read(), "not_found");
-    refusal(await org.call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one), "not_found");
-    expect(await found(org, "Only once.", "single")).toEqual([]);
+    const deleted = await org.call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one);
+    expect(deleted.body).toMatchObject({ data: { id: memory.id, deleted: true } });
+    expectError(await read(), "not_found");
+    expectError(await org.call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one), "not_found");
+    expect(await searchMemoryContents(org, "Only once.", "single")).toEqual([]);
     expect((await stored("single")).data.memories).toBe(0);
   });
 
   test.each(["mem_01h455vb4pex5vsknk084sn02q", "nonsense", "status-of-it"])("%s is 404", async (memory_id) => {
-    refusal(
+    expectError(
       await org.call("GET /v1/agents/{agent_id}/memory/{memory_id}", { params: { agent_id: "bot", memory_id } }),
       "not_found",
     );

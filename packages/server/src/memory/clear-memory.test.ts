@@ -1,41 +1,43 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
-import { type Organisation, usePerch } from "../../test/harness.ts";
-import { invokeAt } from "../../test/invoking.ts";
-import { add, found, rememberer } from "../../test/remembering.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
+import { type Organisation, startApi, usePerch } from "../../test/harness.ts";
+import { invokeAgent } from "../../test/invoking.ts";
+import { addMemory, createAgentWithMemory, searchMemoryContents } from "../../test/remembering.ts";
 import { parsePublicId } from "../platform/ids.ts";
+import { createLogger } from "../platform/logger.ts";
+import { shutDown } from "../platform/shutdown.ts";
 
-const perch = usePerch({}, { runs: true });
+const perch = usePerch({}, { withWorker: true });
 let org: Organisation;
 beforeAll(async () => {
-  org = await perch().newOrganisation();
+  org = await perch().createOrganisation();
 });
 
 const clear = async (agent_id: string, query: Record<string, string> = {}) =>
   ok(await org.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id }, query })).data;
-const talk = async (agent: string, message: string, context: object) => {
-  const { status, data } = await invokeAt(perch(), org.adminKey, { message, context }, { agent });
+const invoke = async (agent: string, message: string, context: object) => {
+  const { status, data } = await invokeAgent(perch(), org.adminKey, { message, context }, { agent });
   expect(status).toBe(200);
   return data.response;
 };
 const organisationId = () => parsePublicId("organisation", org.id) ?? org.id;
 
 describe("DELETE /v1/agents/{agent_id}/memory", () => {
-  test("removes everything of the agent and says how much, and nothing of others", async () => {
+  test("deletes everything of the agent, reports how much, and leaves other agents alone", async () => {
     verifies("operations.clear-memory");
     verifies("responses.clear-memory");
-    await rememberer(org, { remember: true }, "all");
-    await rememberer(org, {}, "other");
-    await add(org, "stays", "other");
-    for (let n = 0; n < 3; n++) await add(org, { content: `said ${n}`, user_id: `u${n}` }, "all");
-    await talk("all", "hello", { session_id: "s" });
+    await createAgentWithMemory(org, { remember: true }, "all");
+    await createAgentWithMemory(org, {}, "other");
+    await addMemory(org, "stays", "other");
+    for (let n = 0; n < 3; n++) await addMemory(org, { content: `said ${n}`, user_id: `u${n}` }, "all");
+    await invoke("all", "hello", { session_id: "s" });
     const cleared = await clear("all");
     expect(cleared).toMatchObject({ status: "completed", memories_deleted: 4, messages_deleted: 2 });
     expect(cleared).toMatchObject({ user_id: null, session_id: null, before: null });
-    expect(await found(org, "said", "all")).toEqual([]);
-    expect(await found(org, "stays", "other")).toEqual(["stays"]);
+    expect(await searchMemoryContents(org, "said", "all")).toEqual([]);
+    expect(await searchMemoryContents(org, "stays", "other")).toEqual(["stays"]);
     expect(await clear("all")).toMatchObject({ memories_deleted: 0, messages_deleted: 0 });
     const read = await org.call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", {
       params: { agent_id: "all", clear_id: cleared.id },
@@ -44,12 +46,13 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
   });
 
   test("by user, by session and by time: only that", async () => {
-    await rememberer(org, { remember: true }, "some");
-    const kept = async () => (await found(org, { query: "word", mode: "text", limit: 100 }, "some")).toSorted();
-    await add(org, { content: "word ada 1", user_id: "ada", session_id: "s1" }, "some");
-    await add(org, { content: "word ada 2", user_id: "ada", session_id: "s2" }, "some");
-    await add(org, { content: "word bob 1", user_id: "bob", session_id: "s1" }, "some");
-    const late = await add(org, { content: "word all" }, "some");
+    await createAgentWithMemory(org, { remember: true }, "some");
+    const kept = async () =>
+      (await searchMemoryContents(org, { query: "word", mode: "text", limit: 100 }, "some")).toSorted();
+    await addMemory(org, { content: "word ada 1", user_id: "ada", session_id: "s1" }, "some");
+    await addMemory(org, { content: "word ada 2", user_id: "ada", session_id: "s2" }, "some");
+    await addMemory(org, { content: "word bob 1", user_id: "bob", session_id: "s1" }, "some");
+    const late = await addMemory(org, { content: "word all" }, "some");
     expect(await clear("some", { user_id: "ada", session_id: "s2" })).toMatchObject({
       memories_deleted: 1,
       user_id: "ada",
@@ -61,20 +64,20 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
       before: late.updated_at,
     });
     expect(await kept()).toEqual(["word all"]);
-    await talk("some", "hi", { user_id: "ada", session_id: "x" });
-    await talk("some", "hi", { user_id: "bob", session_id: "y" });
+    await invoke("some", "hi", { user_id: "ada", session_id: "x" });
+    await invoke("some", "hi", { user_id: "bob", session_id: "y" });
     expect(await clear("some", { user_id: "ada" })).toMatchObject({ memories_deleted: 1, messages_deleted: 2 });
     expect(await clear("some", { session_id: "y" })).toMatchObject({ memories_deleted: 1, messages_deleted: 2 });
     expect(await kept()).toEqual(["word all"]);
   });
 
-  test("what was said in a session is forgotten, and the session goes on from nothing", async () => {
-    await rememberer(org, {}, "talker");
+  test("clears the messages of a session, which then starts empty", async () => {
+    await createAgentWithMemory(org, {}, "talker");
     const context = { session_id: "s", user_id: "ada" };
-    await talk("talker", "one", context);
-    await talk("talker", "two", context);
+    await invoke("talker", "one", context);
+    await invoke("talker", "two", context);
     await clear("talker", { user_id: "ada" });
-    await talk("talker", "three", context);
+    await invoke("talker", "three", context);
     const { rows } = await perch().server.core.db.inOrganisation(organisationId(), (trx) =>
       sql<{
         turn: number;
@@ -86,7 +89,7 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
   });
 
   test("while many are writing: nothing written before survives, nothing written after is lost", async () => {
-    await rememberer(org, { remember: true }, "busy");
+    await createAgentWithMemory(org, { remember: true }, "busy");
     const enough = { timeout: 20_000, interval: 20 };
     const acknowledged: { readonly content: string; readonly at: number }[] = [];
     const started: { readonly content: string; readonly at: number }[] = [];
@@ -95,7 +98,7 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
       for (let n = 0; !stop; n++) {
         const content = `${name} ${n}`;
         started.push({ content, at: performance.now() });
-        await add(org, { content, user_id: name }, "busy");
+        await addMemory(org, { content, user_id: name }, "busy");
         acknowledged.push({ content, at: performance.now() });
       }
     };
@@ -103,7 +106,7 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
       for (let n = 0; !stop; n++) {
         const message = `${name} ${n}`;
         started.push({ content: message, at: performance.now() });
-        await talk("busy", message, { session_id: name, user_id: name });
+        await invoke("busy", message, { session_id: name, user_id: name });
         acknowledged.push({ content: message, at: performance.now() });
       }
     };
@@ -127,18 +130,18 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
         content: string;
       }>`select content from memories where agent_id = (select id from agents where name = 'busy')`.execute(trx),
     );
-    const left = new Set(rows.map(({ content }) => /^User: (.*)$/m.exec(content)?.[1] ?? content));
+    const remaining = new Set(rows.map(({ content }) => /^User: (.*)$/m.exec(content)?.[1] ?? content));
     const before = acknowledged.filter(({ at }) => at < last.from).map(({ content }) => content);
     const after = started.filter(({ at }) => at > last.to).map(({ content }) => content);
     console.log(`clear under writes: ${before.length} written before the last clear, ${after.length} begun after it`);
     expect(before.length).toBeGreaterThan(20);
     expect(after.length).toBeGreaterThan(5);
-    expect(before.filter((content) => left.has(content))).toEqual([]);
-    expect(after.filter((content) => !left.has(content))).toEqual([]);
+    expect(before.filter((content) => remaining.has(content))).toEqual([]);
+    expect(after.filter((content) => !remaining.has(content))).toEqual([]);
   }, 60_000);
 
-  test("a large one is out of sight at once, goes on in the background and tells how far it is", async () => {
-    const agent = await rememberer(org, {}, "large");
+  test("a large one hides all at once, continues in the background and reports its progress", async () => {
+    const agent = await createAgentWithMemory(org, {}, "large");
     const agentId = parsePublicId("agent", agent.id) ?? "";
     await perch().server.core.db.inOrganisation(organisationId(), (trx) =>
       sql`insert into memories (organisation_id, agent_id, id, owner, content, metadata)
@@ -146,18 +149,24 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
         trx,
       ),
     );
-    const response = await fetch(`${perch().url}/v1/agents/large/memory`, {
-      method: "DELETE",
-      headers: { authorization: `Bearer ${org.adminKey}` },
-    });
+    // The node's clock leaps during the clear, so its second is over after one batch.
+    let leapMs = 0;
+    const hasty = await startApi(perch().server.core.config, createLogger("silent"), () => Date.now() + leapMs);
+    const url = await hasty.app.listen({ host: "127.0.0.1", port: 0 });
+    const headers = { authorization: `Bearer ${org.adminKey}` };
+    expect((await fetch(`${url}/v1/agents/large`, { headers })).status).toBe(200);
+    const leaping = setInterval(() => {
+      leapMs += 2000;
+    }, 1);
+    const response = await fetch(`${url}/v1/agents/large/memory`, { method: "DELETE", headers });
+    clearInterval(leaping);
     const { data } = (await response.json()) as { data: { id: string; status: string } };
-    expect([200, 202]).toContain(response.status);
-    const newer = await add(org, "row after", "large");
-    expect(await found(org, { query: "row", mode: "text" }, "large")).toEqual(["row after"]);
+    expect([response.status, data.status]).toEqual([202, "running"]);
+    expect(response.headers.get("location")).toBe(`/v1/agents/${agent.id}/memory/clears/${data.id}`);
+    const newer = await addMemory(org, "row after", "large");
+    expect(await searchMemoryContents(org, { query: "row", mode: "text" }, "large")).toEqual(["row after"]);
     const listed = await org.call("GET /v1/agents/{agent_id}/memory", { params: { agent_id: "large" }, query: {} });
     expect(ok(listed).data.map(({ id }) => id)).toEqual([newer.id]);
-    if (response.status === 202)
-      expect(response.headers.get("location")).toBe(`/v1/agents/${agent.id}/memory/clears/${data.id}`);
     await expect
       .poll(
         async () =>
@@ -171,29 +180,30 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
       .toMatchObject({ status: "completed", memories_deleted: 20_000 });
     const status = await org.call("GET /v1/agents/{agent_id}/memory/status", { params: { agent_id: "large" } });
     expect(ok(status).data).toMatchObject({ memories: 1, clearing: false });
+    await shutDown(hasty.shutdownSteps, createLogger("silent"));
   }, 60_000);
 
-  test("what is said again while a clear is running is a new memory", async () => {
-    const agent = await rememberer(org, {}, "again");
-    const first = await add(org, "the same words", "again");
+  test("content added again while a clear is running is a new memory", async () => {
+    const agent = await createAgentWithMemory(org, {}, "again");
+    const first = await addMemory(org, "the same words", "again");
     const key = { organisationId: organisationId(), agentId: parsePublicId("agent", agent.id) ?? "" };
     await perch().server.core.db.inOrganisation(key.organisationId, (trx) =>
       sql`select * from begin_clear(${key.organisationId}, ${key.agentId}, gen_random_uuid(), null, null, null)`.execute(
         trx,
       ),
     );
-    expect(await found(org, "the same words", "again")).toEqual([]);
-    const second = await add(org, "the same words", "again");
+    expect(await searchMemoryContents(org, "the same words", "again")).toEqual([]);
+    const second = await addMemory(org, "the same words", "again");
     expect(second.id).not.toBe(first.id);
-    expect(await found(org, "the same words", "again")).toEqual(["the same words"]);
+    expect(await searchMemoryContents(org, "the same words", "again")).toEqual(["the same words"]);
   });
 
   test("deleting an agent clears it, and its name taken again remembers nothing", async () => {
-    const agent = await rememberer(org, { remember: true }, "mortal");
-    await add(org, "a secret", "mortal");
-    await talk("mortal", "hello", { session_id: "s" });
+    const agent = await createAgentWithMemory(org, { remember: true }, "mortal");
+    await addMemory(org, "a secret", "mortal");
+    await invoke("mortal", "hello", { session_id: "s" });
     ok(await org.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "mortal" } }));
-    const left = () =>
+    const countRemaining = () =>
       perch().server.core.db.inOrganisation(organisationId(), async (trx) => {
         const { rows } = await sql<{
           left: string;
@@ -203,24 +213,24 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
         );
         return Number(rows[0]?.left);
       });
-    await expect.poll(left, { timeout: 15_000 }).toBe(0);
-    await rememberer(org, {}, "mortal");
-    expect(await found(org, "a secret", "mortal")).toEqual([]);
+    await expect.poll(countRemaining, { timeout: 15_000 }).toBe(0);
+    await createAgentWithMemory(org, {}, "mortal");
+    expect(await searchMemoryContents(org, "a secret", "mortal")).toEqual([]);
   });
 
   test("needs delete; unknown parameters and times are refused; unknown clears are 404", async () => {
     verifies("permissions.memory");
-    await rememberer(org, {}, "guarded");
-    const key = await org.newKey({ permissions: ["read", "write"] });
+    await createAgentWithMemory(org, {}, "guarded");
+    const key = await org.createKey({ permissions: ["read", "write"] });
     const params = { agent_id: "guarded" };
     expect((await org.call("DELETE /v1/agents/{agent_id}/memory", { params, query: {} }, key)).status).toBe(403);
     for (const query of [{ before: "yesterday" }, { usr_id: "x" }, { user_id: "" }])
-      refusal(
+      expectError(
         await org.call("DELETE /v1/agents/{agent_id}/memory", { params, query: query as object }),
         "invalid_request",
       );
     for (const clear_id of ["clr_01h455vb4pex5vsknk084sn02q", "x"])
-      refusal(
+      expectError(
         await org.call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", { params: { ...params, clear_id } }),
         "not_found",
       );

@@ -1,34 +1,34 @@
 import type { Database } from "../db/database.ts";
-import { type ClearKey, type ClearRow, continueClear, listOpenClears } from "./clear-queries.ts";
+import { type ClearKey, type ClearRow, deleteClearBatch, listOpenClears } from "./clear-queries.ts";
 
-/** Undefined where there is no such clear (yet). */
-export type ClearForAWhile = (clear: ClearKey, forMs: number) => Promise<ClearRow | undefined>;
+/** Runs a clear for up to `maxMs`. Undefined when there is no such clear (yet). */
+export type RunClear = (clear: ClearKey, maxMs: number) => Promise<ClearRow | undefined>;
 
-/** Small enough to hold nothing up: other writers wait for no row of it, and a search sees none of it. */
-const batch = 2000;
+/** Small enough to keep each transaction short. */
+const batchSize = 2000;
 
-/** Removes batch after batch, each in a transaction of its own, until all is gone or the time is over. */
-export const createClearForAWhile =
-  ({ db, now }: { readonly db: Database; readonly now: () => number }): ClearForAWhile =>
-  async (clear, forMs) => {
-    const until = now() + forMs;
+/** Deletes batch after batch, each in its own transaction, until nothing is left or the time is up. */
+export const createRunClear =
+  ({ db, now }: { readonly db: Database; readonly now: () => number }): RunClear =>
+  async (clear, maxMs) => {
+    const until = now() + maxMs;
     for (;;) {
-      const row = await continueClear(db.unscoped, clear, batch);
+      const row = await deleteClearBatch(db.unscoped, clear, batchSize);
       if (!row || row.completed_at !== null || now() >= until) return row;
     }
   };
 
 const stepMs = 5000;
 
-/** As a durable step: some seconds of it. */
-export const clearInSteps =
-  (clearForAWhile: ClearForAWhile) =>
+/** A durable step that clears for a few seconds. */
+export const createClearStep =
+  (runClear: RunClear) =>
   async (clear: ClearKey): Promise<{ readonly againAfterMs: number | null }> => {
-    const row = await clearForAWhile(clear, stepMs);
+    const row = await runClear(clear, stepMs);
     return { againAfterMs: !row || row.completed_at ? null : 0 };
   };
 
-/** Clears that the engine never heard of. What one tick does not finish, the next one does. */
-export async function finishClears(db: Database, clearForAWhile: ClearForAWhile): Promise<void> {
-  for (const clear of await listOpenClears(db.unscoped)) await clearForAWhile(clear, stepMs);
+/** Continues clears that never reached the engine. What one tick does not finish, the next one does. */
+export async function finishOpenClears(db: Database, runClear: RunClear): Promise<void> {
+  for (const clear of await listOpenClears(db.unscoped)) await runClear(clear, stepMs);
 }

@@ -1,12 +1,11 @@
 import { type Kysely, type Selectable, sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, MemoryClears } from "../db/generated-rows.ts";
-import type { MemoryPlace } from "./memory-rules.ts";
 
 export type ClearRow = Selectable<MemoryClears>;
 
-/** A clear, wherever it is spoken of. */
-export interface ClearKey extends MemoryPlace {
+export interface ClearKey extends AgentKey {
   readonly id: string;
 }
 
@@ -16,8 +15,8 @@ export interface ClearFilter {
   readonly before?: string | undefined;
 }
 
-/** Waits for all who are writing. What they wrote and fits the filter is out of sight once this has committed. */
-export async function beginClear(
+/** Waits for concurrent writers. Memories that match the filter are invisible once this has committed. */
+export async function insertClear(
   trx: OrganisationTransaction,
   { organisationId, agentId, id }: ClearKey,
   { owner, sessionId, before }: ClearFilter = {},
@@ -27,24 +26,24 @@ export async function beginClear(
     trx,
   );
   const [row] = rows;
-  if (!row) throw new Error("a clear was not begun");
+  if (!row) throw new Error("begin_clear returned no row");
   return row;
 }
 
-/** Removes up to `most` rows, in a transaction of its own. Undefined where there is no such clear. */
-export async function continueClear(
+/** Deletes up to `limit` rows, in its own transaction. Undefined when there is no such clear. */
+export async function deleteClearBatch(
   db: Kysely<DB>,
   { organisationId, agentId, id }: ClearKey,
-  most: number,
+  limit: number,
 ): Promise<ClearRow | undefined> {
   const { rows } = await sql<ClearRow>`
-    select * from continue_clear(${organisationId}, ${agentId}, ${id}, ${most})`.execute(db);
+    select * from continue_clear(${organisationId}, ${agentId}, ${id}, ${limit})`.execute(db);
   return rows[0];
 }
 
 export const findClear = (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
   id: string,
 ): Promise<ClearRow | undefined> =>
   trx
@@ -55,9 +54,9 @@ export const findClear = (
     .where("id", "=", id)
     .executeTakeFirst();
 
-export async function isClearing(
+export async function hasOpenClear(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
 ): Promise<boolean> {
   const row = await trx
     .selectFrom("memory_clears")
@@ -70,7 +69,7 @@ export async function isClearing(
   return row !== undefined;
 }
 
-/** Clears of all organisations that nobody has finished. */
+/** Unfinished clears of all organisations. */
 export async function listOpenClears(db: Kysely<DB>): Promise<ClearKey[]> {
   const { rows } = await sql<{ organisation_id: string; agent_id: string; id: string }>`
     select * from open_clears()`.execute(db);

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
-import type { MemoryPlace } from "./memory-rules.ts";
 
-/** Other embedders that some memories still are of. Two at most: more than that are found by words until they are embedded anew. */
+/** Up to two other embedders that some memories still have vectors of. Memories of further ones are found by text only until they are re-embedded. */
 export async function listOtherEmbedders(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
   current: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ embedder: string | null }>`
@@ -17,47 +17,47 @@ export async function listOtherEmbedders(
   return rows.flatMap(({ embedder }) => embedder ?? []);
 }
 
-export interface Unembedded {
+export interface UnembeddedMemory {
   readonly id: string;
   readonly content: string;
 }
 
-/** Memories that are not embedded by `current`, the newest first: those are asked for most. */
+/** Memories that are not embedded by `current`, newest first: those are searched for most. */
 export async function listUnembedded(
   trx: OrganisationTransaction,
-  place: MemoryPlace,
+  agent: AgentKey,
   current: string,
   limit: number,
-): Promise<Unembedded[]> {
-  const some = (condition: ReturnType<typeof sql<boolean>>, most: number) =>
+): Promise<UnembeddedMemory[]> {
+  const listWhere = (condition: ReturnType<typeof sql<boolean>>, count: number) =>
     trx
       .selectFrom("memories")
-      .where("organisation_id", "=", place.organisationId)
-      .where("agent_id", "=", place.agentId)
+      .where("organisation_id", "=", agent.organisationId)
+      .where("agent_id", "=", agent.agentId)
       .where(condition)
       .select(["id", "content"])
       .orderBy("written", "desc")
-      .limit(most)
+      .limit(count)
       .execute();
-  const found = await some(sql`embedder is null`, limit);
-  for (const other of await listOtherEmbedders(trx, place, current)) {
+  const found = await listWhere(sql`embedder is null`, limit);
+  for (const other of await listOtherEmbedders(trx, agent, current)) {
     if (found.length >= limit) break;
-    found.push(...(await some(sql`embedder = ${other}`, limit - found.length)));
+    found.push(...(await listWhere(sql`embedder = ${other}`, limit - found.length)));
   }
   return found;
 }
 
-/** How many are not embedded by `current`, counted to `most`. */
+/** How many memories are not embedded by `current`, counted up to `limit`. */
 export async function countUnembedded(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
   current: string,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from (
       select from memories where organisation_id = ${organisationId} and agent_id = ${agentId}
-        and (embedder is null or embedder < ${current} or embedder > ${current}) limit ${most}) counted`.execute(trx);
+        and (embedder is null or embedder < ${current} or embedder > ${current}) limit ${limit}) counted`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 
@@ -66,10 +66,10 @@ export interface Embedding {
   readonly embedding: string;
 }
 
-/** A memory that was cleared meanwhile stays away. */
+/** Memories deleted meanwhile are skipped. */
 export async function updateEmbeddings(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
   { embedder, dimensions }: { readonly embedder: string; readonly dimensions: number },
   embeddings: readonly Embedding[],
 ): Promise<void> {

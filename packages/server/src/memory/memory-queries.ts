@@ -1,8 +1,10 @@
 import type { Tier } from "@perch/contract";
 import { type Selectable, sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Memories } from "../db/generated-rows.ts";
-import type { Found, MemoryPlace } from "./memory-rules.ts";
+import type { SearchCandidate } from "./memory-rules.ts";
 
 const shownColumns = [
   "id",
@@ -28,40 +30,37 @@ export interface NewMemory {
   readonly embedding?: string;
 }
 
-/** Memories that may be seen: an open clear hides what it has yet to remove. */
-const visible = (trx: OrganisationTransaction, { organisationId, agentId }: MemoryPlace) =>
+/** Excludes memories that an open clear has yet to delete. */
+const selectVisible = (trx: OrganisationTransaction, { organisationId, agentId }: AgentKey) =>
   trx
     .selectFrom("memories")
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where(sql<boolean>`not is_cleared(organisation_id, agent_id, owner, session_id, updated_at, written)`);
 
-/** The ids of the memories, also of those that were there before; none where the agent was deleted. */
-export async function addMemories(
+/** Returns the ids, also of memories that existed already; none when the agent was deleted. */
+export async function insertMemories(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
   added: readonly NewMemory[],
-  most: Readonly<Record<Tier, number>>,
+  maxByTier: Readonly<Record<Tier, number>>,
 ): Promise<string[]> {
   const { rows } = await sql<{ memory_id: string }>`
-    select * from add_memories(${organisationId}, ${agentId}, ${JSON.stringify(added)}::jsonb, ${JSON.stringify(most)}::jsonb)`.execute(
+    select * from add_memories(${organisationId}, ${agentId}, ${JSON.stringify(added)}::jsonb, ${JSON.stringify(maxByTier)}::jsonb)`.execute(
     trx,
   );
   return rows.map(({ memory_id }) => memory_id);
 }
 
-export const findMemory = (
-  trx: OrganisationTransaction,
-  place: MemoryPlace,
-  id: string,
-): Promise<MemoryRow | undefined> => visible(trx, place).where("id", "=", id).select(shownColumns).executeTakeFirst();
+export const findMemory = (trx: OrganisationTransaction, agent: AgentKey, id: string): Promise<MemoryRow | undefined> =>
+  selectVisible(trx, agent).where("id", "=", id).select(shownColumns).executeTakeFirst();
 
-/** False when there was none. */
-export async function deleteMemory(trx: OrganisationTransaction, place: MemoryPlace, id: string): Promise<boolean> {
+/** False when there was no such memory. */
+export async function deleteMemory(trx: OrganisationTransaction, agent: AgentKey, id: string): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom("memories")
-    .where("organisation_id", "=", place.organisationId)
-    .where("agent_id", "=", place.agentId)
+    .where("organisation_id", "=", agent.organisationId)
+    .where("agent_id", "=", agent.agentId)
     .where("id", "=", id)
     .executeTakeFirst();
   return numDeletedRows > 0n;
@@ -72,37 +71,35 @@ export interface MemoryFilter {
   readonly sessionId?: string | undefined;
 }
 
-const filtered = (trx: OrganisationTransaction, place: MemoryPlace, { owner, sessionId }: MemoryFilter) =>
-  visible(trx, place)
+const selectFiltered = (trx: OrganisationTransaction, agent: AgentKey, { owner, sessionId }: MemoryFilter) =>
+  selectVisible(trx, agent)
     .$if(owner !== undefined, (query) => query.where("owner", "=", owner ?? ""))
     .$if(sessionId !== undefined, (query) => query.where("session_id", "=", sessionId ?? ""));
 
 export const listMemories = (
   trx: OrganisationTransaction,
-  place: MemoryPlace,
+  agent: AgentKey,
   filter: MemoryFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<MemoryRow[]> =>
-  filtered(trx, place, filter).select(shownColumns).orderBy("written", "desc").limit(limit).offset(offset).execute();
+  selectFiltered(trx, agent, filter)
+    .select(shownColumns)
+    .orderBy("written", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
 
-/** Counts no further than `most`. */
-export async function countMemories(
+export const countMemories = (
   trx: OrganisationTransaction,
-  place: MemoryPlace,
+  agent: AgentKey,
   filter: MemoryFilter,
-  most: number,
-): Promise<number> {
-  const row = await trx
-    .selectFrom(filtered(trx, place, filter).select("id").limit(most).as("counted"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+  limit: number,
+): Promise<number> => countUpTo(trx, selectFiltered(trx, agent, filter).select("id"), limit);
 
-/** All that is stored, without counting. */
-export async function countStored(
+/** Reads the maintained counters instead of counting rows. */
+export async function countStoredMemories(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
+  { organisationId, agentId }: AgentKey,
 ): Promise<number> {
   const row = await trx
     .selectFrom("memory_counts")
@@ -113,11 +110,11 @@ export async function countStored(
   return Number(row.memories ?? 0);
 }
 
-export interface SearchWish {
-  /** Absent: not by words. */
+export interface SearchParameters {
+  /** Absent: no full-text search. */
   readonly query?: string;
   readonly candidates: number;
-  /** Empty: not by meaning. */
+  /** Empty: no vector search. */
   readonly lists: readonly { readonly embedder: string; readonly dimensions: number; readonly vector: string }[];
   readonly owners?: readonly string[];
   readonly session_id?: string;
@@ -127,15 +124,15 @@ export interface SearchWish {
 }
 
 export interface SearchResult {
-  readonly found: readonly (Found & { readonly row: MemoryRow })[];
+  readonly found: readonly (SearchCandidate & { readonly row: MemoryRow })[];
   readonly exact: boolean;
 }
 
-/** What either search finds. The function sees ids and numbers; the memories are read here, under row-level security. */
+/** Candidates of both searches. The SQL function returns ids and ranks; the memories are read here, under row-level security. */
 export async function searchMemories(
   trx: OrganisationTransaction,
-  { organisationId, agentId }: MemoryPlace,
-  wish: SearchWish,
+  { organisationId, agentId }: AgentKey,
+  parameters: SearchParameters,
 ): Promise<SearchResult> {
   const { rows } = await sql<
     MemoryRow & {
@@ -148,7 +145,7 @@ export async function searchMemories(
     }
   >`select m.id, m.owner, m.session_id, m.source_id, m.content, m.metadata, m.created_at, m.updated_at,
            f.vector_rank, f.similarity, f.text_rank, f.coverage, f.matched, f.is_exact
-      from search_memories(${organisationId}, ${agentId}, ${JSON.stringify(wish)}::jsonb) f
+      from search_memories(${organisationId}, ${agentId}, ${JSON.stringify(parameters)}::jsonb) f
       join memories m on m.organisation_id = ${organisationId} and m.agent_id = ${agentId} and m.id = f.id`.execute(
     trx,
   );

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { refusal } from "../../test/contract-client.ts";
+import { expectError } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { add, found, rememberer, search } from "../../test/remembering.ts";
+import { addMemory, createAgentWithMemory, searchMemory, searchMemoryContents } from "../../test/remembering.ts";
 
 const perch = usePerch();
 let org: Organisation;
@@ -18,15 +18,15 @@ const facts = [
 ];
 
 beforeAll(async () => {
-  org = await perch().newOrganisation();
-  await rememberer(org);
-  for (const content of facts) await add(org, content);
+  org = await perch().createOrganisation();
+  await createAgentWithMemory(org);
+  for (const content of facts) await addMemory(org, content);
 });
 
 describe("POST /v1/agents/{agent_id}/memory/search", () => {
   test("finds by meaning, without a word in common", async () => {
     verifies("operations.search-memory");
-    const { data, search: report } = await search(org, "When does the branch shut its doors?");
+    const { data, search: report } = await searchMemory(org, "When does the branch shut its doors?");
     expect(data[0]?.content).toBe(facts[4]);
     expect(report).toEqual({ mode: "hybrid", exact: true, notice: null });
   });
@@ -37,15 +37,15 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
     ["a name that the embedder has never seen", "Quarnbeck", 2],
     ["a stem", "deliveries to addresses", 1],
     ["a text without spaces between its words", "倉庫", 6],
-  ])("finds %s by its words", async (_, query, place) => {
-    expect((await found(org, { query, mode: "text" }))[0]).toBe(facts[place]);
-    expect((await found(org, query))[0]).toBe(facts[place]);
+  ])("finds %s by its words", async (_, query, index) => {
+    expect((await searchMemoryContents(org, { query, mode: "text" }))[0]).toBe(facts[index]);
+    expect((await searchMemoryContents(org, query))[0]).toBe(facts[index]);
   });
 
   test("explains every score: the contributions add up to it", async () => {
     verifies("memory.result-fields");
     verifies("responses.search-memory");
-    const { data, pagination } = await search(org, { query: "order 48213 delivered", limit: 5 });
+    const { data, pagination } = await searchMemory(org, { query: "order 48213 delivered", limit: 5 });
     const [first] = data;
     expect(first).toMatchObject({
       content: facts[1],
@@ -63,29 +63,29 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
   });
 
   test("goes by one of the two where asked to", async () => {
-    const byMeaning = await search(org, { query: "48213", mode: "vector" });
+    const byMeaning = await searchMemory(org, { query: "48213", mode: "vector" });
     expect(byMeaning.data.every(({ score_parts }) => score_parts.vector && !score_parts.text)).toBe(true);
-    const byWords = await search(org, { query: "48213", mode: "text" });
+    const byWords = await searchMemory(org, { query: "48213", mode: "text" });
     expect(byWords.data.map(({ content }) => content)).toEqual([facts[1]]);
     expect(byWords.data[0]?.score_parts.vector).toBeNull();
   });
 
   test("filters by user, session, time and metadata, and never shows more", async () => {
-    await rememberer(org, {}, "filtered");
+    await createAgentWithMemory(org, {}, "filtered");
     const content = "The parcel arrives on";
-    const said = [
+    const memories = [
       { content: `${content} Monday.`, user_id: "ada", session_id: "s1", metadata: { kind: "plan", tags: ["a", "b"] } },
       { content: `${content} Tuesday.`, user_id: "bob", session_id: "s2", metadata: { kind: "plan" } },
       { content: `${content} Wednesday.`, user_id: "ada", session_id: "s2" },
       { content: `${content} Thursday.` },
     ];
     const kept: { updated_at: string }[] = [];
-    for (const memory of said) {
-      kept.push(await add(org, memory, "filtered"));
+    for (const memory of memories) {
+      kept.push(await addMemory(org, memory, "filtered"));
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const days = async (filter: object) =>
-      (await found(org, { query: "When does the parcel arrive?", limit: 100, ...filter }, "filtered"))
+      (await searchMemoryContents(org, { query: "When does the parcel arrive?", limit: 100, ...filter }, "filtered"))
         .map((text) => text.slice(content.length + 1, -1))
         .toSorted();
     expect(await days({})).toEqual(["Monday", "Thursday", "Tuesday", "Wednesday"]);
@@ -102,15 +102,15 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
   });
 
   test("sees one agent's memories, in every mode", async () => {
-    await rememberer(org, {}, "empty");
+    await createAgentWithMemory(org, {}, "empty");
     for (const mode of ["vector", "text", "hybrid"] as const)
-      expect(await found(org, { query: facts[1] ?? "", mode }, "empty")).toEqual([]);
+      expect(await searchMemoryContents(org, { query: facts[1] ?? "", mode }, "empty")).toEqual([]);
   });
 
-  test("goes by words alone and says so where the embedder cannot be asked", async () => {
-    await rememberer(org, { embedder: { model: "nobody/embed", dimensions: 768 } }, "wordy");
-    await add(org, "The code of the gate is 4711.", "wordy");
-    const { data, search: report } = await search(org, "gate code", "wordy");
+  test("falls back to text search, with a notice, when the embedder fails", async () => {
+    await createAgentWithMemory(org, { embedder: { model: "nobody/embed", dimensions: 768 } }, "wordy");
+    await addMemory(org, "The code of the gate is 4711.", "wordy");
+    const { data, search: report } = await searchMemory(org, "gate code", "wordy");
     expect(data.map(({ content }) => content)).toEqual(["The code of the gate is 4711."]);
     expect(report).toMatchObject({ mode: "text", exact: true });
     expect(report.notice).toBe(
@@ -120,15 +120,17 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
       params: { agent_id: "wordy" },
       body: { query: "gate", mode: "vector" },
     });
-    expect(refusal(byMeaning, "conflict").message).toContain("nobody/embed");
+    expect(expectError(byMeaning, "conflict").message).toContain("nobody/embed");
   });
 
   test.each(["'", "\\", "a\\'b", "a & !b | c:*", "’", "( ) <-> ''", "%_", "ß İ ı"])(
     "takes %j as words, whatever it means elsewhere",
     async (query) => {
-      expect(Array.isArray((await search(org, query)).data)).toBe(true);
-      await add(org, { content: `odd ${query} text`, user_id: "odd" });
-      expect((await found(org, { query: `odd ${query} text`, user_id: "odd" })).length).toBeGreaterThan(0);
+      expect(Array.isArray((await searchMemory(org, query)).data)).toBe(true);
+      await addMemory(org, { content: `odd ${query} text`, user_id: "odd" });
+      expect((await searchMemoryContents(org, { query: `odd ${query} text`, user_id: "odd" })).length).toBeGreaterThan(
+        0,
+      );
     },
   );
 
@@ -137,8 +139,8 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
     const body = { query: "x" };
     const search = (key: string, agent_id = "bot") =>
       org.call("POST /v1/agents/{agent_id}/memory/search", { params: { agent_id }, body }, key);
-    expect((await search(await org.newKey({ permissions: ["read"] }))).status).toBe(200);
-    expect((await search(await org.newKey({ permissions: ["write", "delete"] }))).status).toBe(403);
-    refusal(await search(org.adminKey, "no-such-agent"), "not_found");
+    expect((await search(await org.createKey({ permissions: ["read"] }))).status).toBe(200);
+    expect((await search(await org.createKey({ permissions: ["write", "delete"] }))).status).toBe(403);
+    expectError(await search(org.adminKey, "no-such-agent"), "not_found");
   });
 });

@@ -2,12 +2,12 @@ import type { Memory, MemoryClear } from "@perch/contract";
 import { toPublicId } from "../platform/ids.ts";
 import type { ClearRow } from "./clear-queries.ts";
 import type { MemoryRow } from "./memory-queries.ts";
-import { userOf } from "./memory-rules.ts";
+import { userIdFromOwner } from "./memory-rules.ts";
 
 export const toMemory = (row: MemoryRow): Memory => ({
   id: toPublicId("memory", row.id),
   content: row.content,
-  user_id: userOf(row.owner),
+  user_id: userIdFromOwner(row.owner),
   session_id: row.session_id,
   source_request_id: row.source_id && toPublicId("request", row.source_id),
   metadata: row.metadata as Memory["metadata"],
@@ -20,7 +20,7 @@ export const toClear = (row: ClearRow): MemoryClear => ({
   status: row.completed_at ? "completed" : "running",
   memories_deleted: Number(row.memories),
   messages_deleted: Number(row.messages),
-  user_id: row.owner === null ? null : userOf(row.owner),
+  user_id: row.owner === null ? null : userIdFromOwner(row.owner),
   session_id: row.session_id,
   before: row.before?.toISOString() ?? null,
   created_at: row.created_at.toISOString(),

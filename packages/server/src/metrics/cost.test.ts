@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { invokeAt, scripted } from "../../test/invoking.ts";
+import { createScriptedAgent, invokeAgent } from "../../test/invoking.ts";
 
-const perch = usePerch({ modelPrices: { "perch/script": 250_000 } }, { runs: true });
+const perch = usePerch({ modelPrices: { "perch/script": 250_000 } }, { withWorker: true });
 
 test("cost is what the tokens of every model call cost, where the operator set a price", async () => {
-  const organisation = await perch().newOrganisation();
+  const organisation = await perch().createOrganisation();
   const look = { reply: "", tokens: 2, tool_calls: [{ name: "perch_echo", arguments: {} }] };
-  await scripted(organisation, [look, { reply: "done", tokens: 4 }]);
+  await createScriptedAgent(organisation, [look, { reply: "done", tokens: 4 }]);
   ok(await organisation.call("POST /v1/agents", { body: { name: "free", model: "perch/echo" } }));
   for (const agent of ["bot", "bot", "free"])
-    await invokeAt(perch(), organisation.adminKey, { message: "hello" }, { agent });
+    await invokeAgent(perch(), organisation.adminKey, { message: "hello" }, { agent });
   const costOf = async (agent_id: string) => {
     const query = { metric: "cost", granularity: "1d" } as const;
     const { data } = ok(await organisation.call("GET /v1/agents/{agent_id}/metrics", { params: { agent_id }, query }));

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { type Granularity, granularities, granularitySeconds, type MetricSeries } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { recordRun } from "../invocations/invocation-queries.ts";
+import { insertRunRecord } from "../invocations/invocation-queries.ts";
 import type { RunInput, RunOutcome } from "../invocations/run.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
@@ -21,7 +21,7 @@ function uuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7${rest.slice(0, 3)}-8${rest.slice(3, 6)}-${rest.slice(6, 18)}`;
 }
 
-interface Planned {
+interface PlannedRun {
   readonly atMs: number;
   readonly durationMs: number;
   readonly tokens: number;
@@ -30,14 +30,14 @@ interface Planned {
   readonly version: string | null;
 }
 
-interface Bot extends Organisation {
-  readonly record: (planned: Planned, id?: string) => Promise<boolean>;
+interface OrganisationWithAgent extends Organisation {
+  readonly record: (planned: PlannedRun, id?: string) => Promise<boolean>;
 }
 
-async function withBot(): Promise<Bot> {
-  const organisation = await perch().newOrganisation();
+async function createOrganisationWithAgent(): Promise<OrganisationWithAgent> {
+  const organisation = await perch().createOrganisation();
   const agent = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
-  const record: Bot["record"] = async (planned, id = uuidAt(planned.atMs)) => {
+  const record: OrganisationWithAgent["record"] = async (planned, id = uuidAt(planned.atMs)) => {
     const run: RunInput = {
       id,
       acceptedAtMs: planned.atMs,
@@ -57,8 +57,14 @@ async function withBot(): Promise<Bot> {
     const { status } = planned;
     const outcome: RunOutcome =
       status === "completed" ? { status, response: "hi", ...spent } : { status, error: "no", ...spent };
-    const { newly } = await recordRun(perch().server.core.db.unscoped, run, outcome, { turn: 0, history: [] }, []);
-    return newly;
+    const { inserted } = await insertRunRecord(
+      perch().server.core.db.unscoped,
+      run,
+      outcome,
+      { turn: 0, history: [] },
+      [],
+    );
+    return inserted;
   };
   return { ...organisation, record };
 }
@@ -74,7 +80,7 @@ const until = yesterday + dayMs + 40 * 60_000;
 const borders = [yesterday - 1, yesterday, yesterday + 3_600_000 - 1, yesterday + 3_600_000, yesterday + dayMs - 1];
 /** Around the first midnight, at noon, around the second one. */
 const bursts = [from, yesterday + 12 * 3_600_000, yesterday + dayMs - 30 * 60_000];
-const planned: readonly Planned[] = Array.from({ length: 500 }, (_, i) => ({
+const planned: readonly PlannedRun[] = Array.from({ length: 500 }, (_, i) => ({
   atMs: borders[i] ?? (bursts[i % 3] ?? 0) + Math.floor(i / 3) * 23_457,
   durationMs: (i * i * 37) % 20_000,
   tokens: i,
@@ -83,8 +89,8 @@ const planned: readonly Planned[] = Array.from({ length: 500 }, (_, i) => ({
   version: i % 5 === 0 ? null : `v${i % 3}`,
 }));
 
-/** The same, computed from the list by hand. */
-function byHand(granularity: Granularity, runs: readonly Planned[]) {
+/** The expected series, computed from the list of runs. */
+function computeExpected(granularity: Granularity, runs: readonly PlannedRun[]) {
   const ms = granularitySeconds[granularity] * 1000;
   const first = Math.floor(from / ms) * ms;
   return Array.from({ length: Math.ceil((until - first) / ms) }, (_, i) => {
@@ -92,7 +98,7 @@ function byHand(granularity: Granularity, runs: readonly Planned[]) {
     const counted = runs.filter(
       ({ atMs, status }) => status !== "cancelled" && atMs >= start && atMs < start + ms && atMs < until,
     );
-    const sum = (of: (run: Planned) => number) => counted.reduce((all, run) => all + of(run), 0);
+    const sum = (of: (run: PlannedRun) => number) => counted.reduce((all, run) => all + of(run), 0);
     const runsHere = counted.length;
     return {
       timestamp: iso(start),
@@ -107,18 +113,18 @@ function byHand(granularity: Granularity, runs: readonly Planned[]) {
 }
 
 describe(`${operation} of 500 runs over two midnights`, () => {
-  let bot: Bot;
+  let bot: OrganisationWithAgent;
   beforeAll(async () => {
-    bot = await withBot();
+    bot = await createOrganisationWithAgent();
     for (let i = 0; i < planned.length; i += 20)
       await Promise.all(planned.slice(i, i + 20).map((run) => bot.record(run)));
   });
-  const wide = (granularity: Granularity) =>
+  const rangeFor = (granularity: Granularity) =>
     // 1,500 values are a little more than a day of minutes: the range of minutes is that of the last part.
     granularity === "1m" ? { start: yesterday, skip: 40 } : { start: from, skip: 0 };
 
   describe.each(granularities)("by %s", (granularity) => {
-    const { start, skip } = wide(granularity);
+    const { start, skip } = rangeFor(granularity);
     const query = { granularity, start_time: iso(start), end_time: iso(until) };
 
     test.each([
@@ -129,7 +135,7 @@ describe(`${operation} of 500 runs over two midnights`, () => {
     ] as const)("%s is what the list of runs says, in %s, also where it is 0", async (metric, unit) => {
       verifies("metrics.names", "metrics.values", "metrics.granularities", "metrics.empty-buckets", "metrics.units");
       verifies("operations.get-metrics", "time-range.format");
-      const expected = byHand(granularity, planned).slice(skip);
+      const expected = computeExpected(granularity, planned).slice(skip);
       const series = await seriesOf(bot, { ...query, metric });
       expect(series).toMatchObject({
         metric,
@@ -137,8 +143,8 @@ describe(`${operation} of 500 runs over two midnights`, () => {
         statistic: metric === "response_time" ? "avg" : null,
       });
       expect(series.values.map(({ timestamp }) => timestamp)).toEqual(expected.map(({ timestamp }) => timestamp));
-      for (const [i, { value, unit: told }] of series.values.entries()) {
-        expect(told).toBe(unit);
+      for (const [i, { value, unit: actualUnit }] of series.values.entries()) {
+        expect(actualUnit).toBe(unit);
         expect(value).toBeCloseTo(expected[i]?.[metric] ?? -1, 5);
       }
       expect(series.values.some(({ value }) => value > 0)).toBe(true);
@@ -151,7 +157,7 @@ describe(`${operation} of 500 runs over two midnights`, () => {
       ["p99", 0.99],
     ] as const)("%s of the response time is right to within 6 %%", async (statistic, q) => {
       verifies("metrics.statistic");
-      const expected = byHand(granularity, planned).slice(skip);
+      const expected = computeExpected(granularity, planned).slice(skip);
       const series = await seriesOf(bot, { ...query, metric: "response_time", statistic });
       expect(series.statistic).toBe(statistic);
       expect(series.values).toHaveLength(expected.length);
@@ -165,16 +171,16 @@ describe(`${operation} of 500 runs over two midnights`, () => {
 
   test.each([
     [{ environment: "staging" }],
-    [{ environment: "nowhere" }],
+    [{ environment: "unused" }],
     [{ version: "v1" }],
     [{ environment: "production", version: "v2" }],
-  ])("of %j alone", async (filter: { environment?: string; version?: string }) => {
+  ])("only of %j", async (filter: { environment?: string; version?: string }) => {
     const wanted = planned.filter(
       ({ environment, version }) =>
         environment === (filter.environment ?? environment) && version === (filter.version ?? version),
     );
     const query = { ...filter, granularity: "1h", start_time: iso(from), end_time: iso(until) };
-    const expected = byHand("1h", wanted);
+    const expected = computeExpected("1h", wanted);
     expect(await valuesOf(bot, { ...query, metric: "tokens" })).toEqual(expected.map(({ tokens }) => tokens));
     const medians = await valuesOf(bot, { ...query, metric: "response_time", statistic: "p50" });
     expect(medians.map((value) => value > 0)).toEqual(
@@ -195,7 +201,7 @@ describe(`${operation} of 500 runs over two midnights`, () => {
 });
 
 describe(operation, () => {
-  const run: Planned = {
+  const run: PlannedRun = {
     atMs: yesterday + 1000,
     durationMs: 100,
     tokens: 5,
@@ -206,7 +212,7 @@ describe(operation, () => {
   const day = { start_time: iso(yesterday), end_time: iso(yesterday + dayMs), granularity: "1d" };
 
   test("a run that is recorded again counts once; one that was cancelled does not count", async () => {
-    const bot = await withBot();
+    const bot = await createOrganisationWithAgent();
     const id = uuidAt(run.atMs);
     expect(await bot.record(run, id)).toBe(true);
     expect(await bot.record(run, id)).toBe(false);
@@ -217,7 +223,7 @@ describe(operation, () => {
   });
 
   test("a hundred runs recorded at once are all counted", async () => {
-    const bot = await withBot();
+    const bot = await createOrganisationWithAgent();
     await Promise.all(Array.from({ length: 100 }, () => bot.record(run)));
     expect(await valuesOf(bot, { ...day, metric: "tokens" })).toEqual([500]);
     expect(await valuesOf(bot, { ...day, metric: "response_time", statistic: "p99" })).toEqual([
@@ -225,9 +231,9 @@ describe(operation, () => {
     ]);
   });
 
-  test("the last 24 hours in steps of 5 minutes unless asked otherwise, and the finest with at most 300 values", async () => {
+  test("the last 24 hours in steps of 5 minutes by default, otherwise the finest granularity with at most 300 values", async () => {
     verifies("metrics.default-granularity");
-    const bot = await withBot();
+    const bot = await createOrganisationWithAgent();
     const series = await seriesOf(bot, { metric: "throughput" });
     expect(series.granularity).toBe("5m");
     expect([289, 290]).toContain(series.values.length);
@@ -246,7 +252,7 @@ describe(operation, () => {
 
   test("400 past 1,500 values", async () => {
     verifies("metrics.point-limit");
-    const bot = await withBot();
+    const bot = await createOrganisationWithAgent();
     const ask = (minutes: number) =>
       bot.call(operation, {
         params: { agent_id: "bot" },
@@ -258,7 +264,7 @@ describe(operation, () => {
         },
       });
     expect(ok(await ask(1500)).data.values).toHaveLength(1500);
-    expect(refusal(await ask(1501), "invalid_request").details?.[0]?.field).toBe("granularity");
+    expect(expectError(await ask(1501), "invalid_request").details?.[0]?.field).toBe("granularity");
   });
 
   test.each([
@@ -275,26 +281,26 @@ describe(operation, () => {
     [{ metric: "tokens", limit: 5 }, "limit"],
   ])("400 for %j names %s", async (query, field) => {
     verifies("time-range.format");
-    const bot = await withBot();
+    const bot = await createOrganisationWithAgent();
     const answer = await bot.call(operation, { params: { agent_id: "bot" }, query: query as never });
-    expect(refusal(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
+    expect(expectError(answer, "invalid_request").details?.map((detail) => detail.field)).toEqual([field]);
   });
 
-  test("404 hides agents of others; a key that may read sees its own agent's alone", async () => {
+  test("404 hides agents of others; a key that may read sees only its own agent's", async () => {
     verifies("permissions.logs-and-metrics");
-    const [mine, theirs] = [await withBot(), await withBot()];
+    const [mine, theirs] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
     await theirs.record(run);
     const query = { ...day, metric: "tokens" } as const;
     const { id } = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
     const ask = (agent_id: string, key?: string) =>
       mine.call(operation, { params: { agent_id }, query: query as never }, key);
-    expect(refusal(await ask(id)).status).toBe(404);
+    expect(expectError(await ask(id)).status).toBe(404);
     expect(await valuesOf(mine, query)).toEqual([0]);
     ok(await mine.call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
-    const reader = await mine.newKey({ permissions: ["read"], agent_id: "bot" });
+    const reader = await mine.createKey({ permissions: ["read"], agent_id: "bot" });
     expect((await ask("bot", reader)).status).toBe(200);
     expect((await ask("other", reader)).status).toBe(404);
-    const writer = await mine.newKey({ permissions: ["write"] });
+    const writer = await mine.createKey({ permissions: ["write"] });
     expect((await ask("bot", writer)).status).toBe(403);
   });
 });

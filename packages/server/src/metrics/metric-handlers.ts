@@ -2,11 +2,11 @@ import type { MetricOperationKey } from "@perch/contract";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Database } from "../db/database.ts";
 import type { Handlers } from "../handlers.ts";
-import { later, seenSince, timeRange } from "../logs/log-rules.ts";
+import { laterOf, timeRange, visibleSince } from "../logs/log-rules.ts";
 import { invalid } from "../platform/api-error.ts";
 import { single } from "../platform/envelopes.ts";
 import { listDurations, listSums } from "./metric-queries.ts";
-import { intervalsOf, metricValue, percentileOf, units } from "./metric-rules.ts";
+import { createIntervals, metricValue, percentileOf, units } from "./metric-rules.ts";
 
 interface MetricDeps {
   readonly db: Database;
@@ -21,7 +21,7 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
     "GET /v1/agents/{agent_id}/metrics": async ({ params, query }, context) => {
       const { metric, statistic } = query;
       if (statistic !== undefined && metric !== "response_time")
-        throw invalid("statistic", "Is for response_time alone");
+        throw invalid("statistic", "Is for response_time only");
       const agent = await agents.get(context, params.agent_id);
       const filter = {
         organisationId: agent.organisation_id,
@@ -30,8 +30,8 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
         version: query.version,
       };
       const nowMs = now();
-      const all = intervalsOf(timeRange(query, nowMs), query.granularity);
-      const intervals = { ...all, from: later(all.from, seenSince(context.caller.organisation.tier, nowMs)) };
+      const all = createIntervals(timeRange(query, nowMs), query.granularity);
+      const intervals = { ...all, from: laterOf(all.from, visibleSince(context.caller.organisation.tier, nowMs)) };
       const { granularity, seconds, starts } = intervals;
       const quantile = statistic === undefined || statistic === "avg" ? undefined : quantiles[statistic];
       const valueAt = await db.inOrganisation(filter.organisationId, async (trx) => {

@@ -1,16 +1,15 @@
 import { sql } from "kysely";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
-import type { Counted, Intervals, Sums } from "./metric-rules.ts";
+import type { BucketCount, Intervals, Sums } from "./metric-rules.ts";
 
-export interface MetricFilter {
-  readonly organisationId: string;
-  readonly agentId: string;
+export interface MetricFilter extends AgentKey {
   readonly environment?: string | undefined;
   readonly version?: string | undefined;
 }
 
-/** Minutes for fine intervals, hours for coarse ones: what is read grows with the values asked for, not with the runs there were. */
-const matching = (
+/** Minutes for fine intervals, hours for coarse ones: the cost grows with the points requested, not with the runs. */
+const fromMatchingSums = (
   { organisationId, agentId, environment, version }: MetricFilter,
   { seconds, from, until }: Intervals,
 ) => sql`
@@ -20,7 +19,7 @@ const matching = (
     ${environment === undefined ? sql`` : sql`and environment = ${environment}`}
     ${version === undefined ? sql`` : sql`and version = ${version}`}`;
 
-const interval = ({ seconds }: Intervals) =>
+const intervalStart = ({ seconds }: Intervals) =>
   sql`floor(extract(epoch from since) / ${seconds})::bigint * ${seconds}::bigint`;
 
 interface SumRow {
@@ -38,8 +37,8 @@ export async function listSums(
   intervals: Intervals,
 ): Promise<Sums[]> {
   const { rows } = await sql<SumRow>`
-    select ${interval(intervals)} as since, sum(runs) as runs, sum(failed) as failed, sum(tokens) as tokens, sum(duration_ms) as duration_ms, sum(cost_micros) as cost_micros
-      ${matching(filter, intervals)} group by 1`.execute(trx);
+    select ${intervalStart(intervals)} as since, sum(runs) as runs, sum(failed) as failed, sum(tokens) as tokens, sum(duration_ms) as duration_ms, sum(cost_micros) as cost_micros
+      ${fromMatchingSums(filter, intervals)} group by 1`.execute(trx);
   return rows.map(({ since, runs, failed, tokens, duration_ms, cost_micros }) => ({
     sinceMs: Number(since) * 1000,
     runs: Number(runs),
@@ -50,21 +49,21 @@ export async function listSums(
   }));
 }
 
-/** How many runs took how long, for each interval. */
+/** Duration histograms, by the start of each interval. */
 export async function listDurations(
   trx: OrganisationTransaction,
   filter: MetricFilter,
   intervals: Intervals,
-): Promise<Map<number, Counted[]>> {
+): Promise<Map<number, BucketCount[]>> {
   const { rows } = await sql<{ since: string; place: string; count: string }>`
     select since, place, sum(count) as count
-      from (select ${interval(intervals)} as since, durations ${matching(filter, intervals)}) as sums,
+      from (select ${intervalStart(intervals)} as since, durations ${fromMatchingSums(filter, intervals)}) as sums,
            unnest(durations) with ordinality as counted (count, place)
       where count > 0 group by 1, 2`.execute(trx);
   return Map.groupBy(
     rows.map(({ since, place, count }) => ({
       sinceMs: Number(since) * 1000,
-      place: Number(place),
+      bucket: Number(place),
       count: Number(count),
     })),
     ({ sinceMs }) => sinceMs,

@@ -1,11 +1,11 @@
 import { granularities, granularitySeconds, metricNames } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../platform/api-error.ts";
-import { type Counted, intervalsOf, metricValue, middleOf, percentileOf, units } from "./metric-rules.ts";
+import { type BucketCount, bucketMiddleMs, createIntervals, metricValue, percentileOf, units } from "./metric-rules.ts";
 
 const range = (from: string, until: string) => ({ from: new Date(from), until: new Date(until) });
-const startsOf = (from: string, until: string, granularity: Parameters<typeof intervalsOf>[1]) =>
-  intervalsOf(range(from, until), granularity).starts.map((ms) => new Date(ms).toISOString());
+const startsOf = (from: string, until: string, granularity: Parameters<typeof createIntervals>[1]) =>
+  createIntervals(range(from, until), granularity).starts.map((ms) => new Date(ms).toISOString());
 
 describe("intervals", () => {
   test("are all that the range touches, from whole minutes, hours and days of UTC; the end is not part of it", () => {
@@ -36,15 +36,15 @@ describe("intervals", () => {
     [1500 * 86_400, "1d", 1500],
   ] as const)("%i s without a granularity: %s, %i values", (seconds, granularity, points) => {
     const until = new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
-    const intervals = intervalsOf({ from: new Date(Date.UTC(2026, 0, 1)), until }, undefined);
+    const intervals = createIntervals({ from: new Date(Date.UTC(2026, 0, 1)), until }, undefined);
     expect([intervals.granularity, intervals.starts.length]).toEqual([granularity, points]);
   });
 
   test.each(granularities)("1,500 of %s are given, one more is refused and says so", (granularity) => {
     const from = new Date(0);
     const until = (points: number) => new Date(points * granularitySeconds[granularity] * 1000);
-    expect(intervalsOf({ from, until: until(1500) }, granularity).starts).toHaveLength(1500);
-    const tooMany = () => intervalsOf({ from, until: until(1501) }, granularity);
+    expect(createIntervals({ from, until: until(1500) }, granularity).starts).toHaveLength(1500);
+    const tooMany = () => createIntervals({ from, until: until(1501) }, granularity);
     expect(tooMany).toThrow(ApiError);
     try {
       tooMany();
@@ -53,34 +53,34 @@ describe("intervals", () => {
     }
   });
 
-  test("where not even days are few enough, the range is to be mended", () => {
-    expect(() => intervalsOf(range("2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), undefined)).toThrow(
+  test("where even days are too many, the error names the range", () => {
+    expect(() => createIntervals(range("2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), undefined)).toThrow(
       expect.objectContaining({ details: [expect.objectContaining({ field: "start_time" })] }),
     );
   });
 });
 
-/** As duration_interval in the migrations has it. */
-const placeOf = (ms: number): number => Math.min(128, 1 + Math.floor(Math.log(ms + 1) / Math.log(1.12)));
+/** The same formula as duration_interval in the migrations. */
+const bucketOf = (ms: number): number => Math.min(128, 1 + Math.floor(Math.log(ms + 1) / Math.log(1.12)));
 
-function counted(durations: readonly number[]): Counted[] {
-  const counts = Map.groupBy(durations, placeOf);
-  return [...counts].map(([place, all]) => ({ place, count: all.length }));
+function countByBucket(durations: readonly number[]): BucketCount[] {
+  const counts = Map.groupBy(durations, bucketOf);
+  return [...counts].map(([bucket, all]) => ({ bucket, count: all.length }));
 }
 
 describe("percentiles", () => {
-  test("every run time up to 15 minutes is told to within 6 %, a tenth of a millisecond aside", () => {
+  test("every run time up to 15 minutes is accurate to within 6 %, a tenth of a millisecond aside", () => {
     let worst = 0;
     for (let ms = 0; ms <= 900_000; ms += ms < 10_000 ? 1 : 97) {
-      const told = middleOf(placeOf(ms));
-      worst = Math.max(worst, ms === 0 ? told : Math.abs(told - ms) / ms);
+      const middleMs = bucketMiddleMs(bucketOf(ms));
+      worst = Math.max(worst, ms === 0 ? middleMs : Math.abs(middleMs - ms) / ms);
     }
     expect(worst).toBeGreaterThan(0);
     expect(worst).toBeLessThan(0.06);
   });
 
   test("times below 9 ms are exact", () => {
-    for (let ms = 0; ms < 9; ms++) expect(percentileOf(counted([ms]), 0.5)).toBe(ms);
+    for (let ms = 0; ms < 9; ms++) expect(percentileOf(countByBucket([ms]), 0.5)).toBe(ms);
   });
 
   test.each([
@@ -92,7 +92,7 @@ describe("percentiles", () => {
     const sorted = durations.toSorted((a, b) => a - b);
     for (const q of [0.5, 0.95, 0.99]) {
       const exact = sorted[Math.ceil(sorted.length * q) - 1] ?? 0;
-      expect(Math.abs(percentileOf(counted(durations).toReversed(), q) - exact) / exact).toBeLessThan(0.06);
+      expect(Math.abs(percentileOf(countByBucket(durations).toReversed(), q) - exact) / exact).toBeLessThan(0.06);
     }
   });
 

@@ -1,8 +1,8 @@
 import { type Granularity, granularities, granularitySeconds, type MetricSeries } from "@perch/contract";
 import { invalid } from "../platform/api-error.ts";
 
-const fewPoints = 300;
-const mostPoints = 1500;
+const maxDefaultPoints = 300;
+const maxPoints = 1500;
 
 export interface Intervals {
   readonly granularity: Granularity;
@@ -13,25 +13,26 @@ export interface Intervals {
   readonly starts: readonly number[];
 }
 
-const pointsOf = (fromMs: number, untilMs: number, seconds: number): number => {
+const countPoints = (fromMs: number, untilMs: number, seconds: number): number => {
   const ms = seconds * 1000;
   return Math.ceil((untilMs - Math.floor(fromMs / ms) * ms) / ms);
 };
 
-/** Every interval that the range touches, in UTC. The finest with few enough values, unless one is asked for. */
-export function intervalsOf(
+/** Every interval that the range touches, in UTC. The default granularity is the finest with at most 300 points. */
+export function createIntervals(
   range: { readonly from: Date; readonly until: Date },
-  wanted: Granularity | undefined,
+  requested: Granularity | undefined,
 ): Intervals {
   const [fromMs, untilMs] = [range.from.getTime(), range.until.getTime()];
-  const finest = granularities.find((one) => pointsOf(fromMs, untilMs, granularitySeconds[one]) <= fewPoints) ?? "1d";
-  const granularity = wanted ?? finest;
+  const finest =
+    granularities.find((one) => countPoints(fromMs, untilMs, granularitySeconds[one]) <= maxDefaultPoints) ?? "1d";
+  const granularity = requested ?? finest;
   const seconds = granularitySeconds[granularity];
-  const points = pointsOf(fromMs, untilMs, seconds);
-  if (points > mostPoints)
+  const points = countPoints(fromMs, untilMs, seconds);
+  if (points > maxPoints)
     throw invalid(
-      wanted === undefined ? "start_time" : "granularity",
-      `The range has ${points} intervals of ${granularity}, more than ${mostPoints}. Ask for a coarser one or a shorter range`,
+      requested === undefined ? "start_time" : "granularity",
+      `The range has ${points} intervals of ${granularity}, more than ${maxPoints}. Ask for a coarser one or a shorter range`,
     );
   const first = Math.floor(fromMs / (seconds * 1000)) * seconds * 1000;
   const starts = Array.from({ length: points }, (_, i) => first + i * seconds * 1000);
@@ -47,32 +48,32 @@ export interface Sums {
   readonly durationMs: number;
 }
 
-const widerBy = 1.12;
+const bucketGrowth = 1.12;
 
-/** The shortest run time, in whole milliseconds, of an interval of them (see duration_interval in the migrations). */
-const shortestOf = (place: number): number => Math.ceil(widerBy ** (place - 1) - 1);
+/** The shortest duration in a bucket, in whole milliseconds (see duration_interval in the migrations). */
+const bucketMinMs = (bucket: number): number => Math.ceil(bucketGrowth ** (bucket - 1) - 1);
 
-/** What is as far from the shortest of an interval as from the longest, in proportion: for short runs the very time. */
-export function middleOf(place: number): number {
-  const shortest = shortestOf(place);
-  const longest = Math.max(shortest, shortestOf(place + 1) - 1);
-  return longest === 0 ? 0 : (2 * shortest * longest) / (shortest + longest);
+/** The harmonic mean of a bucket's bounds, which has the same relative error to both. Exact for short runs. */
+export function bucketMiddleMs(bucket: number): number {
+  const minMs = bucketMinMs(bucket);
+  const maxMs = Math.max(minMs, bucketMinMs(bucket + 1) - 1);
+  return maxMs === 0 ? 0 : (2 * minMs * maxMs) / (minMs + maxMs);
 }
 
-export interface Counted {
-  readonly place: number;
+export interface BucketCount {
+  readonly bucket: number;
   readonly count: number;
 }
 
-/** True to within 6 %: the middle of the interval that holds it. */
-export function percentileOf(counts: readonly Counted[], q: number): number {
-  const sorted = counts.toSorted((a, b) => a.place - b.place);
+/** Accurate to within 6 %: the middle of the bucket that holds the rank. */
+export function percentileOf(counts: readonly BucketCount[], q: number): number {
+  const sorted = counts.toSorted((a, b) => a.bucket - b.bucket);
   const total = sorted.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return 0;
   let seen = 0;
-  for (const { place, count } of sorted) {
+  for (const { bucket, count } of sorted) {
     seen += count;
-    if (seen >= Math.ceil(total * q)) return Math.round(middleOf(place) * 10) / 10;
+    if (seen >= Math.ceil(total * q)) return Math.round(bucketMiddleMs(bucket) * 10) / 10;
   }
   return 0;
 }

@@ -4,7 +4,7 @@ import type { KeyFactors } from "../db/generated-rows.ts";
 
 export type FactorRow = Selectable<KeyFactors>;
 
-/** Whose factor: a key of an organisation. */
+/** Identifies a factor: each API key has at most one. */
 export interface FactorKey {
   readonly organisationId: string;
   readonly keyId: string;
@@ -13,12 +13,12 @@ export interface FactorKey {
 const factors = (trx: OrganisationTransaction, { organisationId, keyId }: FactorKey) =>
   trx.selectFrom("key_factors").where("organisation_id", "=", organisationId).where("key_id", "=", keyId);
 
-export const findFactor = (trx: OrganisationTransaction, of: FactorKey): Promise<FactorRow | undefined> =>
-  factors(trx, of).selectAll().executeTakeFirst();
+export const findFactor = (trx: OrganisationTransaction, key: FactorKey): Promise<FactorRow | undefined> =>
+  factors(trx, key).selectAll().executeTakeFirst();
 
-/** Held until the transaction ends, so that two who show the same code take turns. */
-export const findFactorForUpdate = (trx: OrganisationTransaction, of: FactorKey): Promise<FactorRow | undefined> =>
-  factors(trx, of).selectAll().forUpdate().executeTakeFirst();
+/** Locks the row until the transaction ends, so that a code cannot be used twice concurrently. */
+export const findFactorForUpdate = (trx: OrganisationTransaction, key: FactorKey): Promise<FactorRow | undefined> =>
+  factors(trx, key).selectAll().forUpdate().executeTakeFirst();
 
 type FactorChange = Partial<
   Pick<FactorRow, "confirmed_at" | "failures" | "locked_until" | "recovery_codes"> & { readonly last_period: number }
@@ -37,8 +37,8 @@ export const updateFactor = async (
     .execute();
 };
 
-/** In the place of one that was never confirmed, if there is one. */
-export const putFactor = async (
+/** Replaces an unconfirmed factor, if there is one. */
+export const insertFactor = async (
   trx: OrganisationTransaction,
   { organisationId, keyId }: FactorKey,
   { secret, recoveryCodes }: { readonly secret: Buffer; readonly recoveryCodes: Buffer[] },

@@ -3,7 +3,14 @@ import type { Caller } from "../handlers.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { Digest, KeySource, Sealer } from "../platform/secrets.ts";
 import { type FactorKey, type FactorRow, findFactor, findFactorForUpdate, updateFactor } from "./factor-queries.ts";
-import { holdsStepUp, isRecoveryCode, isStepUp, lockAfterFailures, lockedForMs, periodOfCode } from "./mfa-rules.ts";
+import {
+  isRecoveryCode,
+  isStepUp,
+  isValidStepUp,
+  lockAfterFailures,
+  lockDurationMs,
+  periodOfCode,
+} from "./mfa-rules.ts";
 
 export interface FactorDeps {
   readonly db: Database;
@@ -14,93 +21,95 @@ export interface FactorDeps {
 }
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
-const needed = () => unauthorized("This needs a second factor: send a code in `X-MFA-Code`, or a step-up token.");
+const factorRequired = () =>
+  unauthorized("This needs a second factor: send a code in `X-MFA-Code`, or a step-up token.");
 const notEnrolled = () => unauthorized("This needs a second factor, and this key has none. Enrol one: POST /v1/mfa.");
 
-/** A code that was wrong, or was used before. It counts towards the lock. */
-export class WrongCode extends ApiError {
+/** A wrong or already used code. It counts towards the lock. */
+export class WrongCodeError extends ApiError {
   constructor() {
     super("unauthorized", "This code is wrong, or was used before.");
   }
 }
 
 export const factorKeyOf = ({ keyId, organisation }: Caller): FactorKey => ({ organisationId: organisation.id, keyId });
-export const placeOf = ({ organisationId, keyId }: FactorKey): string => JSON.stringify([organisationId, keyId]);
+export const toAssociatedData = ({ organisationId, keyId }: FactorKey): string =>
+  JSON.stringify([organisationId, keyId]);
 
 export interface SecondFactor {
-  /** Takes a code within a transaction and uses it up. Throws `WrongCode` for a wrong one. */
-  readonly take: (
+  /** Verifies a code within a transaction and marks it as used. Throws `WrongCodeError` for a wrong one. */
+  readonly consumeCode: (
     trx: OrganisationTransaction,
-    of: FactorKey,
+    key: FactorKey,
     code: string,
-    unconfirmed?: boolean,
+    allowUnconfirmed?: boolean,
   ) => Promise<FactorRow>;
-  /** Runs something that takes a code; a wrong one is counted, whatever became of the transaction. */
-  readonly counting: <T>(of: FactorKey, work: () => Promise<T>) => Promise<T>;
+  /** Runs work that consumes a code. A wrong code is counted in a transaction of its own, because the work's is rolled back. */
+  readonly countingFailures: <T>(key: FactorKey, work: () => Promise<T>) => Promise<T>;
   /** For the guard: a code, a recovery code or a step-up token, from a header. */
   readonly verify: (caller: Caller, code: string | undefined) => Promise<void>;
   readonly isEnrolled: (caller: Caller) => Promise<boolean>;
 }
 
 export function createSecondFactor({ db, factorSecrets, recoveryDigest, stepUpKey, now }: FactorDeps): SecondFactor {
-  /** What using this code changes; undefined for a wrong one. */
-  const useOf = (row: FactorRow, of: FactorKey, code: string) => {
+  /** The update that marks this code as used; undefined for a wrong code. */
+  const updateForCode = (row: FactorRow, key: FactorKey, code: string) => {
     if (isRecoveryCode(code)) {
       const digest = recoveryDigest(code);
-      const left = row.recovery_codes.filter((kept) => !kept.equals(digest));
-      return left.length < row.recovery_codes.length ? { recovery_codes: left } : undefined;
+      const remaining = row.recovery_codes.filter((stored) => !stored.equals(digest));
+      return remaining.length < row.recovery_codes.length ? { recovery_codes: remaining } : undefined;
     }
-    const period = periodOfCode(factorSecrets.open(row.secret, placeOf(of)), code, now());
+    const period = periodOfCode(factorSecrets.open(row.secret, toAssociatedData(key)), code, now());
     return period !== undefined && period > Number(row.last_period) ? { last_period: period } : undefined;
   };
 
-  const take: SecondFactor["take"] = async (trx, of, code, unconfirmed = false) => {
-    const row = await findFactorForUpdate(trx, of);
-    if (!row || (!unconfirmed && row.confirmed_at === null)) throw notEnrolled();
+  const consumeCode: SecondFactor["consumeCode"] = async (trx, key, code, allowUnconfirmed = false) => {
+    const row = await findFactorForUpdate(trx, key);
+    if (!row || (!allowUnconfirmed && row.confirmed_at === null)) throw notEnrolled();
     if (row.locked_until && row.locked_until.getTime() > now())
       throw unauthorized(`Too many wrong codes. No code counts before ${row.locked_until.toISOString()}.`);
-    const change = useOf(row, of, code);
-    if (!change) throw new WrongCode();
-    await updateFactor(trx, of, { ...change, failures: 0, locked_until: null });
+    const change = updateForCode(row, key, code);
+    if (!change) throw new WrongCodeError();
+    await updateFactor(trx, key, { ...change, failures: 0, locked_until: null });
     return row;
   };
 
-  const count = (of: FactorKey) =>
-    db.inOrganisation(of.organisationId, async (trx) => {
-      const row = await findFactorForUpdate(trx, of);
+  const recordFailure = (key: FactorKey) =>
+    db.inOrganisation(key.organisationId, async (trx) => {
+      const row = await findFactorForUpdate(trx, key);
       if (!row) return;
       const failures = row.failures + 1;
       const isLocked = failures >= lockAfterFailures;
-      await updateFactor(trx, of, {
+      await updateFactor(trx, key, {
         failures: isLocked ? 0 : failures,
-        ...(isLocked && { locked_until: new Date(now() + lockedForMs) }),
+        ...(isLocked && { locked_until: new Date(now() + lockDurationMs) }),
       });
     });
 
-  const counting: SecondFactor["counting"] = async (of, work) => {
+  const countingFailures: SecondFactor["countingFailures"] = async (key, work) => {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof WrongCode) await count(of);
+      if (error instanceof WrongCodeError) await recordFailure(key);
       throw error;
     }
   };
 
   return {
-    take,
-    counting,
+    consumeCode,
+    countingFailures,
     verify: async (caller, code) => {
-      const of = factorKeyOf(caller);
-      if (code === undefined || code === "") throw needed();
+      const key = factorKeyOf(caller);
+      if (code === undefined || code === "") throw factorRequired();
       if (isStepUp(code)) {
-        if (holdsStepUp(stepUpKey(), code, caller.keyId, now())) return;
-        throw unauthorized("This step-up token is not valid here, or not any more.");
+        if (isValidStepUp(stepUpKey(), code, caller.keyId, now())) return;
+        throw unauthorized("This step-up token is not valid here, or has expired.");
       }
-      await counting(of, () => db.inOrganisation(of.organisationId, (trx) => take(trx, of, code)));
+      await countingFailures(key, () => db.inOrganisation(key.organisationId, (trx) => consumeCode(trx, key, code)));
     },
     isEnrolled: async (caller) => {
-      const of = factorKeyOf(caller);
-      const row = await db.inOrganisation(of.organisationId, (trx) => findFactor(trx, of));
+      const key = factorKeyOf(caller);
+      const row = await db.inOrganisation(key.organisationId, (trx) => findFactor(trx, key));
       return row?.confirmed_at != null;
     },
   };

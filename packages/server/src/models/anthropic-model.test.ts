@@ -1,20 +1,26 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { startAnthropicServer } from "../../test/model-servers/anthropic-server.ts";
-import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import {
+  createModelRequest,
+  createTestModel,
+  expectFailure,
+  messagesAfterToolCalls,
+  weatherTool,
+} from "../../test/model-servers/asking.ts";
 import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 
 let answer: ModelAnswer = {};
 const server = await startAnthropicServer(() => answer);
 afterAll(() => server.close());
 
-const model = modelAt(server, "anthropic", {}, "claude-sonnet-4-5");
-const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+const model = createTestModel(server, "anthropic", {}, "claude-sonnet-4-5");
+const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
   answer = next;
-  return model(asked(change));
+  return model(createModelRequest(change));
 };
-const failing = (next: ModelAnswer) => failureOf(answering(next));
-const says = (type: string, message: string) => ({ type: "error", error: { type, message } });
+const failing = (next: ModelAnswer) => expectFailure(answering(next));
+const errorBody = (type: string, message: string) => ({ type: "error", error: { type, message } });
 
 describe("anthropic", () => {
   test("asks once, answers with the text, and counts the tokens", async () => {
@@ -47,7 +53,7 @@ describe("anthropic", () => {
   });
 
   test("sends the calls back, and their results in one message of the user", async () => {
-    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    await answering({ text: "Rain." }, { messages: messagesAfterToolCalls() });
     const use = (id: string, input: object) => ({ type: "tool_use", id, name: "weather", input });
     const { system, messages } = server.calls.at(-1)?.body ?? {};
     expect(system).toEqual([{ type: "text", text: "Be kind." }]);
@@ -72,39 +78,47 @@ describe("anthropic", () => {
   });
 
   test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
-    "%s: tried again",
+    "%s: transient failure",
     async (behaviour) => {
       const failure = await failing({ behaviour });
-      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure).toBeInstanceOf(TransientModelError);
       expect(failure.message).toContain("acme/claude-sonnet-4-5");
     },
   );
 
-  test("keeps what was said at the output limit; a refusal without words ends the run", async () => {
+  test("keeps the text up to the output limit; an empty refusal ends the run", async () => {
     expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
     expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
   });
 
-  test("is told apart: a wrong key, a bad request, an overloaded server", async () => {
-    const wrongKey = await failureOf(modelAt(server, "anthropic", { apiKey: "sk-wrong" })(asked()));
+  test("distinguishes a wrong key, a bad request, an overloaded server", async () => {
+    const wrongKey = await expectFailure(
+      createTestModel(server, "anthropic", { apiKey: "sk-wrong" })(createModelRequest()),
+    );
     expect(wrongKey.message).toContain("acme refuses the API key");
-    const bad = await failing({ status: 400, body: says("invalid_request_error", `No: ${modelServerKey}`) });
+    const bad = await failing({ status: 400, body: errorBody("invalid_request_error", `No: ${modelServerKey}`) });
     expect(bad).toEqual(new PermanentModelError("acme/claude-sonnet-4-5 refuses the request (400): No: [hidden]"));
     const busy = await failing({
       status: 529,
       headers: { "retry-after": "3" },
-      body: says("overloaded_error", "Overloaded"),
+      body: errorBody("overloaded_error", "Overloaded"),
     });
-    expect(busy).toBeInstanceOf(PassingModelError);
+    expect(busy).toBeInstanceOf(TransientModelError);
     expect(busy).toMatchObject({ retryAfterMs: 3000 });
   });
 
-  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+  test("an aborted caller gets its answer at once, and the connection to the provider is closed", async () => {
     answer = { behaviour: "hang-midway" };
     const startedAt = performance.now();
-    const reply = modelAt(server, "anthropic", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    const reply = createTestModel(
+      server,
+      "anthropic",
+      {},
+      "test-model",
+      60_000,
+    )(createModelRequest({ signal: AbortSignal.timeout(50) }));
     await expect(reply).rejects.toThrow("aborted");
     expect(performance.now() - startedAt).toBeLessThan(2000);
-    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+    await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { Model } from "./model.ts";
 
-/** Words are as good a count as any for a model that has no tokens. */
+/** Counts words, for models that have no tokenizer. */
 export function countTokens(text: string): number {
   let words = 0;
   // One by one: a list of them would be many times as large as the text.
@@ -8,10 +8,10 @@ export function countTokens(text: string): number {
   return words;
 }
 
-/** `perch/echo`: says what it was told. Needs no key and gives the same answer every time. */
+/** `perch/echo`: repeats the last user message. Needs no key and is deterministic. */
 export const echoModel: Model = async ({ messages, onText }) => {
   const text = messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const heard = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+  const promptTokens = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
   onText(text);
-  return { text, toolCalls: [], tokens: heard + countTokens(text) };
+  return { text, toolCalls: [], tokens: promptTokens + countTokens(text) };
 };

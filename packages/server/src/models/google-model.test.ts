@@ -1,20 +1,26 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import {
+  createModelRequest,
+  createTestModel,
+  expectFailure,
+  messagesAfterToolCalls,
+  weatherTool,
+} from "../../test/model-servers/asking.ts";
 import { startGoogleServer } from "../../test/model-servers/google-server.ts";
 import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 
 let answer: ModelAnswer = {};
 const server = await startGoogleServer(() => answer);
 afterAll(() => server.close());
 
-const model = modelAt(server, "google", {}, "gemini-2.5-flash");
-const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+const model = createTestModel(server, "google", {}, "gemini-2.5-flash");
+const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
   answer = next;
-  return model(asked(change));
+  return model(createModelRequest(change));
 };
-const failing = (next: ModelAnswer) => failureOf(answering(next));
-const says = (code: number, message: string, details: object[] = []) => ({
+const failing = (next: ModelAnswer) => expectFailure(answering(next));
+const errorBody = (code: number, message: string, details: object[] = []) => ({
   error: { code, message, status: "X", details },
 });
 
@@ -57,7 +63,7 @@ describe("google", () => {
   });
 
   test("sends the calls back with their signature, and the results in one message", async () => {
-    const messages = afterToolCalls({ google: { thoughtSignature: "signed" } });
+    const messages = messagesAfterToolCalls({ google: { thoughtSignature: "signed" } });
     await answering({ text: "Rain." }, { messages: JSON.parse(JSON.stringify(messages)) });
     const result = (id: string, response: object) => ({ functionResponse: { id, name: "weather", response } });
     const { systemInstruction, contents } = server.calls.at(-1)?.body ?? {};
@@ -83,44 +89,52 @@ describe("google", () => {
   });
 
   test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
-    "%s: tried again",
+    "%s: transient failure",
     async (behaviour) => {
       const failure = await failing({ behaviour });
-      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure).toBeInstanceOf(TransientModelError);
       expect(failure.message).toContain("acme/gemini-2.5-flash");
     },
   );
 
-  test("keeps what was said at the output limit; a safety stop without words ends the run", async () => {
+  test("keeps the text up to the output limit; an empty safety stop ends the run", async () => {
     expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
     expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
   });
 
-  test("a wrong key is that, though Google says 400", async () => {
-    const wrongKey = await failureOf(modelAt(server, "google", { apiKey: "sk-wrong" }, "gemini-2.5-flash")(asked()));
+  test("a wrong key is recognised, though Google answers 400", async () => {
+    const wrongKey = await expectFailure(
+      createTestModel(server, "google", { apiKey: "sk-wrong" }, "gemini-2.5-flash")(createModelRequest()),
+    );
     expect(wrongKey).toBeInstanceOf(PermanentModelError);
     expect(wrongKey.message).toContain("acme refuses the API key");
   });
 
-  test("is told apart: a bad request, a missing model, a busy server and how long it is busy", async () => {
-    const bad = await failing({ status: 400, body: says(400, `No: ${modelServerKey}`) });
+  test("distinguishes a bad request, a missing model, a busy server and how long it is busy", async () => {
+    const bad = await failing({ status: 400, body: errorBody(400, `No: ${modelServerKey}`) });
     expect(bad).toEqual(new PermanentModelError("acme/gemini-2.5-flash refuses the request (400): No: [hidden]"));
-    expect((await failing({ status: 404, body: says(404, "none") })).message).toContain("has no model");
+    expect((await failing({ status: 404, body: errorBody(404, "none") })).message).toContain("has no model");
     const details = [
       { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
       { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "17s" },
     ];
-    const busy = await failing({ status: 429, body: says(429, "Slow down.", details) });
-    expect(busy).toBeInstanceOf(PassingModelError);
+    const busy = await failing({ status: 429, body: errorBody(429, "Slow down.", details) });
+    expect(busy).toBeInstanceOf(TransientModelError);
     expect(busy).toMatchObject({ retryAfterMs: 17_000 });
   });
 
-  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+  test("an aborted caller gets its answer at once, and the connection to the provider is closed", async () => {
     answer = { behaviour: "hang-midway" };
     const startedAt = performance.now();
-    const reply = modelAt(server, "google", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    const reply = createTestModel(
+      server,
+      "google",
+      {},
+      "test-model",
+      60_000,
+    )(createModelRequest({ signal: AbortSignal.timeout(50) }));
     await expect(reply).rejects.toThrow("aborted");
     expect(performance.now() - startedAt).toBeLessThan(2000);
-    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+    await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
   });
 });

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import type { EmbedAnswer, EmbedQuestion, ThreadData } from "./local-embedder.ts";
+import type { EmbedRequest, EmbedResponse, ThreadData } from "./local-embedder.ts";
 
 /** What the model was trained on. */
-const mostTokens = 256;
-/** Far more than 256 tokens of prose: the tokenizer need not read a whole book. */
-const mostCharacters = 8000;
+const maxTokens = 256;
+/** Far more than 256 tokens of prose, so that the tokenizer does not read all of a long text. */
+const maxCharacters = 8000;
 
 const { folder } = workerData as ThreadData;
 const readJson = (name: string): object => JSON.parse(readFileSync(join(folder, name), "utf8"));
@@ -26,14 +26,14 @@ const session = await InferenceSession.create(join(folder, "model.onnx"), {
   executionMode: "sequential",
 });
 
-function tokensOf(text: string): number[] {
-  const { ids } = tokenizer.encode(text.slice(0, mostCharacters));
-  return ids.length > mostTokens ? [...ids.slice(0, mostTokens - 1), separator] : ids;
+function tokenize(text: string): number[] {
+  const { ids } = tokenizer.encode(text.slice(0, maxCharacters));
+  return ids.length > maxTokens ? [...ids.slice(0, maxTokens - 1), separator] : ids;
 }
 
 /** The mean of the tokens' vectors. */
 async function embed(text: string): Promise<Float32Array> {
-  const ids = tokensOf(text);
+  const ids = tokenize(text);
   const row = (values: readonly number[]) =>
     new Tensor(
       "int64",
@@ -52,7 +52,7 @@ async function embed(text: string): Promise<Float32Array> {
   return mean.map((sum) => sum / ids.length);
 }
 
-async function answer({ id, text }: EmbedQuestion): Promise<EmbedAnswer> {
+async function handleRequest({ id, text }: EmbedRequest): Promise<EmbedResponse> {
   try {
     return { id, vector: await embed(text) };
   } catch (error) {
@@ -60,6 +60,6 @@ async function answer({ id, text }: EmbedQuestion): Promise<EmbedAnswer> {
   }
 }
 
-parentPort?.on("message", (question: EmbedQuestion) => {
-  void answer(question).then((said) => parentPort?.postMessage(said));
+parentPort?.on("message", (request: EmbedRequest) => {
+  void handleRequest(request).then((response) => parentPort?.postMessage(response));
 });

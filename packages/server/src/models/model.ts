@@ -1,5 +1,5 @@
 export interface ToolCall {
-  /** The model's own name for this call: its result is given back under it. */
+  /** The model's own id for this call; the result is sent back under it. */
   readonly id: string;
   readonly name: string;
   readonly arguments: unknown;
@@ -18,7 +18,7 @@ export type ModelMessage =
       readonly failed?: boolean;
     };
 
-/** What a model is told about a tool. `parameters` is JSON Schema of the arguments, an object. */
+/** A tool as described to the model. `parameters` is JSON Schema of the arguments, an object. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -38,8 +38,8 @@ export interface ModelRequest {
   readonly onText: (delta: string) => void;
 }
 
-/** What is longer is cut. */
-export const mostReplyLength = 1024 * 1024;
+/** Longer replies are truncated. */
+export const maxReplyLength = 1024 * 1024;
 
 export interface ModelReply {
   readonly text: string;
@@ -47,15 +47,15 @@ export interface ModelReply {
   readonly tokens: number;
 }
 
-/** Answers, or throws: a `PermanentModelError` ends the run, a `PassingModelError` or anything else is tried again. */
+/** Answers, or throws: a `PermanentModelError` ends the run, a `TransientModelError` or anything else is retried. */
 export type Model = (request: ModelRequest) => Promise<ModelReply>;
 
-/** Trying again would not help. The message is for the user who can mend it, and holds no secret. */
+/** Retrying would not help. The message is for the user who can fix the cause, and contains no secret. */
 export class PermanentModelError extends Error {}
 
-/** It may go better later: throttled, overloaded, cut off, silent. The message is for users too, and holds no secret. */
-export class PassingModelError extends Error {
-  /** How long the other side asks to wait. */
+/** A retry may succeed: throttled, overloaded, cut off, timed out. The message is for users too, and contains no secret. */
+export class TransientModelError extends Error {
+  /** How long the provider asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {

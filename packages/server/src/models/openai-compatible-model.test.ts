@@ -1,21 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import {
+  createModelRequest,
+  createTestModel,
+  expectFailure,
+  messagesAfterToolCalls,
+  weatherTool,
+} from "../../test/model-servers/asking.ts";
 import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createProviderModel } from "./provider-model.ts";
 
 let answer: ModelAnswer = {};
 const server = await startOpenAiServer(() => answer);
 afterAll(() => server.close());
 
-const model = modelAt(server, "openai-compatible");
-const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+const model = createTestModel(server, "openai-compatible");
+const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
   answer = next;
-  return model(asked(change));
+  return model(createModelRequest(change));
 };
-const failing = (next: ModelAnswer) => failureOf(answering(next));
+const failing = (next: ModelAnswer) => expectFailure(answering(next));
 
 describe("openai-compatible", () => {
   test("answers with the text, and the tokens that the provider counted", async () => {
@@ -69,7 +75,7 @@ describe("openai-compatible", () => {
   });
 
   test("sends the calls and their results back as they belong together", async () => {
-    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    await answering({ text: "Rain." }, { messages: messagesAfterToolCalls() });
     const called = (id: string, input: object) => ({
       id,
       type: "function",
@@ -109,16 +115,16 @@ describe("openai-compatible", () => {
           authorization = new Headers(init?.headers).get("authorization");
           return new Response("{}", { status: 400 });
         },
-        silenceMs: 400,
+        idleTimeoutMs: 400,
       },
     );
-    expect(await failureOf(keyless(asked()))).toBeInstanceOf(PermanentModelError);
+    expect(await expectFailure(keyless(createModelRequest()))).toBeInstanceOf(PermanentModelError);
     expect(authorization).toBeNull();
   });
 });
 
 describe("an openai-compatible answer that stops early", () => {
-  test("keeps what was said when the output limit is reached", async () => {
+  test("keeps the text up to the output limit", async () => {
     expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
     expect(await failing({ finish: "length" })).toBeInstanceOf(PermanentModelError);
   });
@@ -130,19 +136,25 @@ describe("an openai-compatible answer that stops early", () => {
     expect((await answering({ text: "I'd rather not.", finish: "content-filter" })).text).toBe("I'd rather not.");
   });
 
-  test.each(["cut", "end-early", "malformed", "error"] as const)("%s in the middle: tried again", async (behaviour) => {
-    const failure = await failing({ behaviour });
-    expect(failure).toBeInstanceOf(PassingModelError);
-    expect(failure.message).toContain("acme/test-model");
-  });
+  test.each(["cut", "end-early", "malformed", "error"] as const)(
+    "%s in the middle: transient failure",
+    async (behaviour) => {
+      const failure = await failing({ behaviour });
+      expect(failure).toBeInstanceOf(TransientModelError);
+      expect(failure.message).toContain("acme/test-model");
+    },
+  );
 
-  test.each(["hang", "hang-midway"] as const)("%s: given up after a silence, and hung up on", async (behaviour) => {
-    const startedAt = performance.now();
-    const failure = await failing({ behaviour });
-    expect(performance.now() - startedAt).toBeLessThan(2000);
-    expect(failure).toEqual(new PassingModelError("acme/test-model said nothing for 0.6 s."));
-    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
-  });
+  test.each(["hang", "hang-midway"] as const)(
+    "%s: aborted after the idle timeout, and the connection closed",
+    async (behaviour) => {
+      const startedAt = performance.now();
+      const failure = await failing({ behaviour });
+      expect(performance.now() - startedAt).toBeLessThan(2000);
+      expect(failure).toEqual(new TransientModelError("acme/test-model sent nothing for 0.6 s."));
+      await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
+    },
+  );
 
   test("a slow answer is no silence", async () => {
     const text = "a b c d e";
@@ -156,8 +168,8 @@ describe("an openai-compatible answer that stops early", () => {
       yield Buffer.from(`data: ${JSON.stringify(last)}\n\n`);
     };
     const settings = { name: "acme", type: "openai-compatible", baseUrl: server.url, apiKey: null } as const;
-    const options = { fetch: async () => new Response(ReadableStream.from(alive())), silenceMs: 600 };
-    expect((await createProviderModel(settings, "m", options)(asked())).text).toBe("at last");
+    const options = { fetch: async () => new Response(ReadableStream.from(alive())), idleTimeoutMs: 600 };
+    expect((await createProviderModel(settings, "m", options)(createModelRequest())).text).toBe("at last");
   });
 
   test.each(["hang", "hang-midway"] as const)("%s: a caller who gives up is answered at once", async (behaviour) => {
@@ -166,12 +178,12 @@ describe("an openai-compatible answer that stops early", () => {
     const reason = new Error("The run's time is over.");
     setTimeout(() => caller.abort(reason), 50);
     const startedAt = performance.now();
-    const request = asked({ signal: caller.signal, onText: (delta) => pieces.push(delta) });
+    const request = createModelRequest({ signal: caller.signal, onText: (delta) => pieces.push(delta) });
     answer = { behaviour };
-    const patient = modelAt(server, "openai-compatible", {}, "test-model", 60_000);
-    expect(await failureOf(patient(request))).toBe(reason);
+    const patient = createTestModel(server, "openai-compatible", {}, "test-model", 60_000);
+    expect(await expectFailure(patient(request))).toBe(reason);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect(pieces.length).toBe(behaviour === "hang" ? 0 : 1);
-    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+    await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
   });
 });

@@ -1,19 +1,25 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { afterToolCalls, asked, failureOf, modelAt, weatherTool } from "../../test/model-servers/asking.ts";
+import {
+  createModelRequest,
+  createTestModel,
+  expectFailure,
+  messagesAfterToolCalls,
+  weatherTool,
+} from "../../test/model-servers/asking.ts";
 import { type ModelAnswer, modelServerKey } from "../../test/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 
 let answer: ModelAnswer = {};
 const server = await startOpenAiServer(() => answer);
 afterAll(() => server.close());
 
-const model = modelAt(server, "openai", {}, "gpt-4.1");
-const answering = (next: ModelAnswer, change: Parameters<typeof asked>[0] = {}) => {
+const model = createTestModel(server, "openai", {}, "gpt-4.1");
+const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
   answer = next;
-  return model(asked(change));
+  return model(createModelRequest(change));
 };
-const failing = (next: ModelAnswer) => failureOf(answering(next));
+const failing = (next: ModelAnswer) => expectFailure(answering(next));
 
 describe("openai", () => {
   test("asks the Responses API once, which is to store nothing, and counts its tokens", async () => {
@@ -49,7 +55,7 @@ describe("openai", () => {
   });
 
   test("sends the calls and their results back in full", async () => {
-    await answering({ text: "Rain." }, { messages: afterToolCalls() });
+    await answering({ text: "Rain." }, { messages: messagesAfterToolCalls() });
     const call = (call_id: string, input: object) => ({
       type: "function_call",
       call_id,
@@ -68,37 +74,49 @@ describe("openai", () => {
   });
 
   test.each(["cut", "end-early", "malformed", "error", "hang", "hang-midway"] as const)(
-    "%s: tried again",
+    "%s: transient failure",
     async (behaviour) => {
       const failure = await failing({ behaviour });
-      expect(failure).toBeInstanceOf(PassingModelError);
+      expect(failure).toBeInstanceOf(TransientModelError);
       expect(failure.message).toContain("acme/gpt-4.1");
     },
   );
 
-  test("keeps what was said at the output limit; a content filter that leaves nothing ends the run", async () => {
+  test("keeps the text up to the output limit; a content filter that leaves nothing ends the run", async () => {
     expect((await answering({ text: "half of", finish: "length" })).text).toBe("half of");
     expect(await failing({ finish: "content-filter" })).toBeInstanceOf(PermanentModelError);
   });
 
-  test("is told apart: a wrong key, a used quota, a bad request, a busy server", async () => {
-    const says = (message: string, code: string) => ({ error: { message, type: code, param: null, code } });
-    const wrongKey = await failureOf(modelAt(server, "openai", { apiKey: "sk-wrong" })(asked()));
+  test("distinguishes a wrong key, a used quota, a bad request, a busy server", async () => {
+    const errorBody = (message: string, code: string) => ({ error: { message, type: code, param: null, code } });
+    const wrongKey = await expectFailure(
+      createTestModel(server, "openai", { apiKey: "sk-wrong" })(createModelRequest()),
+    );
     expect(wrongKey.message).toContain("acme refuses the API key");
-    const quota = await failing({ status: 429, body: says("You exceeded your quota.", "insufficient_quota") });
+    const quota = await failing({ status: 429, body: errorBody("You exceeded your quota.", "insufficient_quota") });
     expect(quota).toBeInstanceOf(PermanentModelError);
-    const bad = await failing({ status: 400, body: says(`No: ${modelServerKey}!`, "invalid_value") });
+    const bad = await failing({ status: 400, body: errorBody(`No: ${modelServerKey}!`, "invalid_value") });
     expect(bad).toEqual(new PermanentModelError("acme/gpt-4.1 refuses the request (400): No: [hidden]"));
-    const busy = await failing({ status: 429, headers: { "retry-after": "3" }, body: says("Slow.", "rate_limit") });
+    const busy = await failing({
+      status: 429,
+      headers: { "retry-after": "3" },
+      body: errorBody("Slow.", "rate_limit"),
+    });
     expect(busy).toMatchObject({ retryAfterMs: 3000 });
   });
 
-  test("a caller who gives up is answered at once, and the provider hung up on", async () => {
+  test("an aborted caller gets its answer at once, and the connection to the provider is closed", async () => {
     answer = { behaviour: "hang-midway" };
     const startedAt = performance.now();
-    const reply = modelAt(server, "openai", {}, "test-model", 60_000)(asked({ signal: AbortSignal.timeout(50) }));
+    const reply = createTestModel(
+      server,
+      "openai",
+      {},
+      "test-model",
+      60_000,
+    )(createModelRequest({ signal: AbortSignal.timeout(50) }));
     await expect(reply).rejects.toThrow("aborted");
     expect(performance.now() - startedAt).toBeLessThan(2000);
-    await expect.poll(() => server.calls.at(-1)?.hungUp).toBe(true);
+    await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { failureOf } from "../../test/model-servers/asking.ts";
+import { expectFailure } from "../../test/model-servers/asking.ts";
 import { hashedVector } from "../../test/model-servers/embeddings.ts";
 import { startGoogleServer } from "../../test/model-servers/google-server.ts";
 import { type ModelAnswer, type ModelServer, modelServerKey } from "../../test/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createProviderEmbedder } from "./provider-embedder.ts";
 import type { ProviderSettings } from "./provider-model.ts";
 
@@ -15,7 +15,7 @@ const openai = await startOpenAiServer(({ body }) =>
 const google = await startGoogleServer(() => answer);
 afterAll(() => Promise.all([openai.close(), google.close()]));
 
-/** What a server with a model of one size says to a request that names any. */
+/** The error of a server whose model has one size, to a request that names any. */
 const refusesSizes: ModelAnswer = {
   status: 400,
   body: { error: { message: 'Model "m" does not support matryoshka representation.', code: 400 } },
@@ -34,7 +34,7 @@ function embedderAt(type: ProviderSettings["type"], change: Partial<ProviderSett
   return createProviderEmbedder({ name: "acme", type, baseUrl: url, apiKey: modelServerKey, ...change }, "test-embed", {
     dimensions,
     fetch,
-    silenceMs: 600,
+    idleTimeoutMs: 600,
   });
 }
 
@@ -80,41 +80,45 @@ describe.each(types)("%s", (type) => {
     expect(server.calls.length - before).toBe({ openai: 2, google: 3, "openai-compatible": 6 }[type]);
   });
 
-  test("a wrong key says where to set it, and nothing of what the provider says", async () => {
-    const failure = await failureOf(embedderAt(type, { apiKey: "sk-wrong-key-of-somebody" }).embed(["x"], signal()));
+  test("a wrong key names where to set it, without the provider's message", async () => {
+    const failure = await expectFailure(
+      embedderAt(type, { apiKey: "sk-wrong-key-of-somebody" }).embed(["x"], signal()),
+    );
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("acme refuses the API key");
     expect(failure.message).not.toContain("sk-wrong");
   });
 
-  test("429 may go better later, and says how long to wait", async () => {
-    const failure = await failureOf(embedding(type, ["x"], { status: 429, headers: { "retry-after": "2" } }));
-    expect(failure).toBeInstanceOf(PassingModelError);
+  test("429 is transient, and keeps how long to wait", async () => {
+    const failure = await expectFailure(embedding(type, ["x"], { status: 429, headers: { "retry-after": "2" } }));
+    expect(failure).toBeInstanceOf(TransientModelError);
     expect(failure).toMatchObject({ retryAfterMs: 2000 });
   });
 
   test.each([500, 502, 503])("%i may go better later, and is asked once only", async (status) => {
     const before = server.calls.length;
-    const failure = await failureOf(embedding(type, ["x"], { status, body: { error: { message: modelServerKey } } }));
-    expect(failure).toBeInstanceOf(PassingModelError);
+    const failure = await expectFailure(
+      embedding(type, ["x"], { status, body: { error: { message: modelServerKey } } }),
+    );
+    expect(failure).toBeInstanceOf(TransientModelError);
     expect(failure.message).toContain(String(status));
     expect(server.calls.length - before).toBe(1);
   });
 
-  test("400 tells what the provider says, without the key", async () => {
-    const said = { error: { message: `Too long. ${modelServerKey}`, type: "x", param: null, code: null } };
-    const failure = await failureOf(embedding(type, ["x"], { status: 400, body: said }));
+  test("400 keeps the provider's message, without the key", async () => {
+    const errorBody = { error: { message: `Too long. ${modelServerKey}`, type: "x", param: null, code: null } };
+    const failure = await expectFailure(embedding(type, ["x"], { status: 400, body: errorBody }));
     expect(failure).toEqual(new PermanentModelError("acme/test-embed refuses the request (400): Too long. [hidden]"));
   });
 
   test.each(["hang", "hang-midway"] as const)("%s: silence ends the call", async (behaviour) => {
-    const failure = await failureOf(embedding(type, ["x"], { behaviour }));
-    expect(failure).toEqual(new PassingModelError("acme/test-embed said nothing for 0.6 s."));
+    const failure = await expectFailure(embedding(type, ["x"], { behaviour }));
+    expect(failure).toEqual(new TransientModelError("acme/test-embed sent nothing for 0.6 s."));
   });
 
   test.each(["cut", "end-early", "malformed", "error"] as const)("%s may go better later", async (behaviour) => {
-    const failure = await failureOf(embedding(type, ["x", "y"], { behaviour }));
-    expect(failure).toBeInstanceOf(PassingModelError);
+    const failure = await expectFailure(embedding(type, ["x", "y"], { behaviour }));
+    expect(failure).toBeInstanceOf(TransientModelError);
     expect(failure.message).toContain("acme/test-embed");
   });
 
@@ -123,16 +127,16 @@ describe.each(types)("%s", (type) => {
     const controller = new AbortController();
     const embedded = embedderAt(type).embed(["x"], controller.signal);
     setTimeout(() => controller.abort(new Error("no longer wanted")), 50);
-    expect(await failureOf(embedded)).toEqual(new Error("no longer wanted"));
+    expect(await expectFailure(embedded)).toEqual(new Error("no longer wanted"));
   });
 
   test("fewer vectors than texts may go better later", async () => {
     const vectors = [hashedVector("x", 384)];
-    expect(await failureOf(embedding(type, ["x", "y"], { vectors }))).toBeInstanceOf(PassingModelError);
+    expect(await expectFailure(embedding(type, ["x", "y"], { vectors }))).toBeInstanceOf(TransientModelError);
   });
 
   test("vectors of another size than asked for are refused, with both sizes", async () => {
-    const failure = await failureOf(embedding(type, ["x"], { vectors: [hashedVector("x", 1024)] }));
+    const failure = await expectFailure(embedding(type, ["x"], { vectors: [hashedVector("x", 1024)] }));
     expect(failure).toEqual(
       new PermanentModelError(
         "acme/test-embed makes vectors of 1024 dimensions, and the agent's memory.embedder.dimensions is 384.",
@@ -141,21 +145,21 @@ describe.each(types)("%s", (type) => {
   });
 
   test("a vector of zeros is refused", async () => {
-    const failure = await failureOf(embedding(type, ["x"], { vectors: [new Array(384).fill(0)] }));
+    const failure = await expectFailure(embedding(type, ["x"], { vectors: [new Array(384).fill(0)] }));
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("says nothing");
   });
 });
 
-describe("what no request could mend", () => {
+describe("invalid settings", () => {
   test("anthropic has no embeddings", async () => {
-    expect(await failureOf(embedderAt("anthropic").embed(["x"], signal()))).toEqual(
+    expect(await expectFailure(embedderAt("anthropic").embed(["x"], signal()))).toEqual(
       new PermanentModelError("acme is of type anthropic, which has no embeddings: choose another memory.embedder."),
     );
   });
 
   test("openai without a key", async () => {
-    const failure = await failureOf(embedderAt("openai", { apiKey: null }).embed(["x"], signal()));
+    const failure = await expectFailure(embedderAt("openai", { apiKey: null }).embed(["x"], signal()));
     expect(failure.message).toContain("Provider acme has no API key");
   });
 });

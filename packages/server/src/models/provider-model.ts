@@ -7,7 +7,7 @@ import { type Model, type ModelRequest, PermanentModelError } from "./model.ts";
 import { toModelError } from "./provider-failure.ts";
 import { toFunctionTool, toPrompt } from "./provider-prompt.ts";
 import { readReply } from "./provider-reply.ts";
-import { type SilenceWatch, watchSilence } from "./silence-watch.ts";
+import { createIdleTimeout, type IdleTimeout } from "./silence-watch.ts";
 
 export interface ProviderSettings {
   /** The first half of `provider/model`. */
@@ -20,28 +20,28 @@ export interface ProviderSettings {
 
 export interface ProviderModelOptions {
   readonly fetch: typeof globalThis.fetch;
-  /** A call that hears nothing for so long, not even a ping, is given up. */
-  readonly silenceMs: number;
+  /** A call that receives nothing for this long, not even a ping, is aborted. */
+  readonly idleTimeoutMs: number;
 }
 
 /** Written here because the SDK would otherwise take addresses, as it does keys, from the server's environment. */
-const ownUrls = {
+const defaultBaseUrls = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
   google: "https://generativelanguage.googleapis.com/v1beta",
 };
 
-/** Says what no request could mend, before one is made. */
-export function refuseSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
-  const mend = `PATCH /v1/providers/${name}, or the server's configuration.`;
+/** Throws on settings that no request could succeed with, before one is sent. */
+export function validateSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
+  const hint = `PATCH /v1/providers/${name}, or the server's configuration.`;
   if (type === "openai-compatible" && !baseUrl)
-    throw new PermanentModelError(`Provider ${name} has no base URL. Set it: ${mend}`);
+    throw new PermanentModelError(`Provider ${name} has no base URL. Set it: ${hint}`);
   if (type !== "openai-compatible" && !apiKey)
-    throw new PermanentModelError(`Provider ${name} has no API key. Set it: ${mend}`);
-  // fetch would quote the whole header in its complaint.
+    throw new PermanentModelError(`Provider ${name} has no API key. Set it: ${hint}`);
+  // The error of fetch would quote the whole header.
   if (apiKey && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new PermanentModelError(
-      `The API key of provider ${name} has a space or a character that no key has: ${mend}`,
+      `The API key of provider ${name} has a space or a character that no key has: ${hint}`,
     );
   // Google's model names are part of the URL: one must not lead elsewhere with the provider's key.
   if (type === "google" && !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(modelName))
@@ -56,26 +56,26 @@ export function createProvider(settings: ProviderSettings, fetch: typeof globalT
     return createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true });
   }
   const create = { openai: createOpenAI, anthropic: createAnthropic, google: createGoogle }[type];
-  return create({ baseURL: baseUrl ?? ownUrls[type], apiKey, fetch });
+  return create({ baseURL: baseUrl ?? defaultBaseUrls[type], apiKey, fetch });
 }
 
-/** Tells the watch about every byte: pings and comments are signs of life too, and the SDK drops them. */
-export function createWatchedFetch(fetch: typeof globalThis.fetch, subject: string, watch: SilenceWatch) {
+/** Resets the idle timeout on every chunk: pings and comments count too, and the SDK drops them. */
+export function createIdleTimeoutFetch(fetch: typeof globalThis.fetch, subject: string, idle: IdleTimeout) {
   return async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
     // Followed, a redirect would take the key to another host: only `Authorization` is dropped on the way.
     const response = await fetch(input, { ...init, redirect: "manual" });
-    watch.heard();
+    idle.reset();
     if (response.ok && response.headers.get("content-type")?.includes("text/html"))
       throw new PermanentModelError(`${subject} answers with a web page. Is the provider's base URL right?`);
     if (!response.body) return response;
-    const listening = new TransformStream<Uint8Array, Uint8Array>({
+    const resetOnChunk = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        watch.heard();
+        idle.reset();
         controller.enqueue(chunk);
       },
     });
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(listening), { status, statusText, headers });
+    return new Response(response.body.pipeThrough(resetOnChunk), { status, statusText, headers });
   };
 }
 
@@ -91,36 +91,36 @@ function callOptions(type: ProviderSettings["type"], request: ModelRequest, sign
   };
   if (request.tools.length > 0) options.tools = request.tools.map(toFunctionTool);
   if (request.temperature !== null) options.temperature = request.temperature;
-  // For people who read both sides' logs. An Idempotency-Key would make some gateways repeat a failure to every retry.
+  // Correlates our logs with the provider's. An Idempotency-Key would make some gateways repeat a failure to every retry.
   if (type === "openai" || type === "openai-compatible")
     options.headers = { "x-client-request-id": `${request.requestId}-${request.step}` };
   return options;
 }
 
-/** A model behind a provider's API. One call of it is one streamed HTTP request; who calls it decides about retries. */
+/** A model behind a provider's API. One call is one streamed HTTP request, without retries: the caller does those. */
 export function createProviderModel(
   settings: ProviderSettings,
   modelName: string,
-  { fetch, silenceMs }: ProviderModelOptions,
+  { fetch, idleTimeoutMs }: ProviderModelOptions,
 ): Model {
   const subject = `${settings.name}/${modelName}`;
-  const ask = async (request: ModelRequest, watch: SilenceWatch) => {
-    const watched = createWatchedFetch(fetch, subject, watch);
-    const model: LanguageModelV4 = createProvider(settings, watched).languageModel(modelName);
-    const { stream } = await model.doStream(callOptions(settings.type, request, watch.signal));
-    return readReply(subject, stream, request, watch.signal);
+  const streamReply = async (request: ModelRequest, idle: IdleTimeout) => {
+    const idleFetch = createIdleTimeoutFetch(fetch, subject, idle);
+    const model: LanguageModelV4 = createProvider(settings, idleFetch).languageModel(modelName);
+    const { stream } = await model.doStream(callOptions(settings.type, request, idle.signal));
+    return readReply(subject, stream, request, idle.signal);
   };
   return async (request) => {
-    refuseSettings(settings, modelName);
+    validateSettings(settings, modelName);
     request.signal.throwIfAborted();
-    const watch = watchSilence(subject, silenceMs, request.signal);
+    const idle = createIdleTimeout(subject, idleTimeoutMs, request.signal);
     try {
-      return await Promise.race([ask(request, watch), watch.ended]);
+      return await Promise.race([streamReply(request, idle), idle.ended]);
     } catch (error) {
       if (request.signal.aborted) throw request.signal.reason;
       throw toModelError(error, { provider: settings.name, model: modelName, apiKey: settings.apiKey });
     } finally {
-      watch.stop();
+      idle.stop();
     }
   };
 }

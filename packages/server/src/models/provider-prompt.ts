@@ -39,12 +39,12 @@ function append(prompt: LanguageModelV4Prompt, message: ModelMessage): void {
   if (message.role === "assistant") {
     const text = message.content ? [{ type: "text" as const, text: message.content }] : [];
     const content = [...text, ...(message.toolCalls ?? []).map(toCallPart)];
-    // An assistant that said nothing is no message to Anthropic and Google: they answer 400.
+    // Anthropic and Google answer 400 to an empty assistant message.
     if (content.length > 0) prompt.push({ role: "assistant", content });
   }
 }
 
-/** What was said, as the providers want it: one system message in front (Google takes no other), results side by side. */
+/** The messages as the providers want them: one system message first (Google takes no other), tool results grouped. */
 export function toPrompt(messages: readonly ModelMessage[]): LanguageModelV4Prompt {
   const system = messages.filter((message) => message.role === "system").map(({ content }) => content);
   const prompt: LanguageModelV4Message[] = system.length > 0 ? [{ role: "system", content: system.join("\n\n") }] : [];

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import { json } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
 import { createGuardedClient } from "../platform/guarded-client.ts";
-import { PassingModelError, PermanentModelError } from "./model.ts";
+import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createCallRemoteAgent, type RemoteRequest } from "./remote-agent.ts";
 
 type Answer = (response: ServerResponse) => void;
@@ -41,7 +41,7 @@ const request = (change: Partial<RemoteRequest> = {}): RemoteRequest => ({
   onText: () => undefined,
   ...change,
 });
-const asking = async (next: Answer, change: Partial<RemoteRequest> = {}) => {
+const callWith = async (next: Answer, change: Partial<RemoteRequest> = {}) => {
   answer = next;
   return call(url, request(change));
 };
@@ -57,19 +57,19 @@ const withEvents =
     response.end();
   };
 const failure = (next: Answer, change: Partial<RemoteRequest> = {}) =>
-  asking(next, change).then(
+  callWith(next, change).then(
     () => undefined,
     (error: unknown) => error,
   );
 
 describe("a remote agent", () => {
   test("is given the message, the context and the history, under the run's own Idempotency-Key", async () => {
-    const said: string[] = [];
-    const reply = await asking(withJson(200, { response: "hi", tokens_used: 3 }), {
-      onText: (text) => void said.push(text),
+    const pieces: string[] = [];
+    const reply = await callWith(withJson(200, { response: "hi", tokens_used: 3 }), {
+      onText: (text) => void pieces.push(text),
     });
     expect(reply).toEqual({ text: "hi", toolCalls: [], tokens: 3 });
-    expect(said).toEqual(["hi"]);
+    expect(pieces).toEqual(["hi"]);
     const { headers, body } = seen.at(-1) ?? {};
     expect(headers).toMatchObject({ "idempotency-key": "req_1", "x-request-id": "req_1", "user-agent": "perch/1.2.3" });
     expect(body).toEqual({
@@ -86,19 +86,21 @@ describe("a remote agent", () => {
   });
 
   test("may stream: tokens are passed on, and `done` may leave the text to them or state it", async () => {
-    const said: string[] = [];
+    const pieces: string[] = [];
     const tokens: [string, unknown][] = [
       ["token", { text: "Hel" }],
       ["token", { text: "lo" }],
     ];
-    const onText = (text: string) => void said.push(text);
-    expect(await asking(withEvents(...tokens, ["done", {}]), { onText })).toEqual({
+    const onText = (text: string) => void pieces.push(text);
+    expect(await callWith(withEvents(...tokens, ["done", {}]), { onText })).toEqual({
       text: "Hello",
       toolCalls: [],
       tokens: 0,
     });
-    expect(said).toEqual(["Hel", "lo"]);
-    expect((await asking(withEvents(...tokens, ["done", { response: "Hello!", tokens_used: 9 }]))).text).toBe("Hello!");
+    expect(pieces).toEqual(["Hel", "lo"]);
+    expect((await callWith(withEvents(...tokens, ["done", { response: "Hello!", tokens_used: 9 }]))).text).toBe(
+      "Hello!",
+    );
   });
 
   test.each([
@@ -106,9 +108,9 @@ describe("a remote agent", () => {
     [503, {}, undefined],
     [500, {}, undefined],
     [409, {}, undefined],
-  ])("%i is tried again, when it says", async (status, headers, retryAfterMs) => {
+  ])("%i is transient, and keeps how long to wait", async (status, headers, retryAfterMs) => {
     const error = await failure(withJson(status, { error: { message: "not now" } }, headers as Record<string, string>));
-    expect(error).toBeInstanceOf(PassingModelError);
+    expect(error).toBeInstanceOf(TransientModelError);
     expect(error).toMatchObject({
       retryAfterMs,
       message: expect.stringContaining(`answers ${status}: not now`) as string,
@@ -120,7 +122,7 @@ describe("a remote agent", () => {
     [422, { error: "plain" }, "plain"],
     [404, "<html>", "answers 404."],
     [302, {}, "Redirects are not followed."],
-  ])("%i ends the run, with what the service says", async (status, body, text) => {
+  ])("%i ends the run, with the service's message", async (status, body, text) => {
     const error = await failure(withJson(status, body, { location: "http://127.0.0.1:1/" }));
     expect(error).toBeInstanceOf(PermanentModelError);
     expect((error as Error).message).toContain(text);
@@ -138,11 +140,11 @@ describe("a remote agent", () => {
   test.each([
     ["ends its stream too early", withEvents(["token", { text: "x" }])],
     ["breaks off", (response: ServerResponse) => void response.destroy()],
-  ])("that %s is asked again", async (_, next) => {
-    expect(await failure(next)).toBeInstanceOf(PassingModelError);
+  ])("that %s is a transient failure", async (_, next) => {
+    expect(await failure(next)).toBeInstanceOf(TransientModelError);
   });
 
-  test("at a private address is refused, and one that hangs is left when the run's time is over", async () => {
+  test("at a private address is refused, and one that hangs is aborted when the run's time is over", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
     const refused = createCallRemoteAgent({ fetch: strict.fetch, version: "1" })(url, request());
     await expect(refused).rejects.toThrow(PermanentModelError);

@@ -1,13 +1,13 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { RefusedAddressError, ResponseTooLargeError } from "../platform/guarded-client.ts";
-import { mayPass, retryAfterMs } from "../platform/outbound-failure.ts";
+import { isTransientStatus, retryAfterMs } from "../platform/outbound-failure.ts";
 import {
   type ModelMessage,
   type ModelReply,
-  mostReplyLength,
-  PassingModelError,
+  maxReplyLength,
   PermanentModelError,
+  TransientModelError,
 } from "./model.ts";
 
 export interface RemoteRequest {
@@ -25,7 +25,7 @@ export interface RemoteRequest {
   readonly onText: (delta: string) => void;
 }
 
-/** Asks an agent that somebody else runs. Throws as a model does. */
+/** Calls an agent that runs elsewhere. Throws as a model does. */
 export type CallRemoteAgent = (url: string, request: RemoteRequest) => Promise<ModelReply>;
 
 interface RemoteAgentDeps {
@@ -33,20 +33,20 @@ interface RemoteAgentDeps {
   readonly version: string;
 }
 
-const complaintMs = 2000;
-const mostComplaint = 16 * 1024;
+const errorBodyTimeoutMs = 2000;
+const maxErrorBodyBytes = 16 * 1024;
 const Tokens = z.int().min(0).max(1_000_000_000).default(0);
 const Answer = z.object({ response: z.string(), tokens_used: Tokens });
 const Token = z.object({ text: z.string() });
 const Done = z.object({ response: z.string().optional(), tokens_used: Tokens });
 const Failure = z.object({ message: z.string() });
-const Complaint = z.union([
+const ErrorBody = z.union([
   z.object({ error: Failure }).transform(({ error }) => error.message),
   z.object({ error: z.string() }).transform(({ error }) => error),
   Failure.transform(({ message }) => message),
 ]);
 
-const bodyOf = ({ requestId, agentId, message, context, history, memories }: RemoteRequest): string =>
+const toRequestBody = ({ requestId, agentId, message, context, history, memories }: RemoteRequest): string =>
   JSON.stringify({
     request_id: requestId,
     agent_id: agentId,
@@ -56,29 +56,29 @@ const bodyOf = ({ requestId, agentId, message, context, history, memories }: Rem
     memories: memories.map(({ id, content, saidAt }) => ({ id, content, said_at: saidAt })),
   });
 
-function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
+function parseJson<T>(schema: z.ZodType<T>, text: string, host: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch {
     throw new PermanentModelError(
-      `The agent at ${where} answers something else than {"response": "…"} or the events token, done and error.`,
+      `The agent at ${host} answers something else than {"response": "…"} or the events token, done and error.`,
     );
   }
 }
 
-/** What the service says went wrong. It is no answer worth waiting for: what is longer or takes longer is left unread. */
-async function complaintOf({ body }: Response): Promise<string> {
+/** The service's own error message. A body that is too long or too slow is not read to its end. */
+async function readErrorMessage({ body }: Response): Promise<string> {
   const reader = body?.getReader();
-  const timer = setTimeout(() => void reader?.cancel().catch(() => undefined), complaintMs);
+  const timer = setTimeout(() => void reader?.cancel().catch(() => undefined), errorBodyTimeoutMs);
   const chunks: Uint8Array[] = [];
   try {
-    for (let size = 0; reader && size < mostComplaint; ) {
+    for (let size = 0; reader && size < maxErrorBodyBytes; ) {
       const { done, value } = await reader.read();
       if (done) break;
       chunks.push(value);
       size += value.byteLength;
     }
-    return Complaint.parse(JSON.parse(Buffer.concat(chunks).toString())).slice(0, 500);
+    return ErrorBody.parse(JSON.parse(Buffer.concat(chunks).toString())).slice(0, 500);
   } catch {
     return "";
   } finally {
@@ -87,44 +87,44 @@ async function complaintOf({ body }: Response): Promise<string> {
   }
 }
 
-async function refused(response: Response, where: string): Promise<Error> {
+async function toResponseError(response: Response, host: string): Promise<Error> {
   const { status } = response;
-  const said = await complaintOf(response);
-  const message = `The agent at ${where} answers ${status}${said ? `: ${said}` : "."}`;
-  // 409: the service still works on the first try of this very request.
-  if (status === 409 || mayPass(status))
-    return new PassingModelError(message, { retryAfterMs: retryAfterMs(response.headers) });
+  const reason = await readErrorMessage(response);
+  const message = `The agent at ${host} answers ${status}${reason ? `: ${reason}` : "."}`;
+  // 409: the service is still working on an earlier attempt of this request.
+  if (status === 409 || isTransientStatus(status))
+    return new TransientModelError(message, { retryAfterMs: retryAfterMs(response.headers) });
   return new PermanentModelError(status < 400 ? `${message} Redirects are not followed.` : message);
 }
 
-async function streamed(response: Response, where: string, onText: (delta: string) => void): Promise<ModelReply> {
+async function readEventStream(response: Response, host: string, onText: (delta: string) => void): Promise<ModelReply> {
   let text = "";
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { event, data } of events ?? []) {
     if (event === "token") {
-      const piece = parsed(Token, data, where).text;
+      const piece = parseJson(Token, data, host).text;
       text += piece;
       onText(piece);
-      // No more would be kept: leaving the loop ends the answer.
-      if (text.length > mostReplyLength) return { text, toolCalls: [], tokens: 0 };
+      // The rest would be truncated: leaving the loop cancels the stream.
+      if (text.length > maxReplyLength) return { text, toolCalls: [], tokens: 0 };
     } else if (event === "error") {
-      throw new PermanentModelError(parsed(Failure, data, where).message.slice(0, 1000));
+      throw new PermanentModelError(parseJson(Failure, data, host).message.slice(0, 1000));
     } else if (event === "done") {
-      const { response: whole = text, tokens_used: tokens } = parsed(Done, data, where);
+      const { response: whole = text, tokens_used: tokens } = parseJson(Done, data, host);
       return { text: whole, toolCalls: [], tokens };
     }
   }
-  throw new PassingModelError(`The agent at ${where} ended its stream without a done event.`);
+  throw new TransientModelError(`The agent at ${host} ended its stream without a done event.`);
 }
 
 /**
- * One POST with the message, the context and what was said before. Every try of one run carries the same Idempotency-Key,
- * so a service that remembers it answers again instead of working again.
+ * One POST with the message, the context and the history. Every attempt of one run carries the same Idempotency-Key,
+ * so a service that stores it can repeat its answer instead of the work.
  */
 export const createCallRemoteAgent =
   ({ fetch, version }: RemoteAgentDeps): CallRemoteAgent =>
   async (url, request) => {
-    const where = URL.parse(url)?.host ?? url;
+    const host = URL.parse(url)?.host ?? url;
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -135,19 +135,19 @@ export const createCallRemoteAgent =
           "x-request-id": request.requestId,
           "user-agent": `perch/${version}`,
         },
-        body: bodyOf(request),
+        body: toRequestBody(request),
         signal: request.signal,
       });
-      if (response.status < 200 || response.status >= 300) throw await refused(response, where);
+      if (response.status < 200 || response.status >= 300) throw await toResponseError(response, host);
       if (response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream"))
-        return await streamed(response, where, request.onText);
-      const { response: text, tokens_used: tokens } = parsed(Answer, await response.text(), where);
+        return await readEventStream(response, host, request.onText);
+      const { response: text, tokens_used: tokens } = parseJson(Answer, await response.text(), host);
       request.onText(text);
       return { text, toolCalls: [], tokens };
     } catch (error) {
-      if (error instanceof PermanentModelError || error instanceof PassingModelError) throw error;
+      if (error instanceof PermanentModelError || error instanceof TransientModelError) throw error;
       if (error instanceof RefusedAddressError || error instanceof ResponseTooLargeError)
         throw new PermanentModelError(error.message);
-      throw new PassingModelError(`The connection to the agent at ${where} failed.`, { cause: error });
+      throw new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
     }
   };

@@ -4,7 +4,7 @@ import { echoModel } from "./echo-model.ts";
 import { type ModelRequest, PermanentModelError } from "./model.ts";
 import { createScriptModel } from "./script-model.ts";
 
-const asked = (instructions: string, change: Partial<ModelRequest> = {}): ModelRequest => ({
+const modelRequest = (instructions: string, change: Partial<ModelRequest> = {}): ModelRequest => ({
   requestId: "req_1",
   step: 1,
   messages: [{ role: "user", content: "hello" }],
@@ -21,63 +21,67 @@ const local = createScriptModel(undefined);
 describe("perch/script", () => {
   test("plays one step for each model call, and the last one again and again", async () => {
     const instructions = script({ reply: "one" }, { reply: "two words" });
-    const textAt = async (step: number) => (await local(asked(instructions, { step }))).text;
+    const textAt = async (step: number) => (await local(modelRequest(instructions, { step }))).text;
     expect([await textAt(1), await textAt(2), await textAt(3)]).toEqual(["one", "two words", "two words"]);
-    expect(await local(asked(instructions, { step: 2 }))).toEqual({ text: "two words", toolCalls: [], tokens: 2 });
+    expect(await local(modelRequest(instructions, { step: 2 }))).toEqual({
+      text: "two words",
+      toolCalls: [],
+      tokens: 2,
+    });
   });
 
-  test("says {message}, counts the tokens it is told, calls tools", async () => {
+  test("fills in {message}, reports the given tokens, calls tools", async () => {
     const tool_calls = [{ name: "perch_echo", arguments: { a: 1 } }];
-    expect(await local(asked(script({ reply: "{message}, {message}!", tokens: 40, tool_calls })))).toEqual({
+    expect(await local(modelRequest(script({ reply: "{message}, {message}!", tokens: 40, tool_calls })))).toEqual({
       text: "hello, hello!",
       tokens: 40,
       toolCalls: tool_calls.map((call) => ({ id: "call-1-1", ...call })),
     });
   });
 
-  test("says a reply word by word where it is told to, and the pieces are the whole", async () => {
-    const said: string[] = [];
+  test("streams a reply word by word on request, and the pieces make the whole", async () => {
+    const pieces: string[] = [];
     const reply = " one  two three\n";
     const startedAt = performance.now();
-    await local(asked(script({ reply, word_delay_ms: 20 }), { onText: (delta) => void said.push(delta) }));
-    expect(said).toEqual([" one", "  two", " three", "\n"]);
+    await local(modelRequest(script({ reply, word_delay_ms: 20 }), { onText: (delta) => void pieces.push(delta) }));
+    expect(pieces).toEqual([" one", "  two", " three", "\n"]);
     expect(performance.now() - startedAt).toBeGreaterThan(55);
-    await local(asked(script({ reply }), { onText: (delta) => void said.push(delta) }));
-    expect(said.at(-1)).toBe(reply);
+    await local(modelRequest(script({ reply }), { onText: (delta) => void pieces.push(delta) }));
+    expect(pieces.at(-1)).toBe(reply);
   });
 
   test("a short script that asks for a very long reply gets one that is cut, at once", async () => {
     const startedAt = performance.now();
     const instructions = script({ reply: "{message}".repeat(2000) });
     const messages = [{ role: "user" as const, content: "a b ".repeat(60_000) }];
-    expect((await local(asked(instructions, { messages }))).text).toHaveLength(2 ** 20);
+    expect((await local(modelRequest(instructions, { messages }))).text).toHaveLength(2 ** 20);
     const spaces = [{ role: "user" as const, content: " ".repeat(250_000) }];
-    await local(asked(script({ reply: "{message}", word_delay_ms: 1 }), { messages: spaces }));
+    await local(modelRequest(script({ reply: "{message}", word_delay_ms: 1 }), { messages: spaces }));
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
-  test("takes its time, and stops when nobody waits any more", async () => {
+  test("waits as long as asked, and stops when aborted", async () => {
     const startedAt = performance.now();
-    await local(asked(script({ reply: "late", delay_ms: 60 })));
+    await local(modelRequest(script({ reply: "late", delay_ms: 60 })));
     expect(performance.now() - startedAt).toBeGreaterThan(55);
-    const slow = local(asked(script({ delay_ms: 60_000 }), { signal: AbortSignal.timeout(20) }));
+    const slow = local(modelRequest(script({ delay_ms: 60_000 }), { signal: AbortSignal.timeout(20) }));
     await expect(slow).rejects.toThrow("aborted");
   });
 
-  test("fails for good, or for now", async () => {
-    const failure = (step: object) => local(asked(script(step))).catch((error: unknown) => error);
-    expect(await failure({ fail: "for good", reply: "No." })).toEqual(new PermanentModelError("No."));
-    expect(await failure({ fail: "for good" })).toBeInstanceOf(PermanentModelError);
-    const passing = await failure({ fail: "once more" });
-    expect(passing).toBeInstanceOf(Error);
-    expect(passing).not.toBeInstanceOf(PermanentModelError);
+  test("fails permanently or transiently", async () => {
+    const failure = (step: object) => local(modelRequest(script(step))).catch((error: unknown) => error);
+    expect(await failure({ fail: "permanent", reply: "No." })).toEqual(new PermanentModelError("No."));
+    expect(await failure({ fail: "permanent" })).toBeInstanceOf(PermanentModelError);
+    const transient = await failure({ fail: "transient" });
+    expect(transient).toBeInstanceOf(Error);
+    expect(transient).not.toBeInstanceOf(PermanentModelError);
   });
 
   test.each(["", "Be kind.", "{}", '{"steps": []}', '{"steps": [{"replay": "x"}]}'])(
-    "instructions %j are no script: that ends the run, and says what one looks like",
+    "instructions %j are no script: that ends the run, with an example of one",
     async (instructions) => {
-      await expect(local(asked(instructions))).rejects.toThrow(PermanentModelError);
-      await expect(local(asked(instructions))).rejects.toThrow('{"steps": [{"reply": "Hello"}]}');
+      await expect(local(modelRequest(instructions))).rejects.toThrow(PermanentModelError);
+      await expect(local(modelRequest(instructions))).rejects.toThrow('{"steps": [{"reply": "Hello"}]}');
     },
   );
 });
@@ -86,9 +90,9 @@ describe("perch/script with a server", async () => {
   const server = await startScriptServer(({ step }) => (step === 9 ? { nonsense: true } : { reply: `step ${step}` }));
   afterAll(() => server.close());
 
-  test("asks it for each step, with the run's id and what was said", async () => {
+  test("asks it for each step, with the run's id and the messages so far", async () => {
     const remote = createScriptModel(server.url);
-    expect((await remote(asked("ignored", { step: 2 }))).text).toBe("step 2");
+    expect((await remote(modelRequest("ignored", { step: 2 }))).text).toBe("step 2");
     expect(server.calls.at(-1)).toEqual({
       request_id: "req_1",
       step: 2,
@@ -96,10 +100,10 @@ describe("perch/script with a server", async () => {
     });
   });
 
-  test("a server that is away or talks nonsense is asked again later", async () => {
+  test("an unavailable server or an invalid answer is a transient failure", async () => {
     const failures = [
-      createScriptModel(server.url)(asked("", { step: 9 })),
-      createScriptModel("http://127.0.0.1:1")(asked("")),
+      createScriptModel(server.url)(modelRequest("", { step: 9 })),
+      createScriptModel("http://127.0.0.1:1")(modelRequest("")),
     ].map((reply) => reply.catch((error: unknown) => error));
     for (const failure of await Promise.all(failures)) {
       expect(failure).toBeInstanceOf(Error);
@@ -109,12 +113,12 @@ describe("perch/script with a server", async () => {
 });
 
 describe("perch/echo", () => {
-  test("says what it was told last, and counts the words it heard and said", async () => {
+  test("repeats the last user message, and counts the words of prompt and reply", async () => {
     const messages = [
       { role: "system", content: "Be kind." },
       { role: "user", content: "first" },
       { role: "user", content: "and then" },
     ] as const;
-    expect(await echoModel(asked("", { messages }))).toEqual({ text: "and then", toolCalls: [], tokens: 7 });
+    expect(await echoModel(modelRequest("", { messages }))).toEqual({ text: "and then", toolCalls: [], tokens: 7 });
   });
 });

@@ -5,9 +5,9 @@ import {
   type Model,
   type ModelReply,
   type ModelRequest,
-  mostReplyLength,
-  PassingModelError,
+  maxReplyLength,
   PermanentModelError,
+  TransientModelError,
 } from "./model.ts";
 
 const Step = z.strictObject({
@@ -16,13 +16,13 @@ const Step = z.strictObject({
   delay_ms: z.int().min(0).max(600_000).default(0),
   word_delay_ms: z.int().min(0).max(60_000).default(0),
   tokens: z.int().min(0).optional(),
-  fail: z.enum(["once more", "for good"]).optional(),
+  fail: z.enum(["transient", "permanent"]).optional(),
 });
 type Step = z.infer<typeof Step>;
 
 const Script = z.strictObject({ steps: z.array(Step).min(1) });
 
-function scriptOf(instructions: string): z.infer<typeof Script> {
+function parseScript(instructions: string): z.infer<typeof Script> {
   try {
     return Script.parse(JSON.parse(instructions));
   } catch (error) {
@@ -33,19 +33,19 @@ function scriptOf(instructions: string): z.infer<typeof Script> {
   }
 }
 
-/** A short script can ask for a very long reply: it ends where a reply is cut anyway. */
-function filledIn(reply: string, message: string): string {
+/** A short script can produce a very long reply: it is truncated as any reply is. */
+function fillTemplate(reply: string, message: string): string {
   const [first = "", ...others] = reply.split("{message}");
   let text = first;
   for (const part of others) {
-    if (text.length > mostReplyLength) break;
+    if (text.length > maxReplyLength) break;
     text += message + part;
   }
-  return text.slice(0, mostReplyLength);
+  return text.slice(0, maxReplyLength);
 }
 
-/** Word by word, as a model would, where the script says how slowly. */
-async function say(text: string, wordDelayMs: number, { onText, signal }: ModelRequest): Promise<void> {
+/** Streams word by word where the script has a `word_delay_ms`. */
+async function emitText(text: string, wordDelayMs: number, { onText, signal }: ModelRequest): Promise<void> {
   if (wordDelayMs === 0) return onText(text);
   for (const word of text.split(/(?<=\S)(?=\s)/)) {
     await sleep(wordDelayMs, undefined, { signal });
@@ -53,14 +53,14 @@ async function say(text: string, wordDelayMs: number, { onText, signal }: ModelR
   }
 }
 
-async function play(step: Step, request: ModelRequest): Promise<ModelReply> {
+async function runStep(step: Step, request: ModelRequest): Promise<ModelReply> {
   const { messages, signal } = request;
   if (step.delay_ms > 0) await sleep(step.delay_ms, undefined, { signal });
-  if (step.fail === "for good") throw new PermanentModelError(step.reply || "The script says: fail.");
-  if (step.fail) throw new PassingModelError(step.reply || "The script says: fail, and try again.");
+  if (step.fail === "permanent") throw new PermanentModelError(step.reply || "The script says: fail.");
+  if (step.fail) throw new TransientModelError(step.reply || "The script says: fail, and retry.");
   const message = messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const text = filledIn(step.reply, message);
-  await say(text, step.word_delay_ms, request);
+  const text = fillTemplate(step.reply, message);
+  await emitText(text, step.word_delay_ms, request);
   return {
     text,
     toolCalls: step.tool_calls.map(({ name, arguments: input }, i) => ({
@@ -72,8 +72,8 @@ async function play(step: Step, request: ModelRequest): Promise<ModelReply> {
   };
 }
 
-/** Where the replies come from a server, that server can count the calls from outside. */
-async function ask(url: string, request: ModelRequest): Promise<Step> {
+/** A test server that supplies the steps can count the calls. */
+async function fetchStep(url: string, request: ModelRequest): Promise<Step> {
   const { requestId, step, messages, signal } = request;
   const body = JSON.stringify({ request_id: requestId, step, messages });
   const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body, signal });
@@ -88,9 +88,9 @@ async function ask(url: string, request: ModelRequest): Promise<Step> {
 export const createScriptModel =
   (url: string | undefined): Model =>
   async (request) => {
-    if (url) return play(await ask(url, request), request);
-    const { steps } = scriptOf(request.instructions);
+    if (url) return runStep(await fetchStep(url, request), request);
+    const { steps } = parseScript(request.instructions);
     const step = steps[Math.min(request.step, steps.length) - 1];
     if (!step) throw new PermanentModelError("The script has no step.");
-    return play(step, request);
+    return runStep(step, request);
   };

@@ -1,41 +1,41 @@
-import { PassingModelError } from "./model.ts";
+import { TransientModelError } from "./model.ts";
 
-export interface SilenceWatch {
-  /** For the call itself: aborted by the caller, by silence, and by `stop`. */
+export interface IdleTimeout {
+  /** For the call itself: aborted by the caller, by the timeout, and by `stop`. */
   readonly signal: AbortSignal;
-  /** Rejects when the caller or silence ends the call. Nothing else settles it. */
+  /** Rejects when the caller or the timeout ends the call. Nothing else settles it. */
   readonly ended: Promise<never>;
-  /** The other side gave a sign of life. */
-  readonly heard: () => void;
+  /** Restarts the timer: data was received. */
+  readonly reset: () => void;
   readonly stop: () => void;
 }
 
-/** Ends a call when nothing comes for a while, or when the caller no longer waits. */
-export function watchSilence(subject: string, silenceMs: number, caller: AbortSignal): SilenceWatch {
+/** Ends a call when nothing is received for `idleTimeoutMs`, or when the caller aborts. */
+export function createIdleTimeout(subject: string, idleTimeoutMs: number, caller: AbortSignal): IdleTimeout {
   const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();
-  // Whoever races against it sees the failure; when nobody does any more it is not an unhandled one.
+  // The caller races against this promise; without a race left, a rejection must not count as unhandled.
   promise.catch(() => undefined);
   const end = (reason: unknown) => {
     reject(reason);
     controller.abort(reason);
   };
-  const onSilence = () => end(new PassingModelError(`${subject} said nothing for ${silenceMs / 1000} s.`));
-  const onCaller = () => end(caller.reason);
-  let timer = setTimeout(onSilence, silenceMs);
-  caller.addEventListener("abort", onCaller, { once: true });
-  if (caller.aborted) onCaller();
+  const onIdle = () => end(new TransientModelError(`${subject} sent nothing for ${idleTimeoutMs / 1000} s.`));
+  const onCallerAbort = () => end(caller.reason);
+  let timer = setTimeout(onIdle, idleTimeoutMs);
+  caller.addEventListener("abort", onCallerAbort, { once: true });
+  if (caller.aborted) onCallerAbort();
   return {
     signal: controller.signal,
     ended: promise,
-    heard: () => {
+    reset: () => {
       if (controller.signal.aborted) return;
       clearTimeout(timer);
-      timer = setTimeout(onSilence, silenceMs);
+      timer = setTimeout(onIdle, idleTimeoutMs);
     },
     stop: () => {
       clearTimeout(timer);
-      caller.removeEventListener("abort", onCaller);
+      caller.removeEventListener("abort", onCallerAbort);
       controller.abort();
     },
   };

@@ -1,5 +1,5 @@
 import { roles, type Tier } from "@perch/contract";
-import { insertOutsideEntry } from "../audit/record-request.ts";
+import { insertEntryWithoutCaller } from "../audit/record-request.ts";
 import type { Database } from "../db/database.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { newUuid, toPublicId } from "../platform/ids.ts";
@@ -11,12 +11,12 @@ interface Deps {
   readonly keyDigest: Digest;
 }
 
-/** An organisation and its first admin key. The key is in the answer and nowhere else. */
+/** Creates an organisation and its first admin key. The key itself is only returned, never stored. */
 export async function createOrganisation({ db, keyDigest }: Deps, { name, tier }: { name: string; tier: Tier }) {
   const organisationId = newUuid();
   const { token } = await db.inOrganisation(organisationId, async (trx) => {
     await insertOrganisation(trx, { id: organisationId, name, tier });
-    await insertOutsideEntry(trx, organisationId, {
+    await insertEntryWithoutCaller(trx, organisationId, {
       actor: "operator",
       operation: "create-organisation",
       resourceType: "organisation",

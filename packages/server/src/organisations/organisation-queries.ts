@@ -22,7 +22,7 @@ export async function updateTier(
   return row?.name;
 }
 
-/** Needs no special right: the transaction is scoped to the id that is about to exist. */
+/** Needs no special privilege: the transaction is already scoped to the new id. */
 export const insertOrganisation = async (
   trx: OrganisationTransaction,
   organisation: NewOrganisation,

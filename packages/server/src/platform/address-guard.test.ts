@@ -21,7 +21,7 @@ const forbidden = {
   teredo: ["2001::1"],
   discard: ["100::1"],
   unassigned: ["4000::1", "e000::1"],
-  hostOfGuests: ["168.63.129.16", "::ffff:168.63.129.16"],
+  azurePlatform: ["168.63.129.16", "::ffff:168.63.129.16"],
   unreadable: ["", "localhost", "127.0.0.1:80", "[::1]", "1.2.3.4.5", "256.0.0.1"],
 };
 
@@ -59,7 +59,7 @@ describe("createAddressGuard", () => {
     "::1/129",
     "example.com",
     "10.0.0.0-10.0.0.9",
-  ])("a range that is none stops the start: %j", (range) => {
+  ])("an invalid range is an error at start: %j", (range) => {
     expect(() => createAddressGuard([range])).toThrow("is neither an address nor a CIDR range");
   });
 });

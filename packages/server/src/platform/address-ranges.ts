@@ -4,16 +4,16 @@ import ipaddr from "ipaddr.js";
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Range = readonly [Address, number];
 
-/** ipaddr.js reads the old form ::10.0.0.1 as ::ffff:10.0.0.1, which it is not: written in hex, it cannot. */
+/** ipaddr.js misreads the deprecated form ::10.0.0.1 as ::ffff:10.0.0.1, but not when the last part is in hex. */
 const inHex = (text: string): string =>
   text.replace(/(?<=:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
   });
 
-/** An address as it counts: ::ffff:10.0.0.1 is 10.0.0.1. What cannot be read is undefined. */
+/** A normalised address: ::ffff:10.0.0.1 becomes 10.0.0.1. Undefined if it cannot be parsed. */
 export const parseAddress = (text: string): Address | undefined => {
-  // isIP as well, because ipaddr.js also reads "10" and "010.1" as addresses. A zone says which cable, not who.
+  // isIP as well, because ipaddr.js also accepts "10" and "010.1". The zone names an interface and is not part of the address.
   const [plain = ""] = text.split("%", 1);
   return isIP(plain) === 0 ? undefined : ipaddr.process(inHex(plain));
 };

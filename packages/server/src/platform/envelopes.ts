@@ -13,16 +13,16 @@ export const page = <T>(data: T[], { limit, offset }: Page, total: number): { da
 });
 
 /** Counting stops here: the cost of a page must not grow with what is stored. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
-/** A page whose `counted` was counted no further than one past `mostCounted`. */
+/** A page whose `counted` was counted no further than one past `maxCounted`. */
 export function cappedPage<T>(
   data: T[],
   query: Page,
   counted: number,
 ): { data: T[]; pagination: Pagination & { total_relation: "eq" | "gte" } } {
-  const { pagination } = page(data, query, Math.min(counted, mostCounted));
-  const isCapped = counted > mostCounted;
+  const { pagination } = page(data, query, Math.min(counted, maxCounted));
+  const isCapped = counted > maxCounted;
   const has_more = isCapped ? data.length === query.limit : pagination.has_more;
   return { data, pagination: { ...pagination, has_more, total_relation: isCapped ? "gte" : "eq" } };
 }

@@ -4,7 +4,7 @@ export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
 
   constructor(maxBytes: number, options?: ErrorOptions) {
-    super(`The response is larger than ${maxBytes} bytes, the most that is read.`, options);
+    super(`The response is larger than the limit of ${maxBytes} bytes.`, options);
   }
 }
 
@@ -15,9 +15,9 @@ interface BodyLimits {
   readonly toError: (error: unknown) => unknown;
 }
 
-/** Passes a decoded body on, chunk by chunk as it is read; past the limit it fails, and cancelling it closes the connection. */
+/** Passes a decoded body through, chunk by chunk. It fails past the limit; cancelling it closes the connection. */
 export function limitedBody(source: ReadableStream<Uint8Array>, limits: BodyLimits): ReadableStream<Uint8Array> {
-  // Taken at the first read: undici closes the connection of a forgotten response only while nobody holds its body.
+  // Locked at the first read: undici closes the connection of an unread response only while its body is unlocked.
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let received = 0;
   return new ReadableStream<Uint8Array>(

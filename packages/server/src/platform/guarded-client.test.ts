@@ -1,6 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { answers, closeAll, failure, guarded, hello, loopback, serve } from "../../test/guarded-fixture.ts";
+import {
+  closeAll,
+  createTestClient,
+  loopback,
+  rejectionReason,
+  replyHello,
+  resolveTo,
+  startTestServer,
+} from "../../test/guarded-fixture.ts";
 import { createTrustedClient, RefusedAddressError, ResponseTooLargeError } from "./guarded-client.ts";
 
 afterEach(closeAll);
@@ -34,12 +42,12 @@ describe("addresses", () => {
     "[2001::1]",
     "[ff02::1]",
   ])("a literal that is not public is refused: %s", async (host) => {
-    const { port, visits } = await serve(hello);
+    const { port, connectedAddresses } = await startTestServer(replyHello);
     for (const protocol of ["http", "https"]) {
-      const error = await failure(guarded().fetch(`${protocol}://${host}:${port}/`));
+      const error = await rejectionReason(createTestClient().fetch(`${protocol}://${host}:${port}/`));
       expect(error).toBeInstanceOf(RefusedAddressError);
     }
-    expect(visits).toEqual([]);
+    expect(connectedAddresses).toEqual([]);
   });
 
   test.each([
@@ -65,104 +73,108 @@ describe("addresses", () => {
     "2001::1",
     "ff02::1",
   ])("a name that resolves to %s is refused", async (address) => {
-    const { port, visits } = await serve(hello);
+    const { port, connectedAddresses } = await startTestServer(replyHello);
     for (const protocol of ["http", "https"]) {
-      const error = await failure(guarded({ resolve: answers(address) }).fetch(`${protocol}://name.test:${port}/`));
+      const error = await rejectionReason(
+        createTestClient({ resolve: resolveTo(address) }).fetch(`${protocol}://name.test:${port}/`),
+      );
       expect(error).toBeInstanceOf(RefusedAddressError);
     }
-    expect(visits).toEqual([]);
+    expect(connectedAddresses).toEqual([]);
   });
 
   test("localhost is refused with the resolver of the system", async () => {
-    const { port, visits } = await serve(hello);
-    expect(await failure(guarded().fetch(`http://localhost:${port}/`))).toBeInstanceOf(RefusedAddressError);
-    expect(visits).toEqual([]);
+    const { port, connectedAddresses } = await startTestServer(replyHello);
+    expect(await rejectionReason(createTestClient().fetch(`http://localhost:${port}/`))).toBeInstanceOf(
+      RefusedAddressError,
+    );
+    expect(connectedAddresses).toEqual([]);
   });
 
   test.each([[["127.0.0.1", "10.0.0.1"]], [["10.0.0.1", "127.0.0.1"]], [["127.0.0.1", "::1"]]])(
     "a name is refused if any of its addresses is: %j",
     async (addresses) => {
-      const { port, visits } = await serve(hello);
-      const { fetch } = guarded({ allowedRanges: loopback, resolve: answers(...addresses) });
-      expect(await failure(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
-      expect(visits).toEqual([]);
+      const { port, connectedAddresses } = await startTestServer(replyHello);
+      const { fetch } = createTestClient({ allowedRanges: loopback, resolve: resolveTo(...addresses) });
+      expect(await rejectionReason(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
+      expect(connectedAddresses).toEqual([]);
     },
   );
 
-  test("a name that changes its answer never reaches the private address", async () => {
+  test("a name that resolves to another address later never reaches the private one", async () => {
     // 127.0.0.1 plays the public address, the rest of 127.0.0.0/8 the private network.
-    const { port, visits } = await serve(
+    const { port, connectedAddresses } = await startTestServer(
       (_, reply) => void reply.setHeader("connection", "close").end("hello"),
       "0.0.0.0",
     );
-    const asked: string[] = [];
-    const { fetch } = guarded({
+    const resolvedNames: string[] = [];
+    const { fetch } = createTestClient({
       allowedRanges: loopback,
       resolve: async (name) => {
-        asked.push(name);
-        return [{ address: asked.length === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
+        resolvedNames.push(name);
+        return [{ address: resolvedNames.length === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
       },
     });
     expect(await (await fetch(`http://name.test:${port}/`)).text()).toBe("hello");
-    expect(asked).toEqual(["name.test"]);
-    expect(await failure(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
-    expect(visits).toEqual(["127.0.0.1"]);
+    expect(resolvedNames).toEqual(["name.test"]);
+    expect(await rejectionReason(fetch(`http://name.test:${port}/`))).toBeInstanceOf(RefusedAddressError);
+    expect(connectedAddresses).toEqual(["127.0.0.1"]);
   });
 
   test("a Host header does not move a request past the check", async () => {
-    const { port, visits, url } = await serve(hello);
+    const { port, connectedAddresses, url } = await startTestServer(replyHello);
     const headers = { host: "public.test" };
-    const { fetch } = guarded({ resolve: answers("127.0.0.1") });
-    expect(await failure(fetch(url, { headers }))).toBeInstanceOf(RefusedAddressError);
-    expect(await failure(fetch(`http://name.test:${port}/`, { headers }))).toBeInstanceOf(RefusedAddressError);
-    expect(visits).toEqual([]);
+    const { fetch } = createTestClient({ resolve: resolveTo("127.0.0.1") });
+    expect(await rejectionReason(fetch(url, { headers }))).toBeInstanceOf(RefusedAddressError);
+    expect(await rejectionReason(fetch(`http://name.test:${port}/`, { headers }))).toBeInstanceOf(RefusedAddressError);
+    expect(connectedAddresses).toEqual([]);
   });
 
   test("what the operator allows is reached, by address and by name", async () => {
-    const { port, url } = await serve(hello);
-    const { fetch } = guarded({ allowedRanges: ["127.0.0.0/8"], resolve: answers("127.0.0.1") });
+    const { port, url } = await startTestServer(replyHello);
+    const { fetch } = createTestClient({ allowedRanges: ["127.0.0.0/8"], resolve: resolveTo("127.0.0.1") });
     expect(await (await fetch(url)).text()).toBe("hello");
     expect(await (await fetch(`http://name.test:${port}/`)).text()).toBe("hello");
   });
 
   test("the message names the host and the setting, and not what the host resolves to", async () => {
-    const { fetch } = guarded({ resolve: answers("10.11.12.13") });
-    expect(await failure(fetch("http://name.test/path?secret=1"))).toMatchObject({
+    const { fetch } = createTestClient({ resolve: resolveTo("10.11.12.13") });
+    expect(await rejectionReason(fetch("http://name.test/path?secret=1"))).toMatchObject({
       message:
         "name.test is, or resolves to, a private or reserved address, which this server does not call. " +
-        "An operator can allow it with PERCH_OUTBOUND_PRIVATE_RANGES.",
+        "An operator can allow it with PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES.",
     });
   });
 
   test("other failures stay as they are", async () => {
     const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND name.test"), { code: "ENOTFOUND" });
-    const nowhere = guarded({ resolve: () => Promise.reject(unknown) });
-    expect(await failure(nowhere.fetch("http://name.test/"))).toMatchObject({
+    const unresolvable = createTestClient({ resolve: () => Promise.reject(unknown) });
+    expect(await rejectionReason(unresolvable.fetch("http://name.test/"))).toMatchObject({
       message: "fetch failed",
       cause: unknown,
     });
-    expect(await failure(guarded({ resolve: answers() }).fetch("http://name.test/"))).toMatchObject({
+    expect(await rejectionReason(createTestClient({ resolve: resolveTo() }).fetch("http://name.test/"))).toMatchObject({
       cause: { message: "name.test has no address" },
     });
-    const { server, url } = await serve(hello);
+    const { server, url } = await startTestServer(replyHello);
     server.close();
-    const refused = await failure(guarded({ allowedRanges: loopback }).fetch(url));
+    const refused = await rejectionReason(createTestClient({ allowedRanges: loopback }).fetch(url));
     expect(refused).toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } });
   });
 
   test.each(["file:///etc/passwd", "ftp://name.test/", "data:text/plain,hello", "ws://name.test/"])(
     "only http and https are spoken: %s is refused",
     async (url) => {
-      expect(await failure(guarded().fetch(url))).toBeInstanceOf(RefusedAddressError);
+      expect(await rejectionReason(createTestClient().fetch(url))).toBeInstanceOf(RefusedAddressError);
     },
   );
 
   test.each(["http://user:secret@name.test/", "http://user@name.test/", "http://:secret@name.test/"])(
     "credentials in an address are refused, and not repeated: %s",
     async (url) => {
-      const { fetch } = guarded();
+      const { fetch } = createTestClient();
       for (const call of [fetch(url), fetch(url, { method: "POST", body: new FormData() })]) {
-        const error = await failure(call);
+        const error = await rejectionReason(call);
         expect(error).toBeInstanceOf(RefusedAddressError);
         expect(String(error)).toContain("name.test");
         expect(String(error)).not.toMatch(/secret|user@/);
@@ -172,17 +184,19 @@ describe("addresses", () => {
 });
 
 describe("redirects", () => {
-  const redirected = async () => {
-    const inside = await serve(hello);
-    const outside = await serve((_, reply) => void reply.writeHead(307, { location: inside.url }).end("elsewhere"));
+  const startRedirectingServer = async () => {
+    const inside = await startTestServer(replyHello);
+    const outside = await startTestServer(
+      (_, reply) => void reply.writeHead(307, { location: inside.url }).end("elsewhere"),
+    );
     return { inside, outside };
   };
 
   test.each([undefined, "follow", "manual"] as const)(
     "are handed to the caller, not followed, with redirect: %s",
     async (redirect) => {
-      const { inside, outside } = await redirected();
-      for (const client of [guarded({ allowedRanges: loopback }), createTrustedClient()]) {
+      const { inside, outside } = await startRedirectingServer();
+      for (const client of [createTestClient({ allowedRanges: loopback }), createTrustedClient()]) {
         const response = await client.fetch(outside.url, redirect && { redirect });
         expect([response.status, response.headers.get("location"), await response.text()]).toEqual([
           307,
@@ -191,29 +205,29 @@ describe("redirects", () => {
         ]);
         await client.close();
       }
-      expect(inside.visits).toEqual([]);
+      expect(inside.connectedAddresses).toEqual([]);
     },
   );
 
   test('throw where the caller says redirect: "error"', async () => {
-    const { inside, outside } = await redirected();
-    const { fetch } = guarded({ allowedRanges: loopback });
+    const { inside, outside } = await startRedirectingServer();
+    const { fetch } = createTestClient({ allowedRanges: loopback });
     for (const call of [
       fetch(outside.url, { redirect: "error" }),
       fetch(new Request(outside.url, { redirect: "error" })),
     ]) {
-      expect(await failure(call)).toBeInstanceOf(TypeError);
+      expect(await rejectionReason(call)).toBeInstanceOf(TypeError);
     }
-    expect(inside.visits).toEqual([]);
+    expect(inside.connectedAddresses).toEqual([]);
   });
 });
 
 describe("size", () => {
   const maxResponseBytes = 100_000;
-  const limited = () => guarded({ allowedRanges: loopback, maxResponseBytes });
+  const limited = () => createTestClient({ allowedRanges: loopback, maxResponseBytes });
 
   test("a body of exactly the limit arrives whole, also one that compression makes longer", async () => {
-    const { url } = await serve(({ url }, reply) => {
+    const { url } = await startTestServer(({ url }, reply) => {
       const body = Buffer.alloc(maxResponseBytes, "x");
       if (url === "/") reply.end(body);
       else reply.setHeader("content-encoding", "gzip").end(gzipSync(body, { level: 0 }));
@@ -224,7 +238,7 @@ describe("size", () => {
 
   test("a body past the limit fails there, and its connection is closed", async () => {
     const closed = Promise.withResolvers<void>();
-    const { url } = await serve((_, reply) => {
+    const { url } = await startTestServer((_, reply) => {
       reply.on("close", () => closed.resolve());
       // One byte too many, and no end: only the client can close this.
       reply.write(Buffer.alloc(maxResponseBytes));
@@ -235,7 +249,7 @@ describe("size", () => {
     const reading = (async () => {
       for await (const chunk of response.body ?? []) received += chunk.byteLength;
     })();
-    expect(await failure(reading)).toBeInstanceOf(ResponseTooLargeError);
+    expect(await rejectionReason(reading)).toBeInstanceOf(ResponseTooLargeError);
     expect(received).toBeGreaterThan(0);
     expect(received).toBeLessThanOrEqual(maxResponseBytes);
     await closed.promise;
@@ -244,21 +258,21 @@ describe("size", () => {
   test("the limit counts what a compressed body becomes", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(maxResponseBytes);
-    const { url } = await serve((_, reply) => void reply.setHeader("content-encoding", "gzip").end(bomb));
+    const { url } = await startTestServer((_, reply) => void reply.setHeader("content-encoding", "gzip").end(bomb));
     for (const read of ["text", "json", "arrayBuffer", "bytes"] as const) {
       const response = await limited().fetch(url);
-      expect(await failure(response[read]())).toBeInstanceOf(ResponseTooLargeError);
+      expect(await rejectionReason(response[read]())).toBeInstanceOf(ResponseTooLargeError);
     }
   });
 
   test("a compressed body that becomes nothing has an end too", async () => {
     const nothing = Buffer.concat(Array(2000).fill(gzipSync("")));
-    const { url } = await serve((_, reply) => {
+    const { url } = await startTestServer((_, reply) => {
       reply.setHeader("content-encoding", "gzip");
       const more = setInterval(() => reply.write(nothing), 1);
       reply.on("close", () => clearInterval(more));
     });
     const response = await limited().fetch(url);
-    expect(await failure(response.text())).toBeInstanceOf(ResponseTooLargeError);
+    expect(await rejectionReason(response.text())).toBeInstanceOf(ResponseTooLargeError);
   });
 });

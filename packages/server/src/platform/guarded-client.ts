@@ -14,35 +14,35 @@ import { type Deadline, startDeadline } from "./guarded-deadline.ts";
 export { RefusedAddressError, ResponseTooLargeError };
 
 /**
- * The one way out to addresses that a tenant gave. It follows no redirect (a 3xx comes back as it is, or throws where
- * the caller says `redirect: "error"`), uses no proxy of the environment, and limits the size and time of every answer.
+ * The only HTTP client for addresses given by tenants. It follows no redirects (a 3xx is returned as it is, or throws with
+ * `redirect: "error"`), ignores the proxy settings of the environment, and limits the size and duration of every response.
  */
 export interface GuardedClient {
   /** Like the standard fetch. */
   readonly fetch: typeof globalThis.fetch;
-  /** Ends every connection, also those in use. */
+  /** Closes every connection, including those in use. */
   readonly close: () => Promise<void>;
 }
 
 export interface ExchangeLimits {
-  /** Most bytes of a body, after decompression. */
+  /** Limit of a body, after decompression. */
   readonly maxResponseBytes?: number;
-  /** Most time for the whole exchange, with its body. */
+  /** Limit of the whole exchange, including the body. */
   readonly timeoutMs?: number;
 }
 
 export interface GuardOptions extends ExchangeLimits {
-  /** Addresses and CIDR ranges that may be reached though they are private. */
+  /** Private addresses and CIDR ranges that may be reached. */
   readonly allowedRanges: readonly string[];
   readonly resolve?: Resolve;
 }
 
-/** For addresses that a tenant gave: reaches public addresses, and the private ones that the operator allows. */
+/** For addresses given by tenants: reaches public addresses, and the private ones that the operator allows. */
 export function createGuardedClient({ allowedRanges, resolve, ...limits }: GuardOptions): GuardedClient {
   return createClient(limits, guardedConnector(createAddressGuard(allowedRanges), resolve));
 }
 
-/** For addresses that the operator gave: the same client, without the check of the address. */
+/** For addresses given by the operator: the same client without the address check. */
 export function createTrustedClient(limits: ExchangeLimits = {}): GuardedClient {
   return createClient(limits);
 }
@@ -51,14 +51,14 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
   const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000 } = limits;
   const agent = new Agent({
     allowH2: false,
-    // Of one worker to one host. All organisations share them: past this they wait for each other.
+    // Per process and origin, shared by all organisations. Requests beyond this are queued.
     connections: 2048,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     // The deadline covers both; undici's own five minutes would cut off a slow model.
     headersTimeout: 0,
     bodyTimeout: 0,
-    // Bytes on the wire: a compressed body may decode to nothing for ever. Double, so that it never acts on an honest one.
+    // Bytes on the wire, against a compressed body that decodes to nothing. Doubled, so that it never cuts off a legitimate one.
     maxResponseSize: maxResponseBytes * 2,
     ...(connect && { connect }),
   });
@@ -105,7 +105,7 @@ type FetchArguments = Parameters<typeof globalThis.fetch>;
 async function toOutbound(input: FetchArguments[0], init: FetchArguments[1]): Promise<{ url: URL; init: RequestInit }> {
   const url = checkedUrl(input instanceof Request ? input.url : input);
   if (!(input instanceof Request || init?.body instanceof FormData)) {
-    // What is left is the same in both; only the types name different classes.
+    // The remaining options are the same in undici and the standard; only the types differ.
     return { url, init: { ...init } as unknown as RequestInit };
   }
   // undici takes its own Request and FormData only, and would send the global ones as "[object …]".

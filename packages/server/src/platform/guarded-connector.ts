@@ -3,20 +3,20 @@ import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import { type AddressGuard, RefusedAddressError } from "./address-guard.ts";
 
-/** Every address of a name. */
+/** Resolves a name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const systemResolve: Resolve = (hostname) => dns.lookup(hostname, { all: true });
 
 /**
- * Opens connections to addresses that the guard lets through, and to no other. The name is resolved once: what was
- * checked is what the socket gets, so an answer that changes in between changes nothing.
+ * Connects only to addresses that the guard allows. The name is resolved once, and the socket gets the checked address,
+ * which defeats DNS rebinding.
  */
 export function guardedConnector(guard: AddressGuard, resolve: Resolve = systemResolve): buildConnector.connector {
   // HTTP/1.1 only: ending an exchange then ends its connection, and one connection carries one exchange.
   const connect = buildConnector({ allowH2: false, lookup: guardedLookup(guard, resolve) });
   return (options, callback) => {
-    // node:net asks no lookup for a literal, and undici puts in its own where a Host header differs from one.
+    // node:net skips the lookup for IP literals, and undici uses its own if the Host header differs from one.
     if (isIP(options.hostname) !== 0 && !guard(options.hostname)) {
       callback(RefusedAddressError.private(options.hostname), null);
     } else {
@@ -40,7 +40,7 @@ function guardedLookup(guard: AddressGuard, resolve: Resolve): LookupFunction {
 
 async function resolveChecked(hostname: string, { family }: LookupOptions, guard: AddressGuard, resolve: Resolve) {
   const all = await resolve(hostname);
-  // One private address among public ones is refused as well: whoever set it up hopes for the race.
+  // One private address among public ones is refused as well: an attacker may hope that it is the one chosen.
   if (!all.every(({ address }) => guard(address))) throw RefusedAddressError.private(hostname);
   const [first, ...others] = all.filter((found) => (family === 4 || family === 6 ? found.family === family : true));
   if (!first) throw new Error(`${hostname} has no address`);

@@ -1,11 +1,11 @@
 export interface Deadline {
   readonly signal: AbortSignal;
   readonly abort: (reason: unknown) => void;
-  /** The exchange is over: lets go of the timer and of the caller's signal. */
+  /** Releases the timer and the listener on the caller's signal. */
   readonly end: () => void;
 }
 
-/** One signal for the time limit and the caller's own. By hand, because AbortSignal.timeout would keep a timer per request to its end. */
+/** Combines the time limit with the caller's signal. AbortSignal.timeout would keep its timer after the exchange has ended. */
 export function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined): Deadline {
   const controller = new AbortController();
   const onCallerAbort = () => controller.abort(caller?.reason);

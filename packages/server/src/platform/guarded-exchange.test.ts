@@ -3,65 +3,72 @@ import { text as readText } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
-import { closeAll, failure, guarded, hello, loopback, serve } from "../../test/guarded-fixture.ts";
+import {
+  closeAll,
+  createTestClient,
+  loopback,
+  rejectionReason,
+  replyHello,
+  startTestServer,
+} from "../../test/guarded-fixture.ts";
 import { createTrustedClient } from "./guarded-client.ts";
 
 afterEach(closeAll);
 
-/** A server that sends headers and one chunk, and then nothing; `gone` says that the client left. */
-async function stuck() {
-  const gone = Promise.withResolvers<void>();
-  const server = await serve((request, reply) => {
-    reply.on("close", () => gone.resolve());
+/** A server that sends headers and one chunk, and then nothing; `clientClosed` resolves when the client disconnects. */
+async function startStuckServer() {
+  const clientClosed = Promise.withResolvers<void>();
+  const server = await startTestServer((request, reply) => {
+    reply.on("close", () => clientClosed.resolve());
     if (request.url === "/") reply.write("one");
   });
-  return { ...server, gone: gone.promise };
+  return { ...server, clientClosed: clientClosed.promise };
 }
 
 describe("time", () => {
   test("a body that does not end fails at the limit, and its connection is closed", async () => {
-    const { url, gone } = await stuck();
-    const response = await guarded({ allowedRanges: loopback, timeoutMs: 150 }).fetch(url);
-    expect(await failure(response.text())).toMatchObject({ name: "TimeoutError" });
-    await gone;
+    const { url, clientClosed } = await startStuckServer();
+    const response = await createTestClient({ allowedRanges: loopback, timeoutMs: 150 }).fetch(url);
+    expect(await rejectionReason(response.text())).toMatchObject({ name: "TimeoutError" });
+    await clientClosed;
   });
 
   test("an answer that does not begin fails at the limit", async () => {
-    const { url, gone } = await stuck();
-    const { fetch } = guarded({ allowedRanges: loopback, timeoutMs: 150 });
-    expect(await failure(fetch(`${url}never`))).toMatchObject({ name: "TimeoutError" });
-    await gone;
+    const { url, clientClosed } = await startStuckServer();
+    const { fetch } = createTestClient({ allowedRanges: loopback, timeoutMs: 150 });
+    expect(await rejectionReason(fetch(`${url}never`))).toMatchObject({ name: "TimeoutError" });
+    await clientClosed;
   });
 
   test("a name that does not resolve fails at the limit", async () => {
-    const { fetch } = guarded({ resolve: () => new Promise(() => undefined), timeoutMs: 150 });
-    expect(await failure(fetch("http://name.test/"))).toMatchObject({ name: "TimeoutError" });
+    const { fetch } = createTestClient({ resolve: () => new Promise(() => undefined), timeoutMs: 150 });
+    expect(await rejectionReason(fetch("http://name.test/"))).toMatchObject({ name: "TimeoutError" });
   });
 
   test("the caller's own signal ends the exchange, before it, before the answer and within the body", async () => {
-    const { url, gone } = await stuck();
-    const { fetch } = guarded({ allowedRanges: loopback });
+    const { url, clientClosed } = await startStuckServer();
+    const { fetch } = createTestClient({ allowedRanges: loopback });
     const reason = new Error("enough");
-    expect(await failure(fetch(url, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await rejectionReason(fetch(url, { signal: AbortSignal.abort(reason) }))).toBe(reason);
 
     const early = new AbortController();
     const call = fetch(`${url}never`, { signal: early.signal });
     setTimeout(() => early.abort(reason), 30);
-    expect(await failure(call)).toBe(reason);
-    await gone;
+    expect(await rejectionReason(call)).toBe(reason);
+    await clientClosed;
 
     const late = new AbortController();
     const response = await fetch(url, { signal: late.signal });
     setTimeout(() => late.abort(reason), 30);
-    expect(await failure(response.text())).toBe(reason);
+    expect(await rejectionReason(response.text())).toBe(reason);
   });
 
   test("an exchange that is over leaves neither a timer nor a listener on the caller's signal", async () => {
-    const { url } = await serve((request, reply) => {
+    const { url } = await startTestServer((request, reply) => {
       if (request.url === "/none") reply.statusCode = 204;
       reply.end("hello");
     });
-    const { fetch } = guarded({ allowedRanges: loopback });
+    const { fetch } = createTestClient({ allowedRanges: loopback });
     const signal = new AbortController().signal;
     let listeners = 0;
     const { addEventListener, removeEventListener } = signal;
@@ -83,7 +90,7 @@ describe("time", () => {
       await (await fetch(url, { signal })).text();
       await (await fetch(url, { signal })).body?.cancel();
       await fetch(`${url}none`, { signal });
-      await failure(fetch("http://10.0.0.1/", { signal }));
+      await rejectionReason(fetch("http://10.0.0.1/", { signal }));
     } finally {
       globalThis.clearTimeout = clearTimeout;
     }
@@ -95,7 +102,7 @@ describe("time", () => {
 describe("answers", () => {
   test("events arrive one by one, as they are sent", async () => {
     const next: (() => void)[] = [];
-    const { url } = await serve((_, reply) => {
+    const { url } = await startTestServer((_, reply) => {
       reply.setHeader("content-type", "text/event-stream");
       reply.flushHeaders();
       next.push(
@@ -104,7 +111,7 @@ describe("answers", () => {
         () => reply.end(),
       );
     });
-    const response = await guarded({ allowedRanges: loopback }).fetch(url);
+    const response = await createTestClient({ allowedRanges: loopback }).fetch(url);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (const expected of ["data: 1\n\n", "data: 2\n\n"]) {
       const reading = reader?.read();
@@ -116,7 +123,7 @@ describe("answers", () => {
   });
 
   test("are standard responses", async () => {
-    const { url } = await serve((_, reply) => {
+    const { url } = await startTestServer((_, reply) => {
       reply.writeHead(
         418,
         "Teapot",
@@ -128,7 +135,7 @@ describe("answers", () => {
       );
       reply.end('{"a":1}');
     });
-    const response = await guarded({ allowedRanges: loopback }).fetch(new URL(url));
+    const response = await createTestClient({ allowedRanges: loopback }).fetch(new URL(url));
     expect(response).toBeInstanceOf(Response);
     expect([response.status, response.statusText, response.ok, response.url]).toEqual([418, "Teapot", false, url]);
     expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
@@ -137,26 +144,26 @@ describe("answers", () => {
   });
 
   test("without a body have none", async () => {
-    const { url } = await serve((_, reply) => void reply.writeHead(204).end());
-    const { fetch } = guarded({ allowedRanges: loopback });
+    const { url } = await startTestServer((_, reply) => void reply.writeHead(204).end());
+    const { fetch } = createTestClient({ allowedRanges: loopback });
     expect((await fetch(url)).body).toBeNull();
     expect((await fetch(url, { method: "HEAD" })).body).toBeNull();
   });
 
   test("with a status that no response can have are an error, and their connection is closed", async () => {
     const closed = Promise.withResolvers<void>();
-    const { url } = await serve((_, reply) => {
+    const { url } = await startTestServer((_, reply) => {
       reply.on("close", () => closed.resolve());
       reply.writeHead(999).write("hello");
     });
-    expect(await failure(guarded({ allowedRanges: loopback }).fetch(url))).toBeInstanceOf(RangeError);
+    expect(await rejectionReason(createTestClient({ allowedRanges: loopback }).fetch(url))).toBeInstanceOf(RangeError);
     await closed.promise;
   });
 });
 
 describe("requests", () => {
   const echo = () =>
-    serve((request, reply) => {
+    startTestServer((request, reply) => {
       const { method, headers } = request;
       const { "content-type": type, "content-length": length, "x-mark": mark } = headers;
       void readText(request).then((body) => reply.end(JSON.stringify({ method, type, length, mark, body })));
@@ -164,7 +171,7 @@ describe("requests", () => {
 
   test("carry method, headers and body as given, also as a global Request, Headers or FormData", async () => {
     const { url } = await echo();
-    const { fetch } = guarded({ allowedRanges: loopback });
+    const { fetch } = createTestClient({ allowedRanges: loopback });
     const method = "POST";
     const sent = async (...call: Parameters<typeof fetch>) => (await fetch(...call)).json();
     const expected = { method, type: "text/plain", length: "5", mark: "m", body: "hello" };
@@ -184,13 +191,13 @@ describe("requests", () => {
 
 describe("connections", () => {
   test("a global dispatcher or one the caller gives is not used", async () => {
-    const { url } = await serve(hello);
+    const { url } = await startTestServer(replyHello);
     const before = getGlobalDispatcher();
     const broken = new Agent({ connect: () => expect.fail("used") });
     setGlobalDispatcher(broken);
     try {
       const init = { dispatcher: broken } as object;
-      for (const client of [guarded({ allowedRanges: loopback }), createTrustedClient()]) {
+      for (const client of [createTestClient({ allowedRanges: loopback }), createTrustedClient()]) {
         expect(await (await client.fetch(url, init)).text()).toBe("hello");
         await client.close();
       }
@@ -200,8 +207,8 @@ describe("connections", () => {
   });
 
   test("a proxy of the environment is not used, and an idle connection does not hold the process", async () => {
-    const target = await serve(hello);
-    const proxy = await serve(hello);
+    const target = await startTestServer(replyHello);
+    const proxy = await startTestServer(replyHello);
     proxy.server.on("connect", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
     const script = `
       const { createGuardedClient, createTrustedClient } = await import(process.env.MODULE);
@@ -222,47 +229,47 @@ describe("connections", () => {
     });
     // The standard fetch goes to the proxy, or this would prove nothing.
     expect((await readText(child.stdout)).trim().split("\n")).toEqual(["proxy", "hello", "hello", "ends at once"]);
-    expect(proxy.visits).toHaveLength(1);
+    expect(proxy.connectedAddresses).toHaveLength(1);
   });
 
   test("are used again for the same origin, and closed with the client", async () => {
-    const { url, visits, server } = await serve(hello);
-    const client = guarded({ allowedRanges: loopback });
+    const { url, connectedAddresses, server } = await startTestServer(replyHello);
+    const client = createTestClient({ allowedRanges: loopback });
     for (const _ of [1, 2, 3]) {
       await (await client.fetch(url)).text();
       // A connection is free again a moment after its body has ended.
       await sleep(10);
     }
-    expect(visits).toHaveLength(1);
+    expect(connectedAddresses).toHaveLength(1);
     await client.close();
     await expect.poll(() => new Promise((done) => server.getConnections((_, count) => done(count)))).toBe(0);
-    await failure(client.fetch(url));
-    expect(visits).toHaveLength(1);
+    await rejectionReason(client.fetch(url));
+    expect(connectedAddresses).toHaveLength(1);
   });
 
   test("in use end when the client is closed", async () => {
-    const { url, gone } = await stuck();
-    const client = guarded({ allowedRanges: loopback });
+    const { url, clientClosed } = await startStuckServer();
+    const client = createTestClient({ allowedRanges: loopback });
     const response = await client.fetch(url);
     await client.close();
-    await failure(response.text());
-    await gone;
+    await rejectionReason(response.text());
+    await clientClosed;
   });
 });
 
 describe("createTrustedClient", () => {
   test("reaches private addresses, by address and by name, within the same limits", async () => {
-    const { url, port } = await serve(hello);
+    const { url, port } = await startTestServer(replyHello);
     const client = createTrustedClient({ maxResponseBytes: 5 });
     expect(await (await client.fetch(url)).text()).toBe("hello");
     expect(await (await client.fetch(`http://localhost:${port}/`)).text()).toBe("hello");
     await client.close();
     const small = createTrustedClient({ maxResponseBytes: 4 });
-    expect(await failure((await small.fetch(url)).text())).toMatchObject({ name: "ResponseTooLargeError" });
+    expect(await rejectionReason((await small.fetch(url)).text())).toMatchObject({ name: "ResponseTooLargeError" });
     await small.close();
-    const { url: slow } = await stuck();
+    const { url: slow } = await startStuckServer();
     const quick = createTrustedClient({ timeoutMs: 100 });
-    expect(await failure((await quick.fetch(slow)).text())).toMatchObject({ name: "TimeoutError" });
+    expect(await rejectionReason((await quick.fetch(slow)).text())).toMatchObject({ name: "TimeoutError" });
     await quick.close();
   });
 });

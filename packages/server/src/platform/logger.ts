@@ -4,7 +4,7 @@ export type Logger = PinoLogger;
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** JSON lines on standard error: standard output belongs to what a command was asked to print. */
+/** JSON lines on standard error: standard output is for the output of commands. */
 export const createLogger = (level: LogLevel): Logger =>
   pino(
     {

@@ -9,7 +9,7 @@ interface Line {
   readonly err?: { readonly message: string };
 }
 
-function recording() {
+function createRecordingLogger() {
   const lines: Line[] = [];
   const logger = pino({ level: "debug" }, { write: (text: string) => void lines.push(JSON.parse(text)) });
   return { lines, logger, failures: () => lines.filter(({ level }) => level >= 50) };
@@ -19,7 +19,7 @@ const step = (name: string, run: ShutdownStep["run"], limitSeconds = 5): Shutdow
 
 describe("shutDown", () => {
   test("runs the steps in order, each after the one before is done", async () => {
-    const { logger, failures } = recording();
+    const { logger, failures } = createRecordingLogger();
     const seen: string[] = [];
     const slow = (name: string, ms: number) =>
       step(name, async () => {
@@ -33,11 +33,11 @@ describe("shutDown", () => {
   });
 
   test("nothing to do is a clean end", async () => {
-    expect(await shutDown([], recording().logger)).toBe(true);
+    expect(await shutDown([], createRecordingLogger().logger)).toBe(true);
   });
 
   test("goes on past a step that fails, one that throws at once and one that hangs, and reports each", async () => {
-    const { logger, lines, failures } = recording();
+    const { logger, lines, failures } = createRecordingLogger();
     const reached: string[] = [];
     const broken = new Error("the pool is broken");
     const steps = [
@@ -59,14 +59,14 @@ describe("shutDown", () => {
   });
 
   test("a step that fails after its limit is not an unhandled rejection", async () => {
-    const { logger, failures } = recording();
+    const { logger, failures } = createRecordingLogger();
     const unhandled: unknown[] = [];
-    const note = (reason: unknown) => void unhandled.push(reason);
-    process.on("unhandledRejection", note);
+    const onUnhandled = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", onUnhandled);
     const late = step("late", () => sleep(40).then(() => Promise.reject(new Error("too late"))), 0.01);
     expect(await shutDown([late], logger)).toBe(false);
     await sleep(60);
-    process.off("unhandledRejection", note);
+    process.off("unhandledRejection", onUnhandled);
     expect(failures().map(({ err }) => err?.message)).toEqual(["not done after 0.01 s"]);
     expect(unhandled).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe("shutDown", () => {
   test("a quick step leaves no timer behind that would hold the process", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
-    await shutDown([step("quick", async () => undefined, 3600)], recording().logger);
+    await shutDown([step("quick", async () => undefined, 3600)], createRecordingLogger().logger);
     expect(timers()).toBe(before);
   });
 });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurns } from "./turns.ts";
+import { createKeyedMutex } from "./turns.ts";
 
-test("work of one key takes turns in order of arrival, also after a failure; other keys do not wait", async () => {
-  const take = createTurns(10);
+test("work of one key runs one at a time in order of arrival, also after a failure; other keys do not wait", async () => {
+  const runExclusive = createKeyedMutex(10);
   const done: string[] = [];
   const slow = (name: string, ms: number) => async () => {
     await sleep(ms);
@@ -12,19 +12,19 @@ test("work of one key takes turns in order of arrival, also after a failure; oth
     return name;
   };
   const all = await Promise.allSettled([
-    take("k", slow("a", 30)),
-    take("k", slow("b", 5)),
-    take("k", slow("c", 1)),
-    take("other", slow("x", 1)),
+    runExclusive("k", slow("a", 30)),
+    runExclusive("k", slow("b", 5)),
+    runExclusive("k", slow("c", 1)),
+    runExclusive("other", slow("x", 1)),
   ]);
   expect(done).toEqual(["x", "a", "b", "c"]);
   expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
 });
 
 test("past the limit of one key the next is refused at once, and later ones are not", async () => {
-  const take = createTurns(2);
-  const waiting = [1, 2].map((n) => take("k", () => sleep(20, n)));
-  await expect(take("k", async () => 3)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 1 });
+  const runExclusive = createKeyedMutex(2);
+  const waiting = [1, 2].map((n) => runExclusive("k", () => sleep(20, n)));
+  await expect(runExclusive("k", async () => 3)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 1 });
   expect(await Promise.all(waiting)).toEqual([1, 2]);
-  expect(await take("k", async () => 4)).toBe(4);
+  expect(await runExclusive("k", async () => 4)).toBe(4);
 });

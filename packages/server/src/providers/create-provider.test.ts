@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { providerSecret, withProvider } from "../../test/providing.ts";
+import { createModelProvider, providerSecret } from "../../test/providing.ts";
 
 const perch = usePerch();
 const create = "POST /v1/providers";
@@ -17,7 +17,7 @@ const body = {
 describe(create, () => {
   test("201 with the provider, and never its key", async () => {
     verifies("models.providers", "models.secret-never-shown");
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const answer = ok(await call(create, { body }));
     expect(answer.data).toMatchObject({
       name: "acme",
@@ -32,8 +32,8 @@ describe(create, () => {
   });
 
   test("the key is sealed, differently each time, and bound to its row", async () => {
-    const organisations = [await perch().newOrganisation(), await perch().newOrganisation()];
-    for (const organisation of organisations) await withProvider(organisation, body.base_url);
+    const organisations = [await perch().createOrganisation(), await perch().createOrganisation()];
+    for (const organisation of organisations) await createModelProvider(organisation, body.base_url);
     const sealed = await withClient(perch().database.adminUrl, async (admin) => {
       const { rows } = await admin.query<{ sealed: Buffer }>("select sealed_api_key as sealed from model_providers");
       return rows.map((row) => row.sealed);
@@ -44,7 +44,7 @@ describe(create, () => {
   });
 
   test("the well-known providers need no address, and a model server of one's own needs no key", async () => {
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     const openai = ok(await call(create, { body: { name: "openai", type: "openai", api_key: "sk-1" } })).data;
     expect(openai).toMatchObject({ base_url: null, api_key_set: true });
     const own = ok(
@@ -62,35 +62,35 @@ describe(create, () => {
     ["type", { ...body, type: "acme" }],
     ["models.0", { ...body, models: ["a b"] }],
   ])("400 names %s", async (field, wrong) => {
-    const { call } = await perch().newOrganisation();
-    const { details } = refusal(await call(create, { body: wrong as typeof body }), "invalid_request");
+    const { call } = await perch().createOrganisation();
+    const { details } = expectError(await call(create, { body: wrong as typeof body }), "invalid_request");
     expect(details?.map((detail) => detail.field)).toContain(field);
   });
 
   test("409 for a name that is taken in the organisation, and only there", async () => {
-    const [mine, theirs] = [await perch().newOrganisation(), await perch().newOrganisation()];
-    await withProvider(theirs, body.base_url);
-    await withProvider(mine, body.base_url);
-    expect(refusal(await mine.call(create, { body }), "conflict").message).toContain('"acme"');
+    const [mine, theirs] = [await perch().createOrganisation(), await perch().createOrganisation()];
+    await createModelProvider(theirs, body.base_url);
+    await createModelProvider(mine, body.base_url);
+    expect(expectError(await mine.call(create, { body }), "conflict").message).toContain('"acme"');
   });
 
   test("409 past fifty", async () => {
-    const organisation = await perch().newOrganisation();
-    for (let i = 0; i < 50; i++) await withProvider(organisation, body.base_url, { name: `p${i}` });
-    expect(refusal(await organisation.call(create, { body }), "conflict").message).toContain("50");
+    const organisation = await perch().createOrganisation();
+    for (let i = 0; i < 50; i++) await createModelProvider(organisation, body.base_url, { name: `p${i}` });
+    expect(expectError(await organisation.call(create, { body }), "conflict").message).toContain("50");
   });
 
   test("403 for a key that belongs to one agent, also to read", async () => {
-    const organisation = await perch().newOrganisation();
-    const { call, newKey } = organisation;
+    const organisation = await perch().createOrganisation();
+    const { call, createKey } = organisation;
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
-    await withProvider(organisation, body.base_url);
-    const bound = await newKey({ role: "admin", agent_id: "bot" });
+    await createModelProvider(organisation, body.base_url);
+    const bound = await createKey({ role: "admin", agent_id: "bot" });
     const params = { provider_name: "acme" };
-    refusal(await call(create, { body: { ...body, name: "other" } }, bound), "forbidden");
-    refusal(await call("GET /v1/providers", { query: {} }, bound), "forbidden");
-    refusal(await call("GET /v1/providers/{provider_name}", { params }, bound), "forbidden");
-    refusal(await call("PATCH /v1/providers/{provider_name}", { params, body: {} }, bound), "forbidden");
-    refusal(await call("DELETE /v1/providers/{provider_name}", { params }, bound), "forbidden");
+    expectError(await call(create, { body: { ...body, name: "other" } }, bound), "forbidden");
+    expectError(await call("GET /v1/providers", { query: {} }, bound), "forbidden");
+    expectError(await call("GET /v1/providers/{provider_name}", { params }, bound), "forbidden");
+    expectError(await call("PATCH /v1/providers/{provider_name}", { params, body: {} }, bound), "forbidden");
+    expectError(await call("DELETE /v1/providers/{provider_name}", { params }, bound), "forbidden");
   });
 });

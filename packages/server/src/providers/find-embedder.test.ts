@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testConfig } from "../../test/harness.ts";
-import { failureOf } from "../../test/model-servers/asking.ts";
+import { expectFailure } from "../../test/model-servers/asking.ts";
 import { type ModelServer, modelServerKey } from "../../test/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../test/model-servers/openai-server.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
@@ -43,7 +43,7 @@ function finder(own: { readonly guarded?: typeof fetch; readonly trusted?: typeo
     guardedFetch: own.guarded ?? refuse,
     trustedFetch: own.trusted ?? refuse,
     local,
-    silenceMs: 1000,
+    idleTimeoutMs: 1000,
   });
 }
 
@@ -64,7 +64,7 @@ describe("findEmbedder", () => {
   test("perch/minilm is there for everyone, with its own number of dimensions only", async () => {
     const organisation = await organisationWith();
     expect(await finder()(organisation, { model: "perch/minilm", dimensions: 384 })).toBe(local);
-    const failure = await failureOf(finder()(organisation, { model: "perch/minilm", dimensions: 768 }));
+    const failure = await expectFailure(finder()(organisation, { model: "perch/minilm", dimensions: 768 }));
     expect(failure).toEqual(new PermanentModelError("perch/minilm makes vectors of 384 dimensions, not of 768."));
   });
 
@@ -89,9 +89,9 @@ describe("findEmbedder", () => {
     ["a provider that nobody has", "nobody/any"],
     ["a model that the provider does not offer", "house/large"],
     ["a built-in model that is no embedder", "perch/echo"],
-  ])("%s is not there, and what to do is said", async (_, model) => {
+  ])("%s is not found, and the message says what to do", async (_, model) => {
     await organisationWith("acme");
-    const failure = await failureOf(finder()(await organisationWith(), { model, dimensions: 384 }));
+    const failure = await expectFailure(finder()(await organisationWith(), { model, dimensions: 384 }));
     expect(failure).toEqual(
       new PermanentModelError(
         `There is no embedder ${model} here. Use perch/minilm, or add its provider: POST /v1/providers.`,

@@ -10,11 +10,11 @@ export type FindEmbedder = (organisationId: string, ref: EmbedderRef) => Promise
 interface FindEmbedderDeps extends UsableProviderDeps {
   /** `perch/minilm`, of which a process has one. */
   readonly local: Embedder;
-  readonly silenceMs: number;
+  readonly idleTimeoutMs: number;
 }
 
 export function createFindEmbedder(deps: FindEmbedderDeps): FindEmbedder {
-  const { local, silenceMs } = deps;
+  const { local, idleTimeoutMs } = deps;
   const findUsableProvider = createFindUsableProvider(deps);
 
   return async (organisationId, { model, dimensions }) => {
@@ -27,6 +27,6 @@ export function createFindEmbedder(deps: FindEmbedderDeps): FindEmbedder {
       throw new PermanentModelError(
         `There is no embedder ${model} here. Use ${localEmbedder}, or add its provider: POST /v1/providers.`,
       );
-    return createProviderEmbedder(found.settings, found.modelName, { dimensions, fetch: found.fetch, silenceMs });
+    return createProviderEmbedder(found.settings, found.modelName, { dimensions, fetch: found.fetch, idleTimeoutMs });
   };
 }

@@ -7,21 +7,23 @@ export interface InstallationProvider extends ProviderSettings {
   readonly models: readonly string[];
 }
 
-const entriesOf = (
+const toModelEntries = (
   { name, models }: { readonly name: string; readonly models: readonly string[] },
   source: ModelEntry["source"],
 ): ModelEntry[] =>
   (models.length > 0 ? models : ["*"]).map((model) => ({ id: `${name}/${model}`, provider: name, source }));
 
-/** What an organisation's agents can run on. Its own provider goes before the server's of the same name. */
-export function usableModels(
+/** The models that an organisation's agents can use. Its own provider hides the installation's of the same name. */
+export function listUsableModels(
   installation: readonly InstallationProvider[],
   own: readonly { readonly name: string; readonly models: readonly string[] }[],
 ): ModelEntry[] {
   const names = new Set(own.map(({ name }) => name));
   return [
-    ...entriesOf({ name: "perch", models: builtInModels }, "built-in"),
-    ...own.flatMap((provider) => entriesOf(provider, "organisation")),
-    ...installation.filter(({ name }) => !names.has(name)).flatMap((provider) => entriesOf(provider, "installation")),
+    ...toModelEntries({ name: "perch", models: builtInModels }, "built-in"),
+    ...own.flatMap((provider) => toModelEntries(provider, "organisation")),
+    ...installation
+      .filter(({ name }) => !names.has(name))
+      .flatMap((provider) => toModelEntries(provider, "installation")),
   ];
 }

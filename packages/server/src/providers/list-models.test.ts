@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { withProvider } from "../../test/providing.ts";
+import { createModelProvider } from "../../test/providing.ts";
 
 const installed = {
   type: "openai-compatible" as const,
@@ -21,19 +21,19 @@ const list = "GET /v1/models";
 describe(list, () => {
   test("200 with the built-in models, the server's and the organisation's own, which goes before the server's", async () => {
     verifies("models.list");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const ids = async () =>
       ok(await organisation.call(list, { query: {} })).data.map(({ id, source }) => `${id} ${source}`);
     const builtIn = ["perch/echo built-in", "perch/script built-in"];
     expect(await ids()).toEqual([...builtIn, "local/small installation", "acme/* installation"]);
-    await withProvider(organisation, "https://models.example", { name: "acme", models: ["a", "b"] });
+    await createModelProvider(organisation, "https://models.example", { name: "acme", models: ["a", "b"] });
     expect(await ids()).toEqual([...builtIn, "acme/a organisation", "acme/b organisation", "local/small installation"]);
   });
 
   test("is paged, shows no key, and may be read with a key that belongs to one agent", async () => {
-    const { call, newKey } = await perch().newOrganisation();
+    const { call, createKey } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
-    const bound = await newKey({ role: "viewer", agent_id: "bot" });
+    const bound = await createKey({ role: "viewer", agent_id: "bot" });
     const page = ok(await call(list, { query: { limit: 2, offset: 1 } }, bound));
     expect(page.data.map(({ id }) => id)).toEqual(["perch/script", "local/small"]);
     expect(page.pagination).toEqual({ limit: 2, offset: 1, total: 4, has_more: true });

@@ -4,7 +4,7 @@ import type { Caller, Handlers } from "../handlers.ts";
 import { conflict, forbidden, invalid, notFound } from "../platform/api-error.ts";
 import { page, single } from "../platform/envelopes.ts";
 import type { Sealer } from "../platform/secrets.ts";
-import { type InstallationProvider, usableModels } from "./installation-providers.ts";
+import { type InstallationProvider, listUsableModels } from "./installation-providers.ts";
 import { sealApiKey } from "./provider-keys.ts";
 import * as queries from "./provider-queries.ts";
 import { toProvider } from "./to-provider.ts";
@@ -15,10 +15,10 @@ interface ProviderDeps {
   readonly providerKeys: Sealer;
 }
 
-const mostProviders = 50;
+const maxProviders = 50;
 
-function refuseAgentKey({ agentId }: Caller): void {
-  if (agentId !== null)
+function requireOrganisationKey({ onlyAgentId }: Caller): void {
+  if (onlyAgentId !== null)
     throw forbidden("This key belongs to one agent. Manage model providers with an organisation's key.");
 }
 
@@ -26,18 +26,18 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
   ({
     "GET /v1/models": ({ query }, { scope }) =>
       db.inOrganisation(scope.organisationId, async (trx) => {
-        const own = await queries.listProviders(trx, scope, { limit: mostProviders, offset: 0, sort: "name" });
-        const models = usableModels(installation, own);
+        const own = await queries.listProviders(trx, scope, { limit: maxProviders, offset: 0, sort: "name" });
+        const models = listUsableModels(installation, own);
         return page(models.slice(query.offset, query.offset + query.limit), query, models.length);
       }),
 
     "POST /v1/providers": async ({ body }, { caller, scope, change }) => {
-      refuseAgentKey(caller);
+      requireOrganisationKey(caller);
       const { name, type, base_url: baseUrl, models, api_key } = body;
       const sealedApiKey = sealApiKey(providerKeys, api_key, { ...scope, name, baseUrl });
       return change(async (trx) => {
-        if ((await queries.countProviders(trx, scope)) >= mostProviders)
-          throw conflict(`An organisation has ${mostProviders} model providers at most. Remove one first.`);
+        if ((await queries.countProviders(trx, scope)) >= maxProviders)
+          throw conflict(`An organisation has ${maxProviders} model providers at most. Remove one first.`);
         const row = await queries.insertProvider(trx, scope, { name, type, baseUrl, models, sealedApiKey });
         if (!row) throw conflict(`There is a provider called ${JSON.stringify(name)} already. Change that one.`);
         return single(toProvider(row));
@@ -45,7 +45,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
     },
 
     "GET /v1/providers": ({ query }, { caller, scope }) => {
-      refuseAgentKey(caller);
+      requireOrganisationKey(caller);
       return db.inOrganisation(scope.organisationId, async (trx) => {
         const rows = await queries.listProviders(trx, scope, query);
         return page(rows.map(toProvider), query, await queries.countProviders(trx, scope));
@@ -53,7 +53,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
     },
 
     "GET /v1/providers/{provider_name}": async ({ params }, { caller, scope }) => {
-      refuseAgentKey(caller);
+      requireOrganisationKey(caller);
       const row = await db.inOrganisation(scope.organisationId, (trx) =>
         queries.findProvider(trx, scope, params.provider_name),
       );
@@ -62,7 +62,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
     },
 
     "PATCH /v1/providers/{provider_name}": async ({ params, body }, { caller, scope, change }) => {
-      refuseAgentKey(caller);
+      requireOrganisationKey(caller);
       return change(async (trx) => {
         const row = await queries.findProviderForUpdate(trx, scope, params.provider_name);
         if (!row) throw notFound("provider", params.provider_name);
@@ -71,7 +71,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
         if (baseUrl === null && row.type === "openai-compatible")
           throw invalid("base_url", "Required for openai-compatible");
         if (baseUrl !== row.base_url && row.sealed_api_key !== null && body.api_key === undefined)
-          throw invalid("api_key", "A new base_url needs the API key anew, or null for none");
+          throw invalid("api_key", "A new base_url needs the API key again, or null for none");
         const sealedApiKey =
           body.api_key === undefined
             ? row.sealed_api_key
@@ -82,7 +82,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
     },
 
     "DELETE /v1/providers/{provider_name}": async ({ params }, { caller, scope, change }) => {
-      refuseAgentKey(caller);
+      requireOrganisationKey(caller);
       return change(async (trx) => {
         const name = params.provider_name;
         if (!(await queries.deleteProvider(trx, scope, name))) throw notFound("provider", name);

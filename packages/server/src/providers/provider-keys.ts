@@ -1,16 +1,17 @@
 import type { Sealer } from "../platform/secrets.ts";
 
-interface Place {
+interface ProviderKeyContext {
   readonly organisationId: string;
   readonly name: string;
   readonly baseUrl: string | null;
 }
 
-/** The address belongs to the place: an API key never goes anywhere but where it was given for. */
-const placeOf = ({ organisationId, name, baseUrl }: Place) => JSON.stringify([organisationId, name, baseUrl]);
+/** Includes the base URL, so that an API key can only be decrypted for the address it was given for. */
+const associatedDataFor = ({ organisationId, name, baseUrl }: ProviderKeyContext) =>
+  JSON.stringify([organisationId, name, baseUrl]);
 
-export const sealApiKey = (sealer: Sealer, apiKey: string | null, place: Place): Buffer | null =>
-  apiKey === null ? null : sealer.seal(apiKey, placeOf(place));
+export const sealApiKey = (sealer: Sealer, apiKey: string | null, context: ProviderKeyContext): Buffer | null =>
+  apiKey === null ? null : sealer.seal(apiKey, associatedDataFor(context));
 
-export const openApiKey = (sealer: Sealer, sealed: Buffer | null, place: Place): string | null =>
-  sealed === null ? null : sealer.open(sealed, placeOf(place));
+export const openApiKey = (sealer: Sealer, sealed: Buffer | null, context: ProviderKeyContext): string | null =>
+  sealed === null ? null : sealer.open(sealed, associatedDataFor(context));

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { withProvider } from "../../test/providing.ts";
+import { createModelProvider } from "../../test/providing.ts";
 
 const perch = usePerch();
 const url = "https://models.example/v1";
 
 describe("GET /v1/providers", () => {
   test("200 with the organisation's own, paged and sorted", async () => {
-    const [mine, theirs] = [await perch().newOrganisation(), await perch().newOrganisation()];
-    for (const name of ["b", "c", "a"]) await withProvider(mine, url, { name });
-    await withProvider(theirs, url, { name: "theirs" });
+    const [mine, theirs] = [await perch().createOrganisation(), await perch().createOrganisation()];
+    for (const name of ["b", "c", "a"]) await createModelProvider(mine, url, { name });
+    await createModelProvider(theirs, url, { name: "theirs" });
     const namesOf = async (query: object) =>
       ok(await mine.call("GET /v1/providers", { query })).data.map(({ name }) => name);
     expect(await namesOf({})).toEqual(["a", "c", "b"]);
@@ -23,24 +23,24 @@ describe("GET /v1/providers", () => {
 
 describe("GET /v1/providers/{provider_name}", () => {
   test("200, and 404 for another organisation's", async () => {
-    const [mine, theirs] = [await perch().newOrganisation(), await perch().newOrganisation()];
-    const made = await withProvider(mine, url);
+    const [mine, theirs] = [await perch().createOrganisation(), await perch().createOrganisation()];
+    const made = await createModelProvider(mine, url);
     const params = { provider_name: "acme" };
     expect(ok(await mine.call("GET /v1/providers/{provider_name}", { params })).data).toEqual(made);
-    refusal(await theirs.call("GET /v1/providers/{provider_name}", { params }), "not_found");
+    expectError(await theirs.call("GET /v1/providers/{provider_name}", { params }), "not_found");
   });
 });
 
 describe("DELETE /v1/providers/{provider_name}", () => {
   test("200 once, then 404; never another organisation's", async () => {
-    const [mine, theirs] = [await perch().newOrganisation(), await perch().newOrganisation()];
-    await withProvider(mine, url);
+    const [mine, theirs] = [await perch().createOrganisation(), await perch().createOrganisation()];
+    await createModelProvider(mine, url);
     const params = { provider_name: "acme" };
-    refusal(await theirs.call("DELETE /v1/providers/{provider_name}", { params }), "not_found");
+    expectError(await theirs.call("DELETE /v1/providers/{provider_name}", { params }), "not_found");
     expect(ok(await mine.call("DELETE /v1/providers/{provider_name}", { params })).data).toEqual({
       name: "acme",
       deleted: true,
     });
-    refusal(await mine.call("DELETE /v1/providers/{provider_name}", { params }), "not_found");
+    expectError(await mine.call("DELETE /v1/providers/{provider_name}", { params }), "not_found");
   });
 });

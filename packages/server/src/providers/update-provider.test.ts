@@ -1,30 +1,30 @@
 import { describe, expect, test } from "vitest";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { withProvider } from "../../test/providing.ts";
+import { createModelProvider } from "../../test/providing.ts";
 
 const perch = usePerch();
 const update = "PATCH /v1/providers/{provider_name}";
 const params = { provider_name: "acme" };
 
-async function withAcme() {
-  const organisation = await perch().newOrganisation();
-  const before = await withProvider(organisation, "https://models.example/v1");
+async function createOrganisationWithProvider() {
+  const organisation = await perch().createOrganisation();
+  const before = await createModelProvider(organisation, "https://models.example/v1");
   return { ...organisation, before };
 }
 
 describe(update, () => {
   test("200 changes what is given and keeps the rest", async () => {
-    const { call, before } = await withAcme();
+    const { call, before } = await createOrganisationWithProvider();
     const { data } = ok(await call(update, { params, body: { models: ["small", "large"] } }));
     expect(data).toEqual({ ...before, models: ["small", "large"], updated_at: data.updated_at });
     expect(ok(await call(update, { params, body: { api_key: null } })).data.api_key_set).toBe(false);
   });
 
-  test("400 for a new address without the key anew: nobody can send a key elsewhere that he does not know", async () => {
-    const { call } = await withAcme();
+  test("400 for a new address without the key: a stored key cannot be sent elsewhere", async () => {
+    const { call } = await createOrganisationWithProvider();
     const base_url = "https://elsewhere.example/v1";
-    const { details } = refusal(await call(update, { params, body: { base_url } }), "invalid_request");
+    const { details } = expectError(await call(update, { params, body: { base_url } }), "invalid_request");
     expect(details?.map(({ field }) => field)).toEqual(["api_key"]);
     expect(ok(await call(update, { params, body: { base_url, api_key: "sk-2" } })).data).toMatchObject({
       base_url,
@@ -38,13 +38,13 @@ describe(update, () => {
   });
 
   test("400 when a model server of one's own would lose its address", async () => {
-    const { call } = await withAcme();
-    refusal(await call(update, { params, body: { base_url: null, api_key: null } }), "invalid_request");
+    const { call } = await createOrganisationWithProvider();
+    expectError(await call(update, { params, body: { base_url: null, api_key: null } }), "invalid_request");
   });
 
   test("404 for another organisation's", async () => {
-    await withAcme();
-    const { call } = await perch().newOrganisation();
-    refusal(await call(update, { params, body: { models: [] } }), "not_found");
+    await createOrganisationWithProvider();
+    const { call } = await perch().createOrganisation();
+    expectError(await call(update, { params, body: { models: [] } }), "not_found");
   });
 });

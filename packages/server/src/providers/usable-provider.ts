@@ -12,11 +12,11 @@ export interface UsableProvider {
   /** The second half of `provider/model`. */
   readonly modelName: string;
   readonly fetch: typeof globalThis.fetch;
-  /** What calls are timed under: what organisations call their own providers is theirs alone. */
-  readonly timedAs: string;
+  /** Label of the call metrics. The names of organisations' own providers are not exposed there. */
+  readonly metricLabel: string;
 }
 
-/** Undefined: the organisation has no such provider, or that one not this model. */
+/** Undefined when the organisation has no such provider, or the provider does not have this model. */
 export type FindUsableProvider = (organisationId: string, ref: string) => Promise<UsableProvider | undefined>;
 
 export interface UsableProviderDeps {
@@ -30,13 +30,13 @@ export interface UsableProviderDeps {
 }
 
 /**
- * Looks the provider up for every call, in one query by primary key: a key that was changed or taken away counts from the next
- * call on, and no secret is ever part of what a run carries with it.
+ * Looks the provider up for every call, in one query by primary key: a changed or removed key takes effect with the next
+ * call, and no secret becomes part of a run's journal.
  */
 export function createFindUsableProvider(deps: UsableProviderDeps): FindUsableProvider {
   const { db, installation, providerKeys, guardedFetch, trustedFetch } = deps;
 
-  const own = async (organisationId: string, name: string): Promise<InstallationProvider | undefined> => {
+  const findOwnProvider = async (organisationId: string, name: string): Promise<InstallationProvider | undefined> => {
     const row = await db.inOrganisation(organisationId, (trx) => findProvider(trx, { organisationId }, name));
     if (!row) return undefined;
     const { base_url: baseUrl, models } = row;
@@ -48,14 +48,14 @@ export function createFindUsableProvider(deps: UsableProviderDeps): FindUsablePr
     const slash = ref.indexOf("/");
     const name = ref.slice(0, slash);
     const modelName = ref.slice(slash + 1);
-    const mine = name === "perch" ? undefined : await own(organisationId, name);
-    const settings = mine ?? installation.find((provider) => provider.name === name);
+    const ownProvider = name === "perch" ? undefined : await findOwnProvider(organisationId, name);
+    const settings = ownProvider ?? installation.find((provider) => provider.name === name);
     if (!settings || (settings.models.length > 0 && !settings.models.includes(modelName))) return undefined;
     return {
       settings,
       modelName,
-      fetch: mine ? guardedFetch : trustedFetch,
-      timedAs: mine ? "organisation" : name,
+      fetch: ownProvider ? guardedFetch : trustedFetch,
+      metricLabel: ownProvider ? "organisation" : name,
     };
   };
 }

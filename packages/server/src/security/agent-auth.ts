@@ -1,40 +1,40 @@
-import type { AgentAuth, ShownAuth } from "@perch/contract";
+import type { AgentAuth, RedactedAuth } from "@perch/contract";
+import type { AgentKey } from "../agents/agent-key.ts";
 import type { Sealer } from "../platform/secrets.ts";
 
-/** What of an agent's `auth` is secret. */
+/** The secret fields of an agent's `auth`. */
 export interface AuthSecrets {
   readonly clientSecret?: string | undefined;
   readonly secret?: string;
   readonly previousSecret?: string | undefined;
 }
 
-interface Place {
-  readonly organisationId: string;
-  readonly agentId: string;
-}
-
 export interface StoredAuth {
-  readonly shown: ShownAuth;
+  readonly redacted: RedactedAuth;
   readonly secrets: Buffer;
 }
 
-/** What is shown belongs to the place: a secret never goes to another provider than the one it was given for. */
-const placeOf = ({ organisationId, agentId }: Place, shown: ShownAuth) =>
-  JSON.stringify([organisationId, agentId, shown.type === "oauth2" ? [shown.provider, shown.clientId] : "jwt"]);
+/** Binds the secrets to the agent and the provider: they cannot be decrypted for, and sent to, another provider. */
+const toAssociatedData = ({ organisationId, agentId }: AgentKey, redacted: RedactedAuth) =>
+  JSON.stringify([
+    organisationId,
+    agentId,
+    redacted.type === "oauth2" ? [redacted.provider, redacted.clientId] : "jwt",
+  ]);
 
-export function splitAuth(auth: AgentAuth): { readonly shown: ShownAuth; readonly secrets: AuthSecrets } {
+export function splitAuth(auth: AgentAuth): { readonly redacted: RedactedAuth; readonly secrets: AuthSecrets } {
   if (auth.type === "jwt") {
     const { type, secret, previousSecret } = auth;
-    return { shown: { type, hasPreviousSecret: previousSecret !== undefined }, secrets: { secret, previousSecret } };
+    return { redacted: { type, hasPreviousSecret: previousSecret !== undefined }, secrets: { secret, previousSecret } };
   }
-  const { clientSecret, ...shown } = auth;
-  return { shown: { ...shown, hasClientSecret: clientSecret !== undefined }, secrets: { clientSecret } };
+  const { clientSecret, ...redacted } = auth;
+  return { redacted: { ...redacted, hasClientSecret: clientSecret !== undefined }, secrets: { clientSecret } };
 }
 
-export function sealAuth(sealer: Sealer, auth: AgentAuth, place: Place): StoredAuth {
-  const { shown, secrets } = splitAuth(auth);
-  return { shown, secrets: sealer.seal(JSON.stringify(secrets), placeOf(place, shown)) };
+export function sealAuth(sealer: Sealer, auth: AgentAuth, agent: AgentKey): StoredAuth {
+  const { redacted, secrets } = splitAuth(auth);
+  return { redacted, secrets: sealer.seal(JSON.stringify(secrets), toAssociatedData(agent, redacted)) };
 }
 
-export const openAuth = (sealer: Sealer, { shown, secrets }: StoredAuth, place: Place): AuthSecrets =>
-  JSON.parse(sealer.open(secrets, placeOf(place, shown))) as AuthSecrets;
+export const openAuth = (sealer: Sealer, { redacted, secrets }: StoredAuth, agent: AgentKey): AuthSecrets =>
+  JSON.parse(sealer.open(secrets, toAssociatedData(agent, redacted))) as AuthSecrets;

@@ -1,34 +1,34 @@
 import { X509Certificate } from "node:crypto";
 
-/** The certificates of authorities in a file, by the name that settings use; none where there is no such file. */
-export type Authorities = (caCert: string) => readonly X509Certificate[];
+/** Reads the CA certificates of a file, by the name that settings use; empty if there is no such file. */
+export type ReadAuthorities = (caCert: string) => readonly X509Certificate[];
 
 const clientAuthentication = "1.3.6.1.5.5.7.3.2";
 
 const isValidAt = ({ validFromDate, validToDate }: X509Certificate, now: Date) =>
   validFromDate <= now && now <= validToDate;
 
-const issued = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
+const issuedCache = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
-/** A signature does not change: it is computed once for a certificate that is kept. */
+/** Cached for as long as both certificates live: a signature does not change. */
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
-  const known = issued.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
-  issued.set(certificate, known);
-  const before = known.get(authority);
-  if (before !== undefined) return before;
+  const cachedByAuthority = issuedCache.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+  issuedCache.set(certificate, cachedByAuthority);
+  const cached = cachedByAuthority.get(authority);
+  if (cached !== undefined) return cached;
   const isIssued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
-  known.set(authority, isIssued);
+  cachedByAuthority.set(authority, isIssued);
   return isIssued;
 }
 
-/** Issued by one of the authorities, valid now, and made for clients. Put intermediates into the file of authorities. */
+/** Issued by one of the authorities, valid now, and usable by clients. Intermediates must be in the CA file: no chain is built. */
 export function isAcceptedCertificate(
   certificate: X509Certificate,
   authorities: readonly X509Certificate[],
   now: Date,
 ): boolean {
   if (!isValidAt(certificate, now)) return false;
-  // What `keyUsage` holds are the extended usages; a certificate without any may be used for all.
+  // Node's `keyUsage` holds the extended usages; a certificate without any may be used for all.
   const usages = certificate.keyUsage as readonly string[] | undefined;
   if (usages && usages.length > 0 && !usages.includes(clientAuthentication)) return false;
   return authorities.some(

@@ -1,14 +1,14 @@
 import type { X509Certificate } from "node:crypto";
 
-/** From where and how a request came, as far as we can trust it. */
+/** The trusted facts about where a request comes from. */
 export interface Client {
-  /** The address; behind trusted proxies, what they say. */
+  /** The client's address; behind trusted proxies, the one they report. */
   readonly address: string;
   readonly isHttps: boolean;
-  /** The certificate whose key the client has proven to hold, to us or to a trusted proxy. Read when somebody asks. */
+  /** The client certificate, verified by us or by a trusted proxy. A function, because parsing it is only sometimes needed. */
   readonly certificate: () => X509Certificate | undefined;
-  /** What came in `X-User-Token`. */
+  /** The header `X-User-Token`. */
   readonly userToken: string | undefined;
-  /** What came in `X-MFA-Code`: a code, a recovery code, or a step-up token. */
+  /** The header `X-MFA-Code`: a code, a recovery code, or a step-up token. */
   readonly mfaCode: string | undefined;
 }

@@ -13,7 +13,7 @@ interface OAuthClient {
   readonly clientSecret: string;
 }
 
-/** What the issuer says of an opaque token; null where it knows none. */
+/** The issuer's claims about an opaque token; null if the token is not active. */
 export type Introspect = (
   issuer: Issuer,
   client: OAuthClient,
@@ -21,23 +21,24 @@ export type Introspect = (
 ) => Promise<Readonly<Record<string, unknown>> | null>;
 
 const timeoutMs = 5000;
-/** A token that was revoked at the issuer works for this much longer. */
-const keptForMs = 30_000;
-/** Past this, new tokens wait for nobody: an issuer is not ours to flood. */
-const mostAtOnce = 32;
+/** A token that is revoked at the issuer still works for up to this long. */
+const cacheTtlMs = 30_000;
+/** Above this, requests are refused at once, so as not to flood the issuer. */
+const maxConcurrentRequests = 32;
 
-/** RFC 7662, remembered by a hash of the token. */
+/** Token introspection (RFC 7662), cached by a hash of the token. */
 export function createIntrospect({ fetch, now }: IntrospectionDeps): Introspect {
-  const known = new LRUCache<string, { readonly claims: Readonly<Record<string, unknown>> | null }>({
+  const cache = new LRUCache<string, { readonly claims: Readonly<Record<string, unknown>> | null }>({
     max: 10_000,
-    ttl: keptForMs,
+    ttl: cacheTtlMs,
     perf: { now },
   });
-  let asking = 0;
+  let inFlight = 0;
 
-  const ask: Introspect = async ({ server }, { clientId, clientSecret }, token) => {
-    if (asking >= mostAtOnce) throw issuerUnavailable(new Error("too many questions at once"));
-    asking += 1;
+  const requestIntrospection: Introspect = async ({ server }, { clientId, clientSecret }, token) => {
+    if (inFlight >= maxConcurrentRequests)
+      throw issuerUnavailable(new Error("too many concurrent introspection requests"));
+    inFlight += 1;
     try {
       const client = { client_id: clientId };
       const response = await oauth.introspectionRequest(server, client, oauth.ClientSecretBasic(clientSecret), token, {
@@ -45,21 +46,21 @@ export function createIntrospect({ fetch, now }: IntrospectionDeps): Introspect 
         [oauth.allowInsecureRequests]: isInsecure(server.issuer),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const answer = await oauth.processIntrospectionResponse(server, client, response);
-      return answer.active === true ? answer : null;
+      const claims = await oauth.processIntrospectionResponse(server, client, response);
+      return claims.active === true ? claims : null;
     } catch (error) {
       throw issuerUnavailable(error);
     } finally {
-      asking -= 1;
+      inFlight -= 1;
     }
   };
 
   return async (issuer, client, token) => {
-    const name = hash("sha256", JSON.stringify([issuer.server.issuer, client.clientId, token]), "base64");
-    const kept = known.get(name);
-    if (kept) return kept.claims;
-    const claims = await ask(issuer, client, token);
-    known.set(name, { claims });
+    const cacheKey = hash("sha256", JSON.stringify([issuer.server.issuer, client.clientId, token]), "base64");
+    const cached = cache.get(cacheKey);
+    if (cached) return cached.claims;
+    const claims = await requestIntrospection(issuer, client, token);
+    cache.set(cacheKey, { claims });
     return claims;
   };
 }

@@ -3,9 +3,9 @@ import { LRUCache } from "lru-cache";
 import * as oauth from "oauth4webapi";
 import { ApiError } from "../platform/api-error.ts";
 
-/** The issuer did not answer, or not with what it should. The token may be good: this is 503, not 401. */
+/** The issuer did not respond, or not as expected. The token may be valid: this is 503, not 401. */
 export const issuerUnavailable = (cause: unknown): ApiError =>
-  new ApiError("unavailable", "The issuer of user tokens cannot be asked at the moment. Try again shortly.", {
+  new ApiError("unavailable", "The issuer of user tokens cannot be reached at the moment. Try again shortly.", {
     retryAfterSeconds: 5,
     cause,
   });
@@ -18,18 +18,18 @@ export interface Issuer {
 export interface IssuerDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
-  /** Keys are asked for anew when a token names one we do not know, but not more often than this. */
+  /** Keys are fetched again when a token names an unknown one, but not more often than this. */
   readonly keysCooldownMs?: number;
 }
 
 const timeoutMs = 5000;
-const keptForMs = 10 * 60_000;
-const failedForMs = 2000;
+const cacheTtlMs = 10 * 60_000;
+const failureTtlMs = 2000;
 
 export const isInsecure = (address: string): boolean => address.toLowerCase().startsWith("http:");
 
-/** Throws where the answer is not 200: jose would call that an error of the token. */
-const askingFor =
+/** Throws `issuerUnavailable` unless the response is 200: jose would report an invalid token. */
+const createJwksFetch =
   (fetch: typeof globalThis.fetch) =>
   async (url: string, init: RequestInit): Promise<Response> => {
     const response = await fetch(url, init).catch((error: unknown) => {
@@ -39,11 +39,11 @@ const askingFor =
     return response;
   };
 
-/** What is known of issuers: where they publish keys and answer questions. Remembered, bounded, asked once at a time. */
-export function createIssuers({ fetch, now, keysCooldownMs = 30_000 }: IssuerDeps) {
+/** Discovers an issuer's endpoints and keys. Results and failures are cached; concurrent calls share one discovery. */
+export function createFindIssuer({ fetch, now, keysCooldownMs = 30_000 }: IssuerDeps) {
   const perf = { now };
-  const known = new LRUCache<string, Promise<Issuer>>({ max: 1000, ttl: keptForMs, perf });
-  const failed = new LRUCache<string, ApiError>({ max: 1000, ttl: failedForMs, perf });
+  const cache = new LRUCache<string, Promise<Issuer>>({ max: 1000, ttl: cacheTtlMs, perf });
+  const failures = new LRUCache<string, ApiError>({ max: 1000, ttl: failureTtlMs, perf });
 
   const discover = async (address: string): Promise<Issuer> => {
     const url = new URL(address);
@@ -58,27 +58,27 @@ export function createIssuers({ fetch, now, keysCooldownMs = 30_000 }: IssuerDep
       if (!server.jwks_uri) throw new Error("the issuer publishes no keys");
       if (isInsecure(server.jwks_uri) && !isInsecure(address)) throw new Error("the issuer publishes keys over http");
       const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
-        [joseFetch]: askingFor(fetch),
+        [joseFetch]: createJwksFetch(fetch),
         timeoutDuration: timeoutMs,
         cooldownDuration: keysCooldownMs,
-        cacheMaxAge: keptForMs,
+        cacheMaxAge: cacheTtlMs,
       });
       return { server, keys };
     } catch (error) {
       const refusal = issuerUnavailable(error);
-      failed.set(address, refusal);
-      known.delete(address);
+      failures.set(address, refusal);
+      cache.delete(address);
       throw refusal;
     }
   };
 
   return (address: string): Promise<Issuer> => {
-    const refusal = failed.get(address);
+    const refusal = failures.get(address);
     if (refusal) return Promise.reject(refusal);
-    const found = known.get(address) ?? discover(address);
-    known.set(address, found, { noUpdateTTL: true });
-    return found;
+    const issuer = cache.get(address) ?? discover(address);
+    cache.set(address, issuer, { noUpdateTTL: true });
+    return issuer;
   };
 }
 
-export type Issuers = ReturnType<typeof createIssuers>;
+export type FindIssuer = ReturnType<typeof createFindIssuer>;

@@ -1,32 +1,32 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Authorities, parseCertificates } from "./certificate-rules.ts";
+import { parseCertificates, type ReadAuthorities } from "./certificate-rules.ts";
 
 interface AuthorityFiles {
-  /** The operator's own file, named in full. */
+  /** The operator's own file, as a full path. */
   readonly instance: string | undefined;
-  /** Where agents' settings may name files: a tenant must not make the server read what it likes. */
+  /** Agents' settings may only name files in this directory, so that a tenant cannot make the server read any file. */
   readonly directory: string | undefined;
 }
 
-const keptForMs = 60_000;
+const cacheTtlMs = 60_000;
 
-/** Reads files of authorities, and again after a minute, so that a new one counts without a restart. */
-export function createAuthorities({ instance, directory }: AuthorityFiles, now: () => number): Authorities {
-  const kept = new Map<string, { readonly certificates: ReturnType<Authorities>; readonly atMs: number }>();
+/** Reads CA files and caches them for a minute, so that a new file takes effect without a restart. */
+export function createReadAuthorities({ instance, directory }: AuthorityFiles, now: () => number): ReadAuthorities {
+  const cache = new Map<string, { readonly certificates: ReturnType<ReadAuthorities>; readonly atMs: number }>();
   return (name) => {
     const path = name === instance ? name : directory && join(directory, basename(name));
     if (!path) return [];
-    const known = kept.get(path);
-    if (known && now() - known.atMs < keptForMs) return known.certificates;
-    let certificates: ReturnType<Authorities> = [];
+    const cached = cache.get(path);
+    if (cached && now() - cached.atMs < cacheTtlMs) return cached.certificates;
+    let certificates: ReturnType<ReadAuthorities> = [];
     try {
       certificates = parseCertificates(readFileSync(path, "utf8"));
     } catch {
-      // Not there, or not readable: then nobody is accepted.
+      // Missing or unreadable: no client certificate is accepted.
     }
-    if (kept.size > 1000) kept.clear();
-    kept.set(path, { certificates, atMs: now() });
+    if (cache.size > 1000) cache.clear();
+    cache.set(path, { certificates, atMs: now() });
     return certificates;
   };
 }

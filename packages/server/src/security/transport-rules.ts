@@ -1,18 +1,18 @@
 import type { SecuritySettings } from "@perch/contract";
 import { isWithin, parseAddress, parseRange } from "../platform/address-ranges.ts";
 import { ApiError, forbidden } from "../platform/api-error.ts";
-import { type Authorities, isAcceptedCertificate } from "./certificate-rules.ts";
+import { isAcceptedCertificate, type ReadAuthorities } from "./certificate-rules.ts";
 import type { Client } from "./client.ts";
 
-/** Why a client may not come in; undefined when it may. */
-export type Objection = (client: Client, now: Date) => ApiError | undefined;
+/** Returns the error for a client that must be refused; undefined if it may connect. */
+export type CheckTransport = (client: Client, now: Date) => ApiError | undefined;
 
 export type TransportSettings = Pick<SecuritySettings, "enforceHttps" | "ipWhitelist"> & {
   readonly mtls?: { readonly enabled: boolean; readonly caCert: string } | undefined;
 };
 
-/** Whether an address is in one of these ranges. What cannot be read is in none. */
-export function addressList(ranges: readonly string[]): (address: string) => boolean {
+/** Whether an address is in one of these ranges. An address that cannot be parsed is in none. */
+export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const parsed = ranges.map(parseRange);
   return (text) => {
     const address = parseAddress(text);
@@ -20,41 +20,44 @@ export function addressList(ranges: readonly string[]): (address: string) => boo
   };
 }
 
-/** What settings ask of a connection, made ready once; undefined where they ask for nothing. */
-export function transportObjection(settings: TransportSettings, authorities: Authorities): Objection | undefined {
-  const objections: Objection[] = [];
+/** One check for all connection settings; undefined if they require nothing. */
+export function createTransportCheck(
+  settings: TransportSettings,
+  readAuthorities: ReadAuthorities,
+): CheckTransport | undefined {
+  const checks: CheckTransport[] = [];
   if (settings.enforceHttps) {
-    objections.push(({ isHttps }) =>
+    checks.push(({ isHttps }) =>
       isHttps ? undefined : forbidden("This needs HTTPS. A key that was sent over plain HTTP should be replaced."),
     );
   }
   if (settings.ipWhitelist?.enabled) {
-    const isListed = addressList(settings.ipWhitelist.addresses);
-    objections.push(({ address }) =>
+    const isListed = createAddressMatcher(settings.ipWhitelist.addresses);
+    checks.push(({ address }) =>
       isListed(address) ? undefined : forbidden("Your address is not in the list of addresses that may ask for this."),
     );
   }
   if (settings.mtls?.enabled) {
     const { caCert } = settings.mtls;
-    objections.push(({ certificate }, now) => {
-      const shown = certificate();
-      if (!shown) return new ApiError("unauthorized", "This needs a client certificate (mutual TLS).");
-      return isAcceptedCertificate(shown, authorities(caCert), now)
+    checks.push(({ certificate }, now) => {
+      const presented = certificate();
+      if (!presented) return new ApiError("unauthorized", "This needs a client certificate (mutual TLS).");
+      return isAcceptedCertificate(presented, readAuthorities(caCert), now)
         ? undefined
         : new ApiError("unauthorized", "This client certificate is not accepted here, or not valid now.");
     });
   }
-  if (objections.length === 0) return undefined;
+  if (checks.length === 0) return undefined;
   return (client, now) => {
-    for (const object of objections) {
-      const objection = object(client, now);
-      if (objection) return objection;
+    for (const check of checks) {
+      const refusal = check(client, now);
+      if (refusal) return refusal;
     }
     return undefined;
   };
 }
 
-/** `Strict-Transport-Security`, over HTTPS alone; of several settings the longest counts, since they only tighten. */
+/** `Strict-Transport-Security`, sent over HTTPS only. The longest of several settings wins: an agent can only tighten. */
 export function hstsHeader(
   isHttps: boolean,
   ...settings: readonly (SecuritySettings["hsts"] | undefined)[]

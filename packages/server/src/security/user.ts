@@ -1,16 +1,16 @@
 import type { Permission } from "@perch/contract";
 import { ApiError } from "../platform/api-error.ts";
 
-/** Who a token speaks for. */
+/** The user that a token identifies. */
 export interface TokenUser {
   readonly id: string;
   readonly by: "jwt" | "oauth";
-  /** What the token allows; null where it says nothing of that. */
+  /** The permissions that the token grants; null if it has no scopes. */
   readonly permissions: ReadonlySet<Permission> | null;
 }
 
 export const tokenHeader = "X-User-Token";
 
-/** One answer for all that can be wrong with a token: which of it was wrong helps only whoever made it up. */
+/** The same message for every invalid token: details would only help a forger. */
 export const invalidToken = (cause?: unknown): ApiError =>
-  new ApiError("unauthorized", `The token in \`${tokenHeader}\` is not valid here, or not any more.`, { cause });
+  new ApiError("unauthorized", `The token in \`${tokenHeader}\` is not valid here, or has expired.`, { cause });

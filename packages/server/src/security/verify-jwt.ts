@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { userOfClaims } from "./claim-rules.ts";
+import { userIdFromClaims } from "./claim-rules.ts";
 import { invalidToken, type TokenUser } from "./user.ts";
 
-const mostTokens = 1000;
+const maxTokens = 1000;
 
-/** An HS256 token under one of these secrets. The token says which algorithm it uses; we do not listen. */
+/** Verifies an HS256 token with one of these secrets. The algorithm in the token's header is ignored. */
 export function createVerifyJwt(secrets: readonly string[]): (token: string, nowMs: number) => Promise<TokenUser> {
   const keys = secrets.map((secret) => Buffer.from(secret));
-  // A signature that was right stays right; the times are looked at anew. Kept by digest: memory holds no token.
-  const checked = new LRUCache<string, Readonly<Record<string, unknown>>>({ max: mostTokens });
+  // A valid signature stays valid; the times are checked on every call. Keyed by digest, so that memory holds no token.
+  const claimsByDigest = new LRUCache<string, Readonly<Record<string, unknown>>>({ max: maxTokens });
 
-  const claimsOf = async (token: string, nowMs: number) => {
+  const verifyClaims = async (token: string, nowMs: number) => {
     const digest = createHash("sha256").update(token).digest("base64");
-    const known = checked.get(digest);
-    if (known) return known;
+    const cached = claimsByDigest.get(digest);
+    if (cached) return cached;
     let failure: unknown;
     for (const key of keys) {
       try {
@@ -24,7 +24,7 @@ export function createVerifyJwt(secrets: readonly string[]): (token: string, now
           currentDate: new Date(nowMs),
           requiredClaims: ["user_id", "exp", "iat"],
         });
-        checked.set(digest, payload);
+        claimsByDigest.set(digest, payload);
         return payload;
       } catch (error) {
         failure = error;
@@ -34,7 +34,7 @@ export function createVerifyJwt(secrets: readonly string[]): (token: string, now
   };
 
   return async (token, nowMs) => {
-    const id = userOfClaims(await claimsOf(token, nowMs), nowMs);
+    const id = userIdFromClaims(await verifyClaims(token, nowMs), nowMs);
     if (id === undefined) throw invalidToken();
     return { id, by: "jwt", permissions: null };
   };

@@ -1,17 +1,17 @@
-import type { ShownAuth } from "@perch/contract";
+import type { RedactedAuth } from "@perch/contract";
 import { errors, jwtVerify } from "jose";
-import { namesAudience, permissionsOf, scopesOf } from "./claim-rules.ts";
+import { includesAudience, permissionsOf, scopesOf } from "./claim-rules.ts";
 import { createIntrospect } from "./introspection.ts";
-import { createIssuers, type Issuer, type IssuerDeps, issuerUnavailable } from "./oauth-issuer.ts";
+import { createFindIssuer, type Issuer, type IssuerDeps, issuerUnavailable } from "./oauth-issuer.ts";
 import { invalidToken, type TokenUser } from "./user.ts";
 
-export type OAuthSettings = Extract<ShownAuth, { type: "oauth2" }> & { readonly clientSecret: string | undefined };
+export type OAuthSettings = Extract<RedactedAuth, { type: "oauth2" }> & { readonly clientSecret: string | undefined };
 
 export type VerifyOAuth = (token: string, settings: OAuthSettings) => Promise<TokenUser>;
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Signatures that only the issuer can make. Nothing symmetric: its public key is no secret. */
+/** Asymmetric algorithms only: with a symmetric one the issuer's public key could sign a token. */
 const algorithms = [
   "RS256",
   "RS384",
@@ -25,16 +25,16 @@ const algorithms = [
   "EdDSA",
   "Ed25519",
 ];
-const clocksDifferSeconds = 30;
+const clockToleranceSeconds = 30;
 
-/** Three parts that begin with a JSON object are a JWT. The rest only its issuer can read. */
+/** Three parts that begin with a JSON object are a JWT. Anything else is opaque: only its issuer can read it. */
 const isJwt = (token: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(token);
 
 export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
-  const issuers = createIssuers(deps);
+  const findIssuer = createFindIssuer(deps);
   const introspect = createIntrospect(deps);
 
-  const claimsOfJwt = async ({ server, keys }: Issuer, token: string, audience: string): Promise<Claims> => {
+  const verifyJwt = async ({ server, keys }: Issuer, token: string, audience: string): Promise<Claims> => {
     const currentDate = new Date(deps.now());
     try {
       const { payload } = await jwtVerify(token, keys, {
@@ -42,11 +42,11 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
         issuer: server.issuer,
         audience,
         requiredClaims: ["exp", "sub"],
-        clockTolerance: clocksDifferSeconds,
+        clockTolerance: clockToleranceSeconds,
         currentDate,
       });
-      // jose leaves a future `iat` alone.
-      if (payload.iat !== undefined && payload.iat > currentDate.getTime() / 1000 + clocksDifferSeconds)
+      // jose accepts an `iat` in the future.
+      if (payload.iat !== undefined && payload.iat > currentDate.getTime() / 1000 + clockToleranceSeconds)
         throw invalidToken();
       return payload;
     } catch (error) {
@@ -56,24 +56,26 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
     }
   };
 
-  const claimsOfOpaque = async (issuer: Issuer, token: string, settings: OAuthSettings): Promise<Claims> => {
+  const introspectOpaque = async (issuer: Issuer, token: string, settings: OAuthSettings): Promise<Claims> => {
     const { clientId, clientSecret, audience } = settings;
     if (clientSecret === undefined || !issuer.server.introspection_endpoint) throw invalidToken();
     const claims = await introspect(issuer, { clientId, clientSecret }, token);
     if (!claims) throw invalidToken();
     const { exp, iss, aud, client_id } = claims;
     const isOurs =
-      aud === undefined && audience === undefined ? client_id === clientId : namesAudience(aud, audience ?? clientId);
+      aud === undefined && audience === undefined
+        ? client_id === clientId
+        : includesAudience(aud, audience ?? clientId);
     const isLive = exp === undefined || (typeof exp === "number" && exp > deps.now() / 1000);
     if (!isOurs || !isLive || (iss !== undefined && iss !== issuer.server.issuer)) throw invalidToken();
     return claims;
   };
 
   return async (token, settings) => {
-    const issuer = await issuers(settings.provider);
+    const issuer = await findIssuer(settings.provider);
     const claims = isJwt(token)
-      ? await claimsOfJwt(issuer, token, settings.audience ?? settings.clientId)
-      : await claimsOfOpaque(issuer, token, settings);
+      ? await verifyJwt(issuer, token, settings.audience ?? settings.clientId)
+      : await introspectOpaque(issuer, token, settings);
     const id = claims.sub ?? claims.client_id;
     if (typeof id !== "string" || id === "" || id.length > 256 || id.includes("\0")) throw invalidToken();
     return { id, by: "oauth", permissions: permissionsOf(scopesOf(claims), settings.scopes) };

@@ -28,8 +28,8 @@ test("a stream is forgotten 15 minutes after its last event, two minutes after i
 });
 
 test("the run left alone for longest makes room, by count and by size", async () => {
-  const few = createLocalStreams(Date.now, { mostRuns: 2 });
-  const small = createLocalStreams(Date.now, { mostBytesOfAll: 1000 });
+  const few = createLocalStreams(Date.now, { maxRuns: 2 });
+  const small = createLocalStreams(Date.now, { maxBytesOfAll: 1000 });
   for (const streams of [few, small]) {
     for (const runId of ["1", "2", "3", "4", "5"]) await streams.append(runId, { type: "end" });
     expect(await countEvents(streams, "1")).toBe(0);
@@ -38,7 +38,7 @@ test("the run left alone for longest makes room, by count and by size", async ()
 });
 
 test("a reader goes on in a stream that was forgotten and began again", async () => {
-  const streams = createLocalStreams(Date.now, { mostRuns: 1 });
+  const streams = createLocalStreams(Date.now, { maxRuns: 1 });
   const stop = new AbortController();
   const reader = streams.read("run", undefined, stop.signal);
   await streams.append("run", { type: "end" });

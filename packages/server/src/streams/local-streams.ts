@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
-import { keptAfter, keptMs, mostStreamBytes, mostTextLength, withoutArguments } from "./stream-limits.ts";
+import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
 import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
 
 interface RunLog {
@@ -14,10 +14,10 @@ interface RunLog {
 }
 
 interface LocalStreamsLimits {
-  readonly mostRuns?: number;
-  /** Of one run, and of all: the run that was longest left alone goes first. */
-  readonly mostBytes?: number;
-  readonly mostBytesOfAll?: number;
+  readonly maxRuns?: number;
+  /** Of one run, and of all: the least recently used run is evicted first. */
+  readonly maxBytes?: number;
+  readonly maxBytesOfAll?: number;
 }
 
 const sizeOf = (event: RunEvent): number =>
@@ -25,11 +25,11 @@ const sizeOf = (event: RunEvent): number =>
 
 /** For an installation of one process, without Valkey. */
 export function createLocalStreams(now: () => number, limits: LocalStreamsLimits = {}): RunStreams {
-  const { mostRuns = 10_000, mostBytes = mostStreamBytes, mostBytesOfAll = 256 * 1024 * 1024 } = limits;
+  const { maxRuns = 10_000, maxBytes = maxStreamBytes, maxBytesOfAll = 256 * 1024 * 1024 } = limits;
   const logs = new LRUCache<string, RunLog>({
-    max: mostRuns,
-    maxSize: mostBytesOfAll,
-    ttl: keptMs,
+    max: maxRuns,
+    maxSize: maxBytesOfAll,
+    ttl: streamTtlMs,
     ttlResolution: 0,
     perf: { now },
   });
@@ -37,7 +37,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
   let lastEpoch = 0;
   let isClosed = false;
 
-  const keep = (runId: string, log: RunLog, ttl = keptMs): void =>
+  const keep = (runId: string, log: RunLog, ttl = streamTtlMs): void =>
     void logs.set(runId, log, { size: log.bytes + 200, ttl });
   const logOf = (runId: string): RunLog => {
     const present = logs.get(runId);
@@ -51,7 +51,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
   const add = (runId: string, log: RunLog, event: RunEvent): void => {
     log.events.push({ id: `${log.epoch}-${log.events.length + 1}`, event });
     log.bytes += sizeOf(event);
-    keep(runId, log, keptAfter(event));
+    keep(runId, log, ttlAfter(event));
     wake(runId);
   };
 
@@ -61,8 +61,8 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
       const log = logOf(runId);
       const { owner } = log;
       if (owner && owner.step > step) return undefined;
-      const isPushedOut = owner?.step === step && owner.claim.startedAtMs >= claim.startedAtMs;
-      if (isPushedOut && owner.claim.writer !== claim.writer && claim.take > 1) return undefined;
+      const ownerIsNewer = owner?.step === step && owner.claim.startedAtMs >= claim.startedAtMs;
+      if (ownerIsNewer && owner.claim.writer !== claim.writer && claim.generation > 1) return undefined;
       const from = owner?.step === step ? owner.from : log.events.length;
       log.owner = { claim, step, from };
       keep(runId, log);
@@ -74,7 +74,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
       if (!log?.owner) return "lost";
       if (log.owner.claim.writer !== writer) return "taken";
       const event = { type: "token", step, ...token } as const;
-      if (log.bytes + sizeOf(event) > mostBytes) return "full";
+      if (log.bytes + sizeOf(event) > maxBytes) return "full";
       add(runId, log, event);
       return "put";
     },
@@ -106,12 +106,12 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
       createTextWriter({
         store: storeOf(runId, step),
         now,
-        mostTextLength: Math.min(mostBytes, mostTextLength),
+        maxTextLength: Math.min(maxBytes, maxTextLength),
         onFailure: () => undefined,
       }),
     append: async (runId, event) => {
       const log = logOf(runId);
-      add(runId, log, log.bytes + sizeOf(event) > mostBytes ? withoutArguments(event) : event);
+      add(runId, log, log.bytes + sizeOf(event) > maxBytes ? withoutArguments(event) : event);
     },
     read,
     close: async () => {

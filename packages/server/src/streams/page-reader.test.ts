@@ -59,7 +59,7 @@ describe("a reader", () => {
   });
 
   test.each([
-    ["cannot be told of news", { listening: false }],
+    ["cannot be notified", { listening: false }],
     ["gets no answer", { failing: true }],
   ])("that %s looks and gives an empty page every second", async (_, trouble) => {
     const subject = createSource([[end]]);
@@ -70,7 +70,7 @@ describe("a reader", () => {
     expect(seen).toEqual([[0, 1], ...[1, 2, 3, 4, 5].map((second) => [second, 0])]);
   });
 
-  test("that missed the news finds the event at its next look, and calls that no silence", async () => {
+  test("that missed a notification finds the event at its next read, and does not count that as silence", async () => {
     const subject = createSource();
     const seen = await watch(subject, 2, () => void subject.pages.push([end]));
     expect(seen).toEqual([
@@ -85,7 +85,7 @@ describe("a reader", () => {
     expect(subject.state.reads).toBe(2);
   });
 
-  test("looks again when news came while it looked", async () => {
+  test("reads again when a notification came during a read", async () => {
     const subject = createSource([[]]);
     const { page } = subject.source;
     const wakingOnce = vi.fn<EventSource["page"]>(page).mockImplementationOnce(async () => {
@@ -108,7 +108,7 @@ describe("a reader", () => {
     await reader.return();
   });
 
-  test("leaves no listener and no timer, whether told to stop or simply left", async () => {
+  test("leaves no listener and no timer, whether aborted or closed early", async () => {
     const subject = createSource([[end]]);
     await watch(subject, 3);
     for await (const _ of createPageReader(createSource([[end]]).source)(

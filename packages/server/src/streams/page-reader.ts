@@ -4,7 +4,7 @@ export const pageSize = 100;
 
 /** Where the events of runs are read from. */
 export interface EventSource {
-  /** Calls back when there may be something new, or when the source came or went. Returns how to stop that. */
+  /** Calls back when there may be new events, or when the source connects or disconnects. Returns the unsubscribe function. */
   readonly listen: (runId: string, wake: () => void) => () => void;
   /** At most `pageSize` events after this one, or from the first. Undefined when the source does not answer. */
   readonly page: (runId: string, after: string | undefined) => Promise<readonly StoredEvent[] | undefined>;
@@ -18,9 +18,9 @@ const idPattern = /^\d{1,19}-\d{1,19}$/;
 const quietSeconds = [0, 1, 2] as const;
 
 /** When to give an empty page: at once and then every few seconds for a run that may write nothing here, each second in trouble. */
-function quietMs(emptyPages: number, wasSeen: boolean, inTrouble: boolean): number {
+function quietMs(emptyPages: number, wasSeen: boolean, degraded: boolean): number {
   if (!wasSeen && emptyPages === 0) return 0;
-  if (inTrouble) return 1000;
+  if (degraded) return 1000;
   return (wasSeen ? 15 : (quietSeconds[emptyPages] ?? 3)) * 1000;
 }
 
@@ -30,7 +30,7 @@ export const createPageReader = (source: EventSource): RunStreams["read"] =>
     let last = after !== undefined && idPattern.test(after) ? after : undefined;
     let emptyPages = 0;
     let wasSeen = false;
-    let gaveAtMs = performance.now();
+    let lastYieldAtMs = performance.now();
     let mayHaveMore = true;
     let endWait = () => {};
     const wake = (): void => {
@@ -48,8 +48,8 @@ export const createPageReader = (source: EventSource): RunStreams["read"] =>
     const isOver = () => signal.aborted || source.isClosed();
     if (isOver()) return;
 
-    // Listen first, then read: nothing can come between the two unnoticed.
-    const leave = source.listen(runId, wake);
+    // Listen first, then read: no event between the two is missed.
+    const unsubscribe = source.listen(runId, wake);
     signal.addEventListener("abort", wake);
     try {
       while (!isOver()) {
@@ -61,21 +61,21 @@ export const createPageReader = (source: EventSource): RunStreams["read"] =>
           wasSeen = true;
           mayHaveMore ||= page.length === pageSize;
           yield page;
-          gaveAtMs = performance.now();
+          lastYieldAtMs = performance.now();
         } else if (leftMs(page === undefined) <= 0) {
           emptyPages++;
           yield [];
-          gaveAtMs = performance.now();
+          lastYieldAtMs = performance.now();
         }
         if (!mayHaveMore && !isOver()) await wait(Math.max(leftMs(page === undefined), 1));
       }
     } finally {
       signal.removeEventListener("abort", wake);
-      leave();
+      unsubscribe();
     }
 
     function leftMs(failed: boolean): number {
-      const inTrouble = failed || !source.isListening();
-      return gaveAtMs + quietMs(emptyPages, wasSeen, inTrouble) - performance.now();
+      const degraded = failed || !source.isListening();
+      return lastYieldAtMs + quietMs(emptyPages, wasSeen, degraded) - performance.now();
     }
   };

@@ -11,18 +11,18 @@ import { createValkeyStreams } from "./valkey-streams.ts";
 import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
 
 const logger = createLogger("silent");
-const mostBytes = 100_000;
+const maxBytes = 100_000;
 
 /** Two doors to the same streams, as two nodes have. */
 type Doors = readonly [RunStreams, RunStreams];
 
-const local = createLocalStreams(Date.now, { mostBytes });
+const local = createLocalStreams(Date.now, { maxBytes });
 const connections = [0, 1].map(() => {
   const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger);
   const subscriber = connectSubscriber(valkey, logger);
   return { valkey, subscriber, subscriptions: createSubscriptions(subscriber) };
 });
-const [one, two] = connections.map((both) => createValkeyStreams({ ...both, logger, now: Date.now, mostBytes }));
+const [one, two] = connections.map((both) => createValkeyStreams({ ...both, logger, now: Date.now, maxBytes }));
 if (!one || !two) throw new Error("no streams");
 
 beforeAll(() =>
@@ -37,12 +37,12 @@ const token = (step: number, offset: number, text: string): RunEvent => ({ type:
 const tool: RunEvent = { type: "tool", step: 1, call: 0, name: "search", status: "started", arguments: { q: "é😀" } };
 
 /** Reads until the end event, or as many events as asked for. */
-async function collect(streams: RunStreams, runId: string, after?: string, most = Infinity): Promise<StoredEvent[]> {
+async function collect(streams: RunStreams, runId: string, after?: string, max = Infinity): Promise<StoredEvent[]> {
   const stop = new AbortController();
   const all: StoredEvent[] = [];
   for await (const page of streams.read(runId, after, stop.signal)) {
     all.push(...page);
-    if (all.length >= most || page.some(({ event }) => event.type === "end")) stop.abort();
+    if (all.length >= max || page.some(({ event }) => event.type === "end")) stop.abort();
   }
   return all;
 }
@@ -57,9 +57,9 @@ describe.each<[string, Doors]>([
     await doors[0].append(runId, tool);
     const reading = collect(doors[1], runId);
     const writer = doors[0].writeText(runId, 1);
-    writer.say("Hel");
+    writer.write("Hel");
     await sleep(40);
-    writer.say("lo 😀");
+    writer.write("lo 😀");
     await writer.finish();
     await doors[0].append(runId, { type: "end" });
     const all = await reading;
@@ -93,13 +93,13 @@ describe.each<[string, Doors]>([
   test("another attempt that says the same is silent, and goes on where the first one ended", async () => {
     const runId = newUuid();
     const first = doors[0].writeText(runId, 1);
-    first.say("one two");
+    first.write("one two");
     await sleep(50);
     const second = doors[1].writeText(runId, 1);
-    second.say("one ");
-    second.say("two three");
+    second.write("one ");
+    second.write("two three");
     await second.finish();
-    first.say(" four");
+    first.write(" four");
     await first.finish();
     await doors[0].append(runId, { type: "end" });
     const events = eventsOf(await collect(doors[0], runId));
@@ -110,7 +110,7 @@ describe.each<[string, Doors]>([
     const runId = newUuid();
     for (const text of ["one two three", "one four", "one"]) {
       const writer = doors[0].writeText(runId, 1);
-      writer.say(text);
+      writer.write(text);
       await writer.finish();
     }
     await doors[0].append(runId, { type: "end" });
@@ -122,14 +122,14 @@ describe.each<[string, Doors]>([
     const runId = newUuid();
     for (const step of [1, 2, 3]) {
       const writer = doors[step === 2 ? 1 : 0].writeText(runId, step);
-      writer.say(`step ${step}`);
+      writer.write(`step ${step}`);
       await writer.finish();
     }
     const late = doors[1].writeText(runId, 2);
-    late.say("I am late");
+    late.write("I am late");
     await late.finish();
     const again = doors[1].writeText(runId, 3);
-    again.say("step 3!");
+    again.write("step 3!");
     await again.finish();
     await doors[0].append(runId, { type: "end" });
     const events = eventsOf(await collect(doors[0], runId));
@@ -143,17 +143,17 @@ describe.each<[string, Doors]>([
     for (let i = 0; i < 30; i++) {
       const words = `${i} `.repeat(2500);
       whole += words;
-      writer.say(words);
+      writer.write(words);
       await sleep(25);
     }
     await writer.finish();
-    const big: RunEvent = { ...tool, arguments: { q: "x".repeat(mostBytes) } };
+    const big: RunEvent = { ...tool, arguments: { q: "x".repeat(maxBytes) } };
     await doors[0].append(runId, big);
     await doors[0].append(runId, { type: "end" });
     const events = eventsOf(await collect(doors[1], runId));
     const kept = textOfStep(events, 1);
-    expect(kept.length).toBeGreaterThan(mostBytes / 2);
-    expect(kept.length).toBeLessThan(mostBytes);
+    expect(kept.length).toBeGreaterThan(maxBytes / 2);
+    expect(kept.length).toBeLessThan(maxBytes);
     expect(whole.startsWith(kept)).toBe(true);
     expect(events.slice(-2)).toEqual([
       { type: "tool", step: 1, call: 0, name: "search", status: "started" },
@@ -161,7 +161,7 @@ describe.each<[string, Doors]>([
     ]);
   });
 
-  test("a place that was never given out counts as the start", async () => {
+  test("an id that was never issued counts as the start", async () => {
     const runId = newUuid();
     await doors[0].append(runId, { type: "end" });
     for (const after of ["", "x", "1-2-3", "-", "+", "$", "1", "0-0", `${"9".repeat(20)}-1`]) {

@@ -1,6 +1,6 @@
 /**
- * What a run says while it is under way. Text belongs to a step and has a place in it: whoever reads keeps
- * `text.slice(0, offset) + event.text`, so a step that had to be tried again and says something else replaces what it said before.
+ * An event of a running run. Text belongs to a step and has an offset in it: a reader keeps `text.slice(0, offset) + event.text`,
+ * so a retried step with a different text replaces the earlier one.
  */
 export type RunEvent =
   | { readonly type: "token"; readonly step: number; readonly offset: number; readonly text: string }
@@ -23,8 +23,8 @@ export interface StoredEvent {
 
 /** The text of one attempt of one step. Never throws and never waits: a stream that is lost costs the tokens, not the run. */
 export interface TextWriter {
-  readonly say: (delta: string) => void;
-  /** All that was said is in the stream, and nothing of an earlier attempt is left behind it. */
+  readonly write: (delta: string) => void;
+  /** Resolves when the stream holds all that was written, and nothing of an earlier attempt after it. */
   readonly finish: () => Promise<void>;
 }
 

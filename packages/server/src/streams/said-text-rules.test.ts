@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSaidText, foldTokens, type TextToken } from "./said-text.ts";
+import { createTextDiff, foldTokens, type TextToken } from "./said-text.ts";
 
 /** A small generator with a seed (mulberry32), so that a failure can be seen again. */
 function randomFrom(seed: number): (below: number) => number {
@@ -32,8 +32,8 @@ function cut(text: string, random: (below: number) => number): string[] {
 }
 
 function attempt(before: string, deltas: readonly string[]): TextToken[] {
-  const said = createSaidText(before);
-  return [...deltas.map(said.say), said.finish()].filter((token) => token !== undefined);
+  const diff = createTextDiff(before);
+  return [...deltas.map(diff.append), diff.finish()].filter((token) => token !== undefined);
 }
 
 const commonLength = (one: string, other: string): number => {
@@ -69,7 +69,7 @@ describe("the text of an attempt after another", () => {
       for (const [i, token] of attempt(before, cut(text, random)).entries()) {
         const label = `seed ${seed}, token ${i}`;
         expect(token.offset, label).toBeLessThanOrEqual(seen.length);
-        // At most the shared first half of a character is said again.
+        // At most the shared first half of a character is sent again.
         if (i === 0) expect(token.offset, label).toBeGreaterThanOrEqual(common - 1);
         else expect(token.offset, label).toBe(seen.length);
         expect(token.text.isWellFormed(), label).toBe(true);

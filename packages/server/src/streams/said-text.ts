@@ -1,33 +1,33 @@
 import type { RunEvent } from "./run-streams.ts";
 
-/** Whoever reads keeps `text.slice(0, offset) + text of the token`. Offsets count UTF-16 code units, as JavaScript strings do. */
+/** A reader keeps `text.slice(0, offset) + text of the token`. Offsets count UTF-16 code units, as JavaScript strings do. */
 export interface TextToken {
   readonly offset: number;
   readonly text: string;
 }
 
-/** Compares an attempt of a step, as it is said, with what an earlier attempt of it left in the stream. */
-export interface SaidText {
-  /** What to append for this much more text, if anything. */
-  readonly say: (delta: string) => TextToken | undefined;
-  /** What to append when the attempt has said all: after it the stream holds its text and no more. */
+/** Compares the text of an attempt, as it arrives, with what an earlier attempt of the step left in the stream. */
+export interface TextDiff {
+  /** The token to store for this delta, if any. */
+  readonly append: (delta: string) => TextToken | undefined;
+  /** The token to store at the end of the attempt, if any: after it the stream holds exactly this attempt's text. */
   readonly finish: () => TextToken | undefined;
 }
 
 const isHighSurrogate = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;
 
 function commonLength(text: string, other: string, otherFrom: number): number {
-  const most = Math.min(text.length, other.length - otherFrom);
+  const max = Math.min(text.length, other.length - otherFrom);
   let length = 0;
-  while (length < most && text.charCodeAt(length) === other.charCodeAt(otherFrom + length)) length++;
+  while (length < max && text.charCodeAt(length) === other.charCodeAt(otherFrom + length)) length++;
   return length;
 }
 
-export function createSaidText(before: string): SaidText {
+export function createTextDiff(before: string): TextDiff {
   /** Code units of this attempt that the stream holds, from the start. */
   let length = 0;
   let repeating = before !== "";
-  /** The first half of a surrogate pair, kept back until the second comes: half a character can be shown by nobody. */
+  /** The first half of a surrogate pair, held back until the second arrives: half a character cannot be displayed. */
   let held = "";
 
   const add = (text: string): TextToken | undefined => {
@@ -49,7 +49,7 @@ export function createSaidText(before: string): SaidText {
   };
 
   return {
-    say: (delta) => {
+    append: (delta) => {
       const text = held + delta;
       const end = isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
       held = text.slice(end);

@@ -1,20 +1,20 @@
 import type { RunEvent } from "./run-streams.ts";
 
-/** After the last event of a run. Longer than any model keeps silent within a step. */
-export const keptMs = 15 * 60_000;
+/** After the last event of a run. Longer than any pause of a model within a step. */
+export const streamTtlMs = 15 * 60_000;
 
 /** After its end: the record has the whole text by then. */
-export const keptAfterEndMs = 2 * 60_000;
+export const endedStreamTtlMs = 2 * 60_000;
 
-export const keptAfter = ({ type }: RunEvent): number => (type === "end" ? keptAfterEndMs : keptMs);
+export const ttlAfter = ({ type }: RunEvent): number => (type === "end" ? endedStreamTtlMs : streamTtlMs);
 
 /** Of one step: more is not kept of an answer either. */
-export const mostTextLength = 1024 * 1024;
+export const maxTextLength = 1024 * 1024;
 
-/** Of one run. Tokens past it are not kept: what is there has no holes, and the record has the whole text in the end. */
-export const mostStreamBytes = 4 * 1024 * 1024;
+/** Of one run. Tokens beyond it are dropped: the stored text has no gaps, and the record has all of it in the end. */
+export const maxStreamBytes = 4 * 1024 * 1024;
 
-/** What is kept of an event, other than a token, when its run has said too much. */
+/** What is stored of an event, other than a token, once its run's stream is full. */
 export function withoutArguments(event: RunEvent): RunEvent {
   if (event.type !== "tool") return event;
   const { arguments: _, ...rest } = event;

@@ -17,20 +17,20 @@ function createStore(fate: () => "fine" | "lost before" | "lost after" | "memory
       owner = undefined;
     }
     const answer = work();
-    if (now === "lost after") throw new Error("not heard");
+    if (now === "lost after") throw new Error("answer lost");
     return answer;
   };
   const store: TextStore = {
     take: (claim) =>
       meet(() => {
-        if (owner && owner.writer !== claim.writer && claim.take > 1) return undefined;
+        if (owner && owner.writer !== claim.writer && claim.generation > 1) return undefined;
         owner = claim;
         return foldTokens(tokens);
       }),
     put: (claim, token) =>
       meet(() => {
         if (!owner) return "lost";
-        if (owner.writer !== claim.writer || owner.take !== claim.take) return "taken";
+        if (owner.writer !== claim.writer || owner.generation !== claim.generation) return "taken";
         if (token.offset > foldTokens(tokens).length) holes++;
         tokens.push(token);
         return "put";
@@ -39,7 +39,7 @@ function createStore(fate: () => "fine" | "lost before" | "lost after" | "memory
   return { store, text: () => foldTokens(tokens), tokens: () => tokens, holes: () => holes };
 }
 
-const quick = { now: () => 1, mostTextLength: 10_000, onFailure: () => undefined, flushEveryMs: 1, retryAfterMs: 2 };
+const quick = { now: () => 1, maxTextLength: 10_000, onFailure: () => undefined, flushEveryMs: 1, retryAfterMs: 2 };
 
 describe("a text writer", () => {
   test("ends with the whole text and never a hole, whichever calls fail, before or after they took effect", async () => {
@@ -58,7 +58,7 @@ describe("a text writer", () => {
       for (let i = 0; i < 40; i++) {
         const delta = `${run}.${i} 😀`;
         text += delta;
-        writer.say(delta);
+        writer.write(delta);
         if (i % 3 === 0) await sleep(1);
       }
       await writer.finish();
@@ -73,10 +73,10 @@ describe("a text writer", () => {
     const { store, tokens, text } = createStore();
     const writer = createTextWriter({ store, ...quick, flushEveryMs: 50 });
     await sleep(5);
-    writer.say("first");
+    writer.write("first");
     await sleep(5);
     expect(text()).toBe("first");
-    for (let i = 0; i < 10; i++) writer.say(` ${i}`);
+    for (let i = 0; i < 10; i++) writer.write(` ${i}`);
     await sleep(5);
     expect(text()).toBe("first");
     await writer.finish();
@@ -87,14 +87,14 @@ describe("a text writer", () => {
   test("an attempt that another one pushed out writes no more, and its end waits for nothing", async () => {
     const { store, text } = createStore();
     const old = createTextWriter({ store, ...quick });
-    old.say("old words");
+    old.write("old words");
     await sleep(10);
     const next = createTextWriter({ store, ...quick });
-    next.say("old w");
+    next.write("old w");
     await sleep(10);
-    old.say(" and more");
+    old.write(" and more");
     await old.finish();
-    next.say("ine");
+    next.write("ine");
     await next.finish();
     expect(text()).toBe("old wine");
   });
@@ -102,7 +102,7 @@ describe("a text writer", () => {
   test("a store that hangs costs the end of a step its limit and no more", async () => {
     const store: TextStore = { take: () => new Promise(() => {}), put: () => new Promise(() => {}) };
     const writer = createTextWriter({ store, ...quick, finishWithinMs: 100 });
-    writer.say("text");
+    writer.write("text");
     const startedAt = performance.now();
     await writer.finish();
     expect(performance.now() - startedAt).toBeLessThan(200);
@@ -118,7 +118,7 @@ describe("a text writer", () => {
       put: async () => "put",
     };
     const writer = createTextWriter({ store, ...quick });
-    writer.say("text");
+    writer.write("text");
     await sleep(20);
     const tried = takes;
     await sleep(50);
@@ -128,9 +128,9 @@ describe("a text writer", () => {
 
   test("a text longer than is kept stops, and is a beginning of the whole", async () => {
     const { store, text } = createStore();
-    const writer = createTextWriter({ store, ...quick, mostTextLength: 100 });
+    const writer = createTextWriter({ store, ...quick, maxTextLength: 100 });
     for (let i = 0; i < 50; i++) {
-      writer.say("0123456789");
+      writer.write("0123456789");
       await sleep(2);
     }
     await writer.finish();

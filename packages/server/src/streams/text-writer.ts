@@ -1,33 +1,34 @@
 import { randomBytes } from "node:crypto";
 import type { TextWriter } from "./run-streams.ts";
-import { createSaidText, type SaidText, type TextToken } from "./said-text.ts";
+import { createTextDiff, type TextDiff, type TextToken } from "./said-text.ts";
 
-/** Who writes the text of a step, since when, and the how manieth time it takes the stream. */
+/** A writer's claim to the stream of a step. */
 export interface Claim {
   readonly writer: string;
   readonly startedAtMs: number;
-  readonly take: number;
+  /** How many times this writer has taken the stream: fences off its own late calls. */
+  readonly generation: number;
 }
 
 /**
- * - taken: another attempt writes now, or the step is past.
+ * - taken: another attempt owns the stream now, or a later step has begun.
  * - lost: the store has forgotten who writes, as after a restart.
- * - full: the run has said more than the store keeps.
+ * - full: the run's events exceed what the store keeps.
  */
-export type PutAnswer = "put" | "taken" | "lost" | "full";
+export type PutResult = "put" | "taken" | "lost" | "full";
 
-/** Where the text of one step of one run is kept. Both may reject; nobody knows then whether it happened. */
+/** Where the text of one step of one run is kept. Both may reject, with or without having taken effect. */
 export interface TextStore {
-  /** Makes the claim the owner and tells what text of the step is there; undefined when it may not own it. */
+  /** Makes the claim the owner and returns the stored text of the step; undefined if the claim is refused. */
   readonly take: (claim: Claim) => Promise<string | undefined>;
-  readonly put: (claim: Claim, token: TextToken) => Promise<PutAnswer>;
+  readonly put: (claim: Claim, token: TextToken) => Promise<PutResult>;
 }
 
 export interface TextWriterOptions {
   readonly store: TextStore;
   readonly now: () => number;
   /** All of an attempt is kept until it ends, so this bounds the memory of a writer too. */
-  readonly mostTextLength: number;
+  readonly maxTextLength: number;
   readonly onFailure: (error: unknown) => void;
   readonly flushEveryMs?: number;
   readonly retryAfterMs?: number;
@@ -35,34 +36,33 @@ export interface TextWriterOptions {
 }
 
 /**
- * Says an attempt into a store. When a call fails, the stream is taken again and what it then holds is compared with all that was
- * said, as a new attempt would: whatever became of the failed call, and even if all was lost, no hole can come of it. A call that
- * still arrives late carries an older take and does nothing.
+ * Writes the text of an attempt to a store. When a call fails, the stream is taken again and its content is compared with the full
+ * text, as a new attempt would: whether or not the failed call took effect, the stored text has no gaps. A call that arrives late
+ * carries an older generation and is ignored.
  */
 export function createTextWriter(options: TextWriterOptions): TextWriter {
-  const { store, now, mostTextLength, onFailure } = options;
+  const { store, now, maxTextLength, onFailure } = options;
   const { flushEveryMs = 20, retryAfterMs = 1000, finishWithinMs = 1000 } = options;
   const writer = randomBytes(9).toString("base64url");
   const startedAtMs = now();
-  let take = 0;
+  let generation = 0;
   /** Undefined while the stream is not ours. */
-  let said: SaidText | undefined;
-  let whole = "";
-  /** What was said since the last flush. */
-  let fresh = "";
+  let diff: TextDiff | undefined;
+  let fullText = "";
+  let unflushed = "";
   let state: "writing" | "finishing" | "stopped" = "writing";
   let working: Promise<void> | undefined;
   let endPause = () => {};
 
-  const claim = (): Claim => ({ writer, startedAtMs, take });
+  const claim = (): Claim => ({ writer, startedAtMs, generation });
   const stop = (): void => {
     state = "stopped";
-    said = undefined;
-    whole = fresh = "";
+    diff = undefined;
+    fullText = unflushed = "";
   };
   const forget = (): void => {
-    said = undefined;
-    fresh = "";
+    diff = undefined;
+    unflushed = "";
   };
 
   const put = async (token: TextToken | undefined): Promise<void> => {
@@ -71,27 +71,27 @@ export function createTextWriter(options: TextWriterOptions): TextWriter {
     if (answer === "taken" || answer === "full") stop();
     if (answer !== "lost") return;
     forget();
-    fresh = whole;
+    unflushed = fullText;
   };
 
   const flush = async (): Promise<void> => {
-    if (!said) {
-      take++;
+    if (!diff) {
+      generation++;
       const before = await store.take(claim());
       if (before === undefined || state === "stopped") return stop();
-      said = createSaidText(before);
-      fresh = whole;
+      diff = createTextDiff(before);
+      unflushed = fullText;
     }
-    const text = fresh;
-    fresh = "";
-    await put(said.say(text));
-    if (state !== "finishing" || !said) return;
-    await put(said.finish());
-    if (said) stop();
+    const text = unflushed;
+    unflushed = "";
+    await put(diff.append(text));
+    if (state !== "finishing" || !diff) return;
+    await put(diff.finish());
+    if (diff) stop();
   };
 
-  // After a failure only more text is worth another try: an attempt that was given up must not try for ever.
-  const isWorkLeft = () => state === "finishing" || (state === "writing" && (take === 0 || fresh !== ""));
+  // After a failure, retry only when there is more text: an abandoned attempt must not retry forever.
+  const isWorkLeft = () => state === "finishing" || (state === "writing" && (generation === 0 || unflushed !== ""));
 
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -104,7 +104,7 @@ export function createTextWriter(options: TextWriterOptions): TextWriter {
 
   const work = async (): Promise<void> => {
     while (isWorkLeft()) {
-      const hadText = fresh !== "";
+      const hadText = unflushed !== "";
       try {
         await flush();
         if (hadText && state === "writing") await pause(flushEveryMs);
@@ -123,11 +123,11 @@ export function createTextWriter(options: TextWriterOptions): TextWriter {
   begin();
 
   return {
-    say: (delta) => {
+    write: (delta) => {
       if (state !== "writing") return;
-      whole += delta;
-      fresh += delta;
-      if (whole.length > mostTextLength) stop();
+      fullText += delta;
+      unflushed += delta;
+      if (fullText.length > maxTextLength) stop();
       begin();
     },
     finish: async () => {
@@ -135,9 +135,9 @@ export function createTextWriter(options: TextWriterOptions): TextWriter {
       state = "finishing";
       endPause();
       begin();
-      const { promise: tooLate, resolve: giveUp } = Promise.withResolvers<void>();
+      const { promise: timedOut, resolve: giveUp } = Promise.withResolvers<void>();
       const limit = setTimeout(giveUp, finishWithinMs);
-      await Promise.race([working, tooLate]);
+      await Promise.race([working, timedOut]);
       clearTimeout(limit);
       stop();
       endPause();

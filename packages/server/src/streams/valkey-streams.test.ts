@@ -79,7 +79,7 @@ describe("streams while Valkey has trouble", () => {
     let text = "";
     for (let i = 0; i < 100; i++) {
       text += `word ${i} `;
-      writer.say(`word ${i} `);
+      writer.write(`word ${i} `);
       if (i === 30) await server.kill();
       if (i === 60) await server.start();
       await sleep(30);
@@ -98,19 +98,19 @@ describe("streams while Valkey has trouble", () => {
     const runId = newUuid();
     const reader = follow(streams, runId);
     const writer = streams.writeText(runId, 1);
-    writer.say("before ");
+    writer.write("before ");
     await vi.waitUntil(() => reader.text() === "before ", soon);
     server.freeze();
     const startedAt = performance.now();
-    writer.say("meanwhile ");
+    writer.write("meanwhile ");
     await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
     const other = streams.writeText(newUuid(), 1);
-    other.say("nothing");
+    other.write("nothing");
     await other.finish();
     expect(performance.now() - startedAt).toBeLessThan(1500);
     await vi.waitUntil(() => reader.pages.some((page) => page.length === 0), soon);
     server.thaw();
-    writer.say("after");
+    writer.write("after");
     await vi.waitUntil(() => reader.text() === "before meanwhile after", soon);
     await writer.finish();
     expect(reader.holes()).toBe(0);
@@ -121,12 +121,12 @@ describe("streams while Valkey has trouble", () => {
     const { streams, valkey } = await connect();
     const runId = newUuid();
     const writer = streams.writeText(runId, 1);
-    writer.say("one ");
+    writer.write("one ");
     const key = `perch:stream:{${runId}}`;
     await vi.waitUntil(() => valkey.exists(key), soon);
     await valkey.del(lost === "stream" ? key : `${key}:owner`);
     await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
-    writer.say("two");
+    writer.write("two");
     await writer.finish();
     const reader = follow(streams, runId);
     await vi.waitUntil(() => reader.text() === "one two", soon);
@@ -179,7 +179,7 @@ describe("a process with many readers", () => {
     const startedAt = performance.now();
     for (const runId of runIds) {
       const writer = streams.writeText(runId, 1);
-      writer.say(runId);
+      writer.write(runId);
       void writer.finish();
     }
     await vi.waitUntil(() => readers.every((reader, i) => reader.text() === runIds[i >> 1]), soon);

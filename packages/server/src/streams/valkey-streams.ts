@@ -3,24 +3,24 @@ import type { Logger } from "../platform/logger.ts";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
 import { textOfStep } from "./said-text.ts";
-import { keptAfter, keptMs, mostStreamBytes, mostTextLength, withoutArguments } from "./stream-limits.ts";
+import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
-import { createTextWriter, type PutAnswer, type TextStore } from "./text-writer.ts";
+import { createTextWriter, type PutResult, type TextStore } from "./text-writer.ts";
 import type { Subscriptions } from "./valkey-subscriptions.ts";
 
 type Entry = readonly [id: string, fields: readonly string[]];
 type Call<T> = (...args: (string | number)[]) => Promise<T>;
-type Scripted = Redis & { takeText: Call<Entry[] | null>; putText: Call<PutAnswer>; appendEvent: Call<null> };
+type Scripted = Redis & { takeText: Call<Entry[] | null>; putText: Call<PutResult>; appendEvent: Call<null> };
 
 interface ValkeyStreamsOptions {
   readonly valkey: Redis;
   readonly subscriptions: Subscriptions;
   readonly logger: Logger;
   readonly now: () => number;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
-/** Tokens are nearly all there is: they are kept as [step, offset, text]. */
+/** Most events are tokens: they are stored compactly as [step, offset, text]. */
 const pack = (event: RunEvent): string =>
   JSON.stringify(event.type === "token" ? [event.step, event.offset, event.text] : event);
 
@@ -35,7 +35,7 @@ const keysOf = (runId: string) => [`perch:stream:{${runId}}`, `perch:stream:{${r
 
 /** Any node writes and any node reads. Nothing here is a record: what Valkey loses costs the tokens, not the run. */
 export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
-  const { subscriptions, logger, now, mostBytes = mostStreamBytes } = options;
+  const { subscriptions, logger, now, maxBytes = maxStreamBytes } = options;
   const valkey = options.valkey as Scripted;
   for (const [name, lua] of [
     ["takeText", takeScript],
@@ -44,18 +44,18 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
   ] as const)
     valkey.defineCommand(name, { lua, numberOfKeys: 2 });
   let isClosed = false;
-  const onFailure = (error: unknown): void => logger.debug({ err: error }, "a run's stream does not answer");
+  const onFailure = (error: unknown): void => logger.debug({ err: error }, "run stream call failed");
 
   const storeOf = (runId: string, step: number): TextStore => {
     const keys = keysOf(runId);
     return {
-      take: async ({ writer, startedAtMs, take }) => {
-        const entries = await valkey.takeText(...keys, keptMs, writer, startedAtMs, take, step);
+      take: async ({ writer, startedAtMs, generation }) => {
+        const entries = await valkey.takeText(...keys, streamTtlMs, writer, startedAtMs, generation, step);
         const events = entries?.map((entry) => unpack(entry).event);
         return events && textOfStep(events, step);
       },
-      put: ({ writer, take }, token) =>
-        valkey.putText(...keys, keptMs, writer, take, mostBytes, pack({ type: "token", step, ...token })),
+      put: ({ writer, generation }, token) =>
+        valkey.putText(...keys, streamTtlMs, writer, generation, maxBytes, pack({ type: "token", step, ...token })),
     };
   };
 
@@ -79,12 +79,12 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
       createTextWriter({
         store: storeOf(runId, step),
         now,
-        mostTextLength: Math.min(mostBytes, mostTextLength),
+        maxTextLength: Math.min(maxBytes, maxTextLength),
         onFailure,
       }),
     append: async (runId, event) => {
       const payloads = [pack(event), pack(withoutArguments(event))];
-      await valkey.appendEvent(...keysOf(runId), keptAfter(event), mostBytes, ...payloads).catch(onFailure);
+      await valkey.appendEvent(...keysOf(runId), ttlAfter(event), maxBytes, ...payloads).catch(onFailure);
     },
     read,
     close: async () => {

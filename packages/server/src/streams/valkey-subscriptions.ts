@@ -11,11 +11,11 @@ export interface Subscriptions {
 
 /**
  * A connection for subscriptions. Resubscribing is done here, not by iovalkey: it forgets channels when the connection breaks again
- * before they are confirmed, and nobody catches its error then. A connection that says nothing for 3 s when asked is made anew.
+ * before they are confirmed, and its error is then unhandled. A connection that does not answer a ping within 3 s is reconnected.
  */
 export function connectSubscriber(valkey: Redis, logger: Logger): Redis {
   const subscriber = valkey.duplicate({ autoResubscribe: false, commandTimeout: 10_000, socketTimeout: 3000 });
-  subscriber.on("error", (error) => logger.debug({ err: error }, "valkey subscriber"));
+  subscriber.on("error", (error) => logger.debug({ err: error }, "valkey subscriber error"));
   return subscriber;
 }
 
@@ -28,7 +28,7 @@ export function createSubscriptions(subscriber: Redis): Subscriptions {
   const wake = (channel: string, message?: string): void => {
     for (const listener of listeners.get(channel) ?? []) listener(message);
   };
-  // What was said before the subscription began made no sound: whoever listens must look again.
+  // Messages published before the subscription was confirmed were missed: listeners must read again.
   const subscribe = (channels: readonly string[]): void => {
     subscriber.subscribe(...channels).then(
       () => channels.forEach((channel) => void wake(channel)),
@@ -43,7 +43,7 @@ export function createSubscriptions(subscriber: Redis): Subscriptions {
     for (let i = 0; i < channels.length; i += channelsInOneCall) subscribe(channels.slice(i, i + channelsInOneCall));
   });
   subscriber.on("close", () => [...listeners.keys()].forEach((channel) => void wake(channel)));
-  // A connection that died in silence is found by asking: no answer closes it, and it is made anew.
+  // A ping finds a half-open connection: without an answer it is closed and reconnected.
   const ping = setInterval(() => {
     if (isListening() && listeners.size > 0) subscriber.ping().catch(() => undefined);
   }, pingEveryMs).unref();

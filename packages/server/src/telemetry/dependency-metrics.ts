@@ -11,22 +11,22 @@ interface Pool {
 }
 
 export interface DependencyMetrics {
-  /** The engine gave no proper answer, and is asked again or given up. */
+  /** A call to the engine failed, and is retried or given up. */
   readonly engineFailed: () => void;
-  /** Asked whenever somebody reads the metrics, so it is true for idle processes too. A probe that throws, or is slow, says no. */
+  /** Probed on every scrape, so it is current for idle processes too. A probe that throws or times out counts as down. */
   readonly watchDependency: (dependency: Dependency, probe: Probe) => void;
   readonly watchPool: (pool: Pool) => void;
 }
 
-const probeMs = 1000;
+const probeTimeoutMs = 1000;
 
-async function answers(probe: Probe): Promise<boolean> {
+async function isUp(probe: Probe): Promise<boolean> {
   const overdue = new AbortController();
   try {
     await Promise.race([
       probe(),
-      sleep(probeMs, undefined, { signal: overdue.signal }).then(() => {
-        throw new Error(`no answer within ${probeMs} ms`);
+      sleep(probeTimeoutMs, undefined, { signal: overdue.signal }).then(() => {
+        throw new Error(`no answer within ${probeTimeoutMs} ms`);
       }),
     ]);
     return true;
@@ -43,18 +43,18 @@ export function createDependencyMetrics(registry: Registry): DependencyMetrics {
   let pool: Pool = { totalCount: 0, idleCount: 0, waitingCount: 0 };
   const engineFailures = new Counter({
     name: "perch_engine_failures_total",
-    help: "Times the engine gave no proper answer to this process.",
+    help: "Failed requests from this process to the engine, including those that are retried.",
     registers,
   });
   new Gauge({
     name: "perch_dependency_up",
-    help: "1 if it answered this process just now, within a second. The database is asked through the pool.",
+    help: "1 if the dependency answered this process within one second, else 0. Checked on every scrape; the database through its connection pool.",
     labelNames: ["dependency"],
     registers,
     async collect() {
-      const states = await Promise.all(probes.map(async ({ probe }) => answers(probe)));
-      const away = new Set(probes.filter((_, i) => !states[i]).map(({ dependency }) => dependency));
-      for (const { dependency } of probes) this.set({ dependency }, away.has(dependency) ? 0 : 1);
+      const states = await Promise.all(probes.map(async ({ probe }) => isUp(probe)));
+      const down = new Set(probes.filter((_, i) => !states[i]).map(({ dependency }) => dependency));
+      for (const { dependency } of probes) this.set({ dependency }, down.has(dependency) ? 0 : 1);
     },
   });
   const poolGauge = (name: string, help: string, read: () => number) =>
@@ -66,9 +66,17 @@ export function createDependencyMetrics(registry: Registry): DependencyMetrics {
         this.set(read());
       },
     });
-  poolGauge("perch_database_connections", "Database connections of this process.", () => pool.totalCount);
-  poolGauge("perch_database_connections_idle", "Those that nobody uses.", () => pool.idleCount);
-  poolGauge("perch_database_waiting", "Queries and transactions that wait for a connection.", () => pool.waitingCount);
+  poolGauge("perch_database_connections", "Open database connections of this process.", () => pool.totalCount);
+  poolGauge(
+    "perch_database_connections_idle",
+    "Database connections of this process that are idle.",
+    () => pool.idleCount,
+  );
+  poolGauge(
+    "perch_database_pending_requests",
+    "Queries and transactions waiting for a database connection.",
+    () => pool.waitingCount,
+  );
 
   return {
     engineFailed: () => engineFailures.inc(),

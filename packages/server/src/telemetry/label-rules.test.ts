@@ -26,7 +26,7 @@ describe("labels", () => {
     const telemetry = make();
     for (const status of [200, 201, 302, 404, 429, 500, 503, 0, 999, Number.NaN])
       telemetry.requestEnded(invoke, status);
-    telemetry.requestEnded(invoke, "left");
+    telemetry.requestEnded(invoke, "client_closed");
     const lines = await seriesOf(telemetry, "perch_http_requests_total");
     expect(lines.map((line) => line.match(/status="(\w+)"\} (\d+)/)?.slice(1))).toEqual([
       ["2xx", "2"],
@@ -34,7 +34,7 @@ describe("labels", () => {
       ["4xx", "2"],
       ["5xx", "2"],
       ["unknown", "3"],
-      ["left", "1"],
+      ["client_closed", "1"],
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("values", () => {
     const telemetry = make();
     const gate = Promise.withResolvers<string>();
     const steps = telemetry.countSteps({ model: () => gate.promise, tool: () => Promise.reject(new Error("no")) });
-    const underWay = async () => (await telemetry.read()).text.match(/^perch_worker_steps (\d+)$/m)?.[1];
+    const underWay = async () => (await telemetry.read()).text.match(/^perch_worker_active_steps (\d+)$/m)?.[1];
     const first = steps.model();
     await expect(steps.tool()).rejects.toThrow("no");
     expect(await underWay()).toBe("1");

@@ -17,48 +17,48 @@ export interface RunMetrics {
 
 const runSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 const statuses = ["completed", "failed", "cancelled"] as const;
-const toolOutcomes = ["completed", "failed", "broken"] as const;
+const toolOutcomes = ["completed", "failed", "unavailable"] as const;
 
 export function createRunMetrics(registry: Registry, providerOf: (name: string) => string): RunMetrics {
   const registers = [registry];
   const accepted = new Counter({
     name: "perch_runs_accepted_total",
-    help: "Runs that were admitted and given to the engine, counted by the API.",
+    help: "Runs accepted and handed to the engine, counted by the API node.",
     registers,
   });
   const ended = new Counter({
     name: "perch_runs_ended_total",
-    help: "Runs that ended and are recorded, by status, counted once each by the worker that recorded them.",
+    help: "Runs that ended, by status. The worker that records a run counts it once.",
     labelNames: ["status"],
     registers,
   });
   const durations = new Histogram({
     name: "perch_run_duration_seconds",
-    help: "From the beginning of a run to its end.",
+    help: "Time from the start of a run to its end.",
     buckets: runSeconds,
     registers,
   });
   const underWay = new Gauge({
-    name: "perch_worker_steps",
-    help: "Steps of runs that are under way in this worker: model calls, tool calls, recording.",
+    name: "perch_worker_active_steps",
+    help: "Steps of runs in progress in this worker: model calls, tool calls, recording.",
     registers,
   });
   const modelSeconds = new Histogram({
     name: "perch_model_call_duration_seconds",
-    help: "Calls of models, by provider, whether they went well or not.",
+    help: "Duration of model calls by provider, including failed calls.",
     labelNames: ["provider"],
     buckets: runSeconds,
     registers,
   });
   const modelFailures = new Counter({
     name: "perch_model_call_failures_total",
-    help: "Calls of models that failed, those that are tried again included.",
+    help: "Failed model calls by provider, including those that are retried.",
     labelNames: ["provider"],
     registers,
   });
   const toolCalls = new Counter({
     name: "perch_tool_calls_total",
-    help: "Calls of tools: completed, failed (the model is told), or broken (tried again).",
+    help: "Tool calls by outcome. completed: the tool succeeded. failed: it returned an error, which the model sees. unavailable: no usable response (network, timeout, throttling, 5xx); retried while attempts remain.",
     labelNames: ["outcome"],
     registers,
   });
@@ -108,7 +108,7 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
           toolCalls.inc({ outcome: result.failed ? "failed" : "completed" });
           return result;
         } catch (error) {
-          toolCalls.inc({ outcome: "broken" });
+          toolCalls.inc({ outcome: "unavailable" });
           throw error;
         }
       },

@@ -11,9 +11,9 @@ interface ServeOptions {
   readonly logger: Logger;
 }
 
-/** `GET /metrics` for operators, on a port of its own that needs no key. Says how it comes down. */
+/** `GET /metrics` for operators, on a port of its own that needs no key. Returns its shutdown step. */
 export async function serveMetrics({ telemetry, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
-  const answer = async ({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handleRequest = async ({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> => {
     if ((method !== "GET" && method !== "HEAD") || url?.split("?")[0] !== "/metrics") {
       response
         .writeHead(404, { "content-type": "text/plain; charset=utf-8" })
@@ -24,8 +24,8 @@ export async function serveMetrics({ telemetry, host, port, logger }: ServeOptio
     response.writeHead(200, { "content-type": contentType, "cache-control": "no-store" }).end(text);
   };
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      logger.error({ err: error }, "the metrics could not be read");
+    handleRequest(request, response).catch((error: unknown) => {
+      logger.error({ err: error }, "metrics read failed");
       response.destroy();
     });
   });

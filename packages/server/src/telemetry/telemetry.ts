@@ -8,8 +8,8 @@ import { createWebhookMetrics, type WebhookMetrics } from "./webhook-metrics.ts"
  * that a tenant chose. Whatever is not known is counted as `unknown`.
  */
 export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics {
-  /** `seconds` is left out where it says nothing about us: a stream lasts as long as its reader likes. */
-  readonly requestEnded: (operation: string, status: number | "left", seconds?: number) => void;
+  /** `seconds` is omitted for streams: the client decides how long they last. */
+  readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
   readonly watchStreams: (open: () => number) => void;
   /** Also what the process itself needs: memory, event loop, garbage. Only where somebody reads it. */
@@ -35,34 +35,34 @@ interface TelemetryOptions {
 /** Gauges whose names Prometheus takes for counters, read from parts of Node that are not public. */
 const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-const within = (known: readonly string[]): ((value: string) => string) => {
+const knownOrUnknown = (known: readonly string[]): ((value: string) => string) => {
   const set = new Set(known);
   return (value) => (set.has(value) ? value : unknown);
 };
 
 const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-const statusClass = (status: number | "left"): string =>
-  status === "left" ? status : (statusClasses[Math.floor(status / 100) - 1] ?? unknown);
+const statusClass = (status: number | "client_closed"): string =>
+  status === "client_closed" ? status : (statusClasses[Math.floor(status / 100) - 1] ?? unknown);
 
 function createRequestMetrics(registry: Registry, operations: readonly string[]) {
   const registers = [registry];
-  const operationOf = within(operations);
+  const operationOf = knownOrUnknown(operations);
   const requests = new Counter({
     name: "perch_http_requests_total",
-    help: "Requests that ended, by operation and class of status; left: the client went before the answer was whole.",
+    help: "Requests that ended, by operation and status class. client_closed: the client disconnected before the response was complete.",
     labelNames: ["operation", "status"],
     registers,
   });
   const durations = new Histogram({
     name: "perch_http_request_duration_seconds",
-    help: "From a request's head to the end of its answer, without event streams.",
+    help: "Time from receiving a request to the end of its response. Event streams are not included.",
     labelNames: ["operation"],
     buckets: requestSeconds,
     registers,
   });
   const refusals = new Counter({
     name: "perch_rate_limit_refusals_total",
-    help: "Requests refused by a limit, by whose limit it was.",
+    help: "Requests refused by a rate limit or by the limit on concurrent runs, by limit.",
     labelNames: ["limit"],
     registers,
   });
@@ -70,14 +70,14 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
   let openStreams = () => 0;
   new Gauge({
     name: "perch_http_event_streams",
-    help: "Event streams that are open.",
+    help: "Open event streams.",
     registers,
     collect() {
       this.set(openStreams());
     },
   });
   return {
-    requestEnded: (name: string, status: number | "left", seconds?: number) => {
+    requestEnded: (name: string, status: number | "client_closed", seconds?: number) => {
       const operation = operationOf(name);
       requests.inc({ operation, status: statusClass(status) });
       if (seconds !== undefined) durations.observe({ operation }, seconds);
@@ -99,7 +99,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
   }).set({ version }, 1);
   return {
     ...createRequestMetrics(registry, operations),
-    ...createRunMetrics(registry, within(["perch", "organisation", "remote_agent", ...providers])),
+    ...createRunMetrics(registry, knownOrUnknown(["perch", "organisation", "remote_agent", ...providers])),
     ...createWebhookMetrics(registry),
     ...createDependencyMetrics(registry),
     watchProcess: () => {

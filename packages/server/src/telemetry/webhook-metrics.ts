@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-const outcomes = ["delivered", "answered", "timeout", "refused", "unreachable", "deferred"] as const;
+const outcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
 
 export interface WebhookMetrics {
   readonly webhookAttempted: (outcome: (typeof outcomes)[number]) => void;
@@ -9,7 +9,7 @@ export interface WebhookMetrics {
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const attempts = new Counter({
     name: "perch_webhook_attempts_total",
-    help: "Attempts of deliveries: delivered, answered (but not with 2xx), timeout, refused (the address), unreachable; deferred: put off, because the endpoint had enough to do.",
+    help: "Webhook delivery attempts by outcome. http_error: the receiver answered with a status other than 2xx. blocked: the address is not allowed. deferred: postponed, because the endpoint has too many attempts in progress.",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -6,14 +6,14 @@ export interface ToolDeps {
   readonly version: string;
 }
 
-/** What the model is given back. A failed result is still an answer: the model may correct itself. */
+/** What the model gets back. A failed result goes to the model too, which may correct itself. */
 export interface ToolResult {
   readonly content: string;
   readonly failed: boolean;
 }
 
 export interface ToolCallContext {
-  /** The same for every attempt at this call, so that a tool can tell a repetition. */
+  /** The same for every attempt at this call, so that a tool can recognise a retry. */
   readonly idempotencyKey: string;
   /** The run's public id. */
   readonly requestId: string;
@@ -21,16 +21,16 @@ export interface ToolCallContext {
 }
 
 /**
- * Throws a `PassingToolError` when the call may be tried again, or the signal's reason when the caller gave up.
+ * Throws a `TransientToolError` when the call may be retried, or the signal's reason when the caller cancelled.
  *
- * Arguments are not validated against the tool's JSON Schema: a `pattern` written by a tenant could hold our event
- * loop for ever. The tool's own 4xx is the answer, and the model reads it.
+ * Arguments are not validated against the tool's JSON Schema: a `pattern` written by a tenant could block our event
+ * loop. The tool's own 4xx is returned to the model instead.
  */
 export type CallTool = (tool: RunTool, args: unknown, call: ToolCallContext) => Promise<ToolResult>;
 
-/** Throttled, 5xx, network, timeout: it may go better later. The message is for users, and holds no address. */
-export class PassingToolError extends Error {
-  /** How long the other side asks to wait. */
+/** Throttled, 5xx, network, timeout: a retry may succeed. The message is for users, and contains no address. */
+export class TransientToolError extends Error {
+  /** How long the tool asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {
@@ -39,5 +39,5 @@ export class PassingToolError extends Error {
   }
 }
 
-/** A server whose tools cannot be had: trying again would not help. Only listing throws it. */
+/** The tools of a server cannot be listed or called, and retrying would not help. */
 export class PermanentToolError extends Error {}

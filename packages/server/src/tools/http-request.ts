@@ -2,42 +2,42 @@ import { storableText } from "../platform/storable-text.ts";
 import type { Arguments } from "./call-arguments.ts";
 import type { HttpTarget } from "./tool-set.ts";
 
-/** Arguments that make no request. The message is for the model. */
-export class UnusableArgumentsError extends Error {}
+/** No request can be built from these arguments. The message is for the model. */
+export class InvalidArgumentsError extends Error {}
 
 /** As the URL parser writes `{name}` in a path. */
 const placeholder = /%7B([\w$.-]+)%7D/gi;
 const dotSegment = /^(\.|%2e){1,2}$/i;
 
 /** Encoded, a value stays in its segment. Dots are refused: URL parsers and proxies climb on them, encoded or not. */
-function segmentFrom(name: string, args: Arguments): string {
+function encodePathSegment(name: string, args: Arguments): string {
   const value = Object.hasOwn(args, name) ? args[name] : undefined;
-  // Cleaned before it is looked at: what is taken out must not join two dots.
+  // Cleaned before the check: removing characters must not join two dots.
   const text = ["string", "number", "boolean"].includes(typeof value) ? storableText(String(value)) : "";
   if (text === "")
-    throw new UnusableArgumentsError(
+    throw new InvalidArgumentsError(
       `The argument ${name} is part of the tool's address: give a string or a number that is not empty.`,
     );
   if (text.split(/[/\\]/).some((part) => dotSegment.test(part)))
-    throw new UnusableArgumentsError(`The argument ${name} is part of the tool's address and may not hold "..".`);
+    throw new InvalidArgumentsError(`The argument ${name} is part of the tool's address and may not hold "..".`);
   return encodeURIComponent(text);
 }
 
-const inQuery = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+const toQueryValue = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `UnusableArgumentsError`. */
-export function requestFor({ method, url: template }: HttpTarget, args: Arguments): { url: URL; body?: string } {
+/** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`. */
+export function buildRequest({ method, url: template }: HttpTarget, args: Arguments): { url: URL; body?: string } {
   const url = new URL(template);
   const inPath = new Set<string>();
   url.pathname = url.pathname.replaceAll(placeholder, (_, name: string) => {
     inPath.add(name);
-    return segmentFrom(name, args);
+    return encodePathSegment(name, args);
   });
 
   const rest = Object.entries(args).filter(([name, value]) => !inPath.has(name) && value !== undefined);
   if (method !== "GET" && method !== "DELETE") return { url, body: JSON.stringify(Object.fromEntries(rest)) };
-  // What the tenant wrote into the address is not the model's to change.
+  // The model must not override parameters that the tenant put into the URL.
   const fixed = new Set(url.searchParams.keys());
-  for (const [name, value] of rest) if (!fixed.has(name)) url.searchParams.append(name, inQuery(value));
+  for (const [name, value] of rest) if (!fixed.has(name)) url.searchParams.append(name, toQueryValue(value));
   return { url };
 }

@@ -1,35 +1,35 @@
-import { mayPass, retryAfterMs } from "../platform/outbound-failure.ts";
-import { type Arguments, isObject, noObject } from "./call-arguments.ts";
-import { PassingToolError, type ToolCallContext, type ToolDeps, type ToolResult } from "./call-tool.ts";
-import { requestFor, UnusableArgumentsError } from "./http-request.ts";
-import { readAnswer } from "./read-answer.ts";
-import { beginningOf } from "./text-for-model.ts";
+import { isTransientStatus, retryAfterMs } from "../platform/outbound-failure.ts";
+import { type Arguments, isObject, notAnObjectMessage } from "./call-arguments.ts";
+import { type ToolCallContext, type ToolDeps, type ToolResult, TransientToolError } from "./call-tool.ts";
+import { buildRequest, InvalidArgumentsError } from "./http-request.ts";
+import { readResponseText } from "./read-answer.ts";
+import { truncateToBytes } from "./text-for-model.ts";
 import type { HttpTarget } from "./tool-set.ts";
-import { lastingReason, lossInWords, throwIfGivenUp } from "./transport-failure.ts";
+import { describeTransportError, findPermanentReason, throwIfCancelled } from "./transport-failure.ts";
 
-const failed = (content: string): ToolResult => ({ content, failed: true });
-const mostBytesOfRefusal = 4096;
+const failedResult = (content: string): ToolResult => ({ content, failed: true });
+const maxErrorBodyBytes = 4096;
 
-function prepare(target: HttpTarget, args: Arguments) {
+function tryBuildRequest(target: HttpTarget, args: Arguments) {
   try {
-    return requestFor(target, args);
+    return buildRequest(target, args);
   } catch (error) {
-    if (error instanceof UnusableArgumentsError) return error;
+    if (error instanceof InvalidArgumentsError) return error;
     throw error;
   }
 }
 
-async function resultFrom(name: string, response: Response): Promise<ToolResult> {
+async function toToolResult(name: string, response: Response): Promise<ToolResult> {
   const { status } = response;
-  if (response.ok) return { content: await readAnswer(response), failed: false };
-  if (status < 400 || mayPass(status)) await response.body?.cancel();
-  if (mayPass(status))
-    throw new PassingToolError(`The tool ${name} answered ${status}.`, {
+  if (response.ok) return { content: await readResponseText(response), failed: false };
+  if (status < 400 || isTransientStatus(status)) await response.body?.cancel();
+  if (isTransientStatus(status))
+    throw new TransientToolError(`The tool ${name} answered ${status}.`, {
       retryAfterMs: retryAfterMs(response.headers),
     });
-  if (status < 400) return failed(`The tool ${name} answers with a redirect, which is not followed.`);
-  const said = beginningOf(await readAnswer(response), mostBytesOfRefusal);
-  return failed(said ? `The tool ${name} answered ${status}: ${said}` : `The tool ${name} answered ${status}.`);
+  if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
+  const body = truncateToBytes(await readResponseText(response), maxErrorBodyBytes);
+  return failedResult(body ? `The tool ${name} answered ${status}: ${body}` : `The tool ${name} answered ${status}.`);
 }
 
 export async function callHttpTool(
@@ -38,9 +38,9 @@ export async function callHttpTool(
   args: unknown,
   { idempotencyKey, requestId, signal }: ToolCallContext,
 ): Promise<ToolResult> {
-  if (!isObject(args)) return failed(noObject(name));
-  const request = prepare(target, args);
-  if (request instanceof UnusableArgumentsError) return failed(request.message);
+  if (!isObject(args)) return failedResult(notAnObjectMessage(name));
+  const request = tryBuildRequest(target, args);
+  if (request instanceof InvalidArgumentsError) return failedResult(request.message);
   const { url, body } = request;
   try {
     const response = await fetch(url, {
@@ -56,12 +56,12 @@ export async function callHttpTool(
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return await resultFrom(name, response);
+    return await toToolResult(name, response);
   } catch (error) {
-    if (error instanceof PassingToolError) throw error;
-    throwIfGivenUp(signal);
-    const lasting = lastingReason(error);
-    if (lasting !== undefined) return failed(lasting);
-    throw new PassingToolError(`The tool ${name} ${lossInWords(error)}.`, { cause: error });
+    if (error instanceof TransientToolError) throw error;
+    throwIfCancelled(signal);
+    const permanentReason = findPermanentReason(error);
+    if (permanentReason !== undefined) return failedResult(permanentReason);
+    throw new TransientToolError(`The tool ${name} ${describeTransportError(error)}.`, { cause: error });
   }
 }

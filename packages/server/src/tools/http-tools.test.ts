@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type HttpToolAnswer, hang, startToolServer } from "../../test/tool-server.ts";
 import { createGuardedClient } from "../platform/guarded-client.ts";
 import { retryAfterMs } from "../platform/outbound-failure.ts";
-import { PassingToolError } from "./call-tool.ts";
+import { TransientToolError } from "./call-tool.ts";
 import { createTools } from "./create-tools.ts";
 import { echoTool, type HttpTarget, type RunTool } from "./tool-set.ts";
 
@@ -22,7 +22,7 @@ const context = (signal = AbortSignal.timeout(10_000)) => ({ idempotencyKey: "ke
 const call = (tool: RunTool, args: unknown = {}) => tools.call(tool, args, context());
 const failureOf = (tool: RunTool, signal?: AbortSignal) =>
   tools.call(tool, {}, context(signal)).catch((error: unknown) => error);
-/** Answers one path with this, and gives what the model is told. */
+/** Answers one path with this, and returns the result for the model. */
 async function resultOf(path: string, answer: HttpToolAnswer) {
   answers.set(path, () => answer);
   return call(toolAt(path));
@@ -54,7 +54,7 @@ describe("a request of an HTTP tool", () => {
     expect(server.calls.at(-1)?.headers).toMatchObject({ "content-type": "application/json" });
   });
 
-  test("says which call of which run it is, and who asks", async () => {
+  test("identifies the call, the run and the client in headers", async () => {
     await call(toolAt("/orders"));
     expect(server.calls.at(-1)?.headers).toMatchObject({
       "idempotency-key": "key_1",
@@ -84,7 +84,7 @@ describe("a request of an HTTP tool", () => {
     "id",
     ["id"],
     null,
-  ])("%j makes no request, and tells the model what to mend", async (args) => {
+  ])("%j makes no request, and the model gets the reason", async (args) => {
     const before = server.calls.length;
     const result = await call(toolAt("/orders/{id}", "DELETE"), args);
     expect(result.failed).toBe(true);
@@ -102,7 +102,7 @@ describe("a request of an HTTP tool", () => {
 });
 
 describe("the answer of an HTTP tool", () => {
-  test("4xx is told to the model, with the beginning of the body", async () => {
+  test("4xx is returned to the model, with the beginning of the body", async () => {
     const { content, failed } = await resultOf("/bad", { status: 422, body: `id is wrong ${"x".repeat(MiB)}` });
     expect(failed).toBe(true);
     expect(content).toMatch(/^The tool orders answered 422: id is wrong xxx/);
@@ -123,10 +123,10 @@ describe("the answer of an HTTP tool", () => {
     expect(server.calls.length).toBe(before + 1);
   });
 
-  test.each([408, 425, 429, 500, 503])("%i may pass, after as long as the tool asks", async (status) => {
+  test.each([408, 425, 429, 500, 503])("%i is transient, and keeps how long to wait", async (status) => {
     answers.set("/busy", () => ({ status, headers: { "retry-after": "7" } }));
     const failure = await failureOf(toolAt("/busy"));
-    expect(failure).toBeInstanceOf(PassingToolError);
+    expect(failure).toBeInstanceOf(TransientToolError);
     expect(failure).toMatchObject({ message: `The tool orders answered ${status}.`, retryAfterMs: 7000 });
   });
 
@@ -137,21 +137,21 @@ describe("the answer of an HTTP tool", () => {
     expect([wait("Thu, 01 Jan 2025 00:00:00 GMT"), wait("soon"), wait("")]).toEqual([0, undefined, undefined]);
   });
 
-  test("nobody there, no answer in time, and a cut body may pass", async () => {
+  test("a refused connection, a timeout and a cut body are transient", async () => {
     answers.set("/hang", hang);
     answers.set("/cut", () => ({ body: Readable.from(half()) }));
-    const away = await startToolServer();
-    await away.close();
-    expect(await failureOf(toolAt(away.url))).toEqual(
-      new PassingToolError("The tool orders could not be reached (ECONNREFUSED)."),
+    const closedServer = await startToolServer();
+    await closedServer.close();
+    expect(await failureOf(toolAt(closedServer.url))).toEqual(
+      new TransientToolError("The tool orders could not be reached (ECONNREFUSED)."),
     );
     expect(await failureOf(toolAt("/hang"), AbortSignal.timeout(50))).toEqual(
-      new PassingToolError("The tool orders took too long to answer."),
+      new TransientToolError("The tool orders took too long to answer."),
     );
-    expect(await failureOf(toolAt("/cut"))).toBeInstanceOf(PassingToolError);
+    expect(await failureOf(toolAt("/cut"))).toBeInstanceOf(TransientToolError);
   });
 
-  test("a caller that gives up gets its own reason back", async () => {
+  test("a caller that cancels gets its own reason back", async () => {
     answers.set("/hang", hang);
     const controller = new AbortController();
     const failure = failureOf(toolAt("/hang"), controller.signal);
@@ -160,7 +160,7 @@ describe("the answer of an HTTP tool", () => {
     expect(await failure).toEqual(new Error("cancelled"));
   });
 
-  test("an address that is refused is told to the model, and never called", async () => {
+  test("a refused address is returned to the model, and never called", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
     const before = server.calls.length;
     const result = await createTools({ fetch: strict.fetch, version: "1" }).call(toolAt("/orders"), {}, context());
@@ -172,7 +172,7 @@ describe("the answer of an HTTP tool", () => {
 });
 
 describe("the text of an HTTP tool", () => {
-  test("is cut at 64 KiB between two characters, and says of how much", async () => {
+  test("is cut at 64 KiB between two characters, and states the full size", async () => {
     const { content } = await resultOf("/long", { body: `a${"é".repeat(50_000)}` });
     const [kept = "", note] = content.split("\n");
     expect(Buffer.byteLength(kept)).toBe(64 * 1024 - 1);
@@ -180,7 +180,7 @@ describe("the text of an HTTP tool", () => {
     expect(note).toBe("[cut: 64 KiB of 97.7 KiB]");
   });
 
-  test("is read up to 1 MiB, then the tool is told to stop", async () => {
+  test("is read up to 1 MiB, then the response is cancelled", async () => {
     let sent = 0;
     const endless = new Readable({
       read() {

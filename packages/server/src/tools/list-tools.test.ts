@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { exampleTools, type McpServerOptions, startMcpServer } from "../../test/mcp-server.ts";
 import { hang, startToolServer, type TestServer } from "../../test/tool-server.ts";
 import { createGuardedClient } from "../platform/guarded-client.ts";
-import { PassingToolError, PermanentToolError } from "./call-tool.ts";
+import { PermanentToolError, TransientToolError } from "./call-tool.ts";
 import { createTools } from "./create-tools.ts";
 import { namesForModel } from "./tool-names.ts";
 
@@ -11,18 +11,18 @@ const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
 const opened: TestServer[] = [];
 afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
 
-async function mcp(options: McpServerOptions = {}) {
+async function startServer(options: McpServerOptions = {}) {
   const server = await startMcpServer(options);
   opened.push(server);
   return server;
 }
-const soon = () => AbortSignal.timeout(10_000);
-const list = (servers: Readonly<Record<string, string>>, signal = soon()) =>
+const testTimeout = () => AbortSignal.timeout(10_000);
+const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
   tools.list(
     Object.entries(servers).map(([name, url]) => ({ type: "mcp", name, url }) as const),
     signal,
   );
-const caught = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 const many = (count: number, description = "") =>
   Array.from({ length: count }, (_, index) => ({
     name: `t${index}`,
@@ -32,14 +32,14 @@ const many = (count: number, description = "") =>
 
 describe("listing the tools of a run", () => {
   test("names HTTP tools as they are and those of MCP servers after their server, page by page", async () => {
-    const server = await mcp({ tools: [...exampleTools, ...many(3)], toolsPerPage: 2 });
+    const server = await startServer({ tools: [...exampleTools, ...many(3)], toolsPerPage: 2 });
     const http = { type: "http", name: "pay", description: "Pays.", method: "POST", url: server.url } as const;
     const found = await tools.list(
       [
         { type: "mcp", name: "shop", url: server.url },
         { ...http, parameters: { type: "object" } },
       ],
-      soon(),
+      testTimeout(),
     );
     const names = ["pay", "shop_lookup_order", "shop_add", "shop_t0", "shop_t1", "shop_t2"];
     expect(found.map(({ definition }) => definition.name)).toEqual(names);
@@ -57,12 +57,12 @@ describe("listing the tools of a run", () => {
 
   test("servers are asked at the same time, and one that fails ends the listing", async () => {
     let asked = 0;
-    const everybody = Promise.withResolvers<void>();
+    const bothAsked = Promise.withResolvers<void>();
     const together = async () => {
-      if (++asked === 2) everybody.resolve();
-      await everybody.promise;
+      if (++asked === 2) bothAsked.resolve();
+      await bothAsked.promise;
     };
-    const [a, b] = await Promise.all([mcp(), mcp()]);
+    const [a, b] = await Promise.all([startServer(), startServer()]);
     const waiting = createTools({
       version: "1",
       fetch: async (url, init) => {
@@ -71,23 +71,23 @@ describe("listing the tools of a run", () => {
       },
     });
     const servers = [a, b].map(({ url }, index) => ({ type: "mcp", name: `s${index}`, url }) as const);
-    expect(await waiting.list(servers, soon())).toHaveLength(4);
+    expect(await waiting.list(servers, testTimeout())).toHaveLength(4);
     const hanging = await startToolServer(hang);
     opened.push(hanging);
-    const refusing = await mcp({ refuse: () => ({ status: 401, body: "Who are you?" }) });
-    expect(await caught(list({ slow: hanging.url, shop: refusing.url }))).toEqual(
+    const refusing = await startServer({ refuse: () => ({ status: 401, body: "Who are you?" }) });
+    expect(await catchError(list({ slow: hanging.url, shop: refusing.url }))).toEqual(
       new PermanentToolError("The MCP server shop answered 401: Who are you?"),
     );
   });
 
   test("more than 128 tools or 512 KiB, over all servers, are refused by the server's name", async () => {
     const [some, more, large] = await Promise.all([
-      mcp({ tools: many(100) }),
-      mcp({ tools: many(29) }),
-      mcp({ tools: many(10, "x".repeat(60_000)) }),
+      startServer({ tools: many(100) }),
+      startServer({ tools: many(29) }),
+      startServer({ tools: many(10, "x".repeat(60_000)) }),
     ]);
     expect(await list({ a: some.url })).toHaveLength(100);
-    const tooMany = await caught(list({ a: some.url, b: more.url }));
+    const tooMany = await catchError(list({ a: some.url, b: more.url }));
     expect(tooMany).toEqual(new PermanentToolError("With the MCP server b there are more than 128 tools."));
     expect(tooMany).toBeInstanceOf(PermanentToolError);
     await expect(list({ c: large.url })).rejects.toThrow("With the MCP server c the definitions of tools are larger");
@@ -98,32 +98,32 @@ describe("listing the tools of a run", () => {
     ["other JSON", { body: { hello: 1 } }, "does not answer in MCP"],
     ["a redirect", { status: 302, headers: { location: "/" }, body: "" }, "answers with a redirect"],
     ["not found", { status: 404, body: "nothing here" }, "answered 404: nothing here"],
-  ])("%s is no MCP server, for good", async (_, answer, message) => {
+  ])("%s is not an MCP server: permanent", async (_, answer, message) => {
     const server = await startToolServer(() => answer);
     opened.push(server);
-    const failure = await caught(list({ shop: server.url }));
+    const failure = await catchError(list({ shop: server.url }));
     expect(failure).toBeInstanceOf(PermanentToolError);
     expect(String(failure)).toContain(`The MCP server shop ${message}`);
   });
 
-  test("a refused address is for good; 503, silence and nobody there may pass", async () => {
+  test("a refused address is permanent; 503, a timeout and a refused connection are transient", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
     const refused = createTools({ fetch: strict.fetch, version: "1" });
-    const server = await mcp({ refuse: () => ({ status: 503, headers: { "retry-after": "3" } }) });
+    const server = await startServer({ refuse: () => ({ status: 503, headers: { "retry-after": "3" } }) });
     const wanted = [{ type: "mcp", name: "shop", url: server.url } as const];
-    expect(await caught(refused.list(wanted, soon()))).toBeInstanceOf(PermanentToolError);
+    expect(await catchError(refused.list(wanted, testTimeout()))).toBeInstanceOf(PermanentToolError);
     expect(server.requests).toEqual([]);
     await strict.close();
 
-    const busy = await caught(list({ shop: server.url }));
-    expect(busy).toBeInstanceOf(PassingToolError);
+    const busy = await catchError(list({ shop: server.url }));
+    expect(busy).toBeInstanceOf(TransientToolError);
     expect(busy).toMatchObject({ message: "The MCP server shop answered 503.", retryAfterMs: 3000 });
     await server.close();
-    expect(await caught(list({ shop: server.url }))).toBeInstanceOf(PassingToolError);
+    expect(await catchError(list({ shop: server.url }))).toBeInstanceOf(TransientToolError);
     const hanging = await startToolServer(hang);
     opened.push(hanging);
-    expect(await caught(list({ shop: hanging.url }, AbortSignal.timeout(50)))).toEqual(
-      new PassingToolError("The MCP server shop took too long to answer."),
+    expect(await catchError(list({ shop: hanging.url }, AbortSignal.timeout(50)))).toEqual(
+      new TransientToolError("The MCP server shop took too long to answer."),
     );
   });
 });

@@ -1,90 +1,100 @@
 /**
  * The fetch under one MCP client. The client's HTTP transport leaves gaps that a caller who must always get an answer
- * cannot live with: it waits for ever when an event stream ends before the answer, forgets the HTTP status when the body
- * is a JSON-RPC error, never tells Retry-After, reads without limit, and opens a GET stream beside every call. They are
- * closed here, where the bytes pass.
+ * cannot live with: it waits for ever when an event stream ends before the answer, drops the HTTP status when the body
+ * is a JSON-RPC error, ignores Retry-After, reads without limit, and opens a GET stream beside every call. They are
+ * closed here.
  */
 
 import { MCPClientError } from "@ai-sdk/mcp";
 import { retryAfterMs } from "../platform/outbound-failure.ts";
-import { sizeInWords } from "./text-for-model.ts";
-import { AnswerRefusedError } from "./transport-failure.ts";
+import { formatBytes } from "./text-for-model.ts";
+import { ResponseRefusedError } from "./transport-failure.ts";
 
-/** One JSON-RPC message cannot be cut, and pictures in it are long; the result is cut later. */
-const mostBytesOfAnswer = 4 * 1024 * 1024;
+/** A JSON-RPC message cannot be truncated, and may contain images; the result is truncated later. */
+const maxResponseBytes = 4 * 1024 * 1024;
 const closeTimeoutMs = 1000;
 /** Ours, in the range that JSON-RPC leaves to applications. */
-const streamLost = -32_099;
+const streamEndedCode = -32_099;
 
-/** How the latest message to the server went. */
+/** The outcome of the latest message to the server. */
 export interface McpExchange {
   status?: number;
   retryAfterMs?: number | undefined;
-  /** Why no answer came, when none came. */
-  lost?: unknown;
-  lostInStream?: unknown;
+  /** Why no response was received. */
+  transportError?: unknown;
+  streamError?: unknown;
 }
 
 export interface McpFetch {
   readonly fetch: typeof globalThis.fetch;
-  /** What was under an error of the client. */
-  readonly exchangeOf: (error: unknown) => Pick<McpExchange, "status" | "retryAfterMs" | "lost">;
+  /** The HTTP exchange behind an error of the client. */
+  readonly exchangeFor: (error: unknown) => Pick<McpExchange, "status" | "retryAfterMs" | "transportError">;
 }
 
-async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* limitBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > mostBytesOfAnswer)
-      throw new AnswerRefusedError(`The MCP server answered with more than ${sizeInWords(mostBytesOfAnswer)}.`);
+    if (size > maxResponseBytes)
+      throw new ResponseRefusedError(`The MCP server answered with more than ${formatBytes(maxResponseBytes)}.`);
     yield chunk;
   }
 }
 
-async function* reportingLoss(body: AsyncIterable<Uint8Array>, exchange: McpExchange): AsyncGenerator<Uint8Array> {
+async function* recordTransportErrors(
+  body: AsyncIterable<Uint8Array>,
+  exchange: McpExchange,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* limited(body);
+    yield* limitBytes(body);
   } catch (error) {
-    exchange.lost = error;
+    exchange.transportError = error;
     throw error;
   }
 }
 
 /** Ends every stream with an answer. After a real one the client ignores it; without one it is what ends the wait. */
-async function* endingInAnswer(body: AsyncIterable<Uint8Array>, id: unknown, exchange: McpExchange) {
+async function* endWithErrorResponse(body: AsyncIterable<Uint8Array>, id: unknown, exchange: McpExchange) {
   try {
-    yield* limited(body);
-    exchange.lostInStream = new Error("The stream ended before the answer.");
+    yield* limitBytes(body);
+    exchange.streamError = new Error("The stream ended before the answer.");
   } catch (error) {
-    exchange.lostInStream = error;
+    exchange.streamError = error;
   }
-  const answer = { jsonrpc: "2.0", id, error: { code: streamLost, message: "The stream ended before the answer." } };
+  const answer = {
+    jsonrpc: "2.0",
+    id,
+    error: { code: streamEndedCode, message: "The stream ended before the answer." },
+  };
   yield Buffer.from(`\n\ndata: ${JSON.stringify(answer)}\n\n`);
 }
 
-const messageIn = (init: RequestInit | undefined): { id?: unknown; method?: string } =>
+const parseMessage = (init: RequestInit | undefined): { id?: unknown; method?: string } =>
   typeof init?.body === "string" ? JSON.parse(init.body) : {};
 
-export function createMcpFetch(fetch: typeof globalThis.fetch, ourHeaders: Readonly<Record<string, string>>): McpFetch {
+export function createMcpFetch(
+  fetch: typeof globalThis.fetch,
+  extraHeaders: Readonly<Record<string, string>>,
+): McpFetch {
   let latest: McpExchange = {};
 
-  const watched: typeof globalThis.fetch = async (url, init) => {
-    // The stream for messages out of the blue: nobody would read them, and the protocol lets a client do without.
+  const wrappedFetch: typeof globalThis.fetch = async (url, init) => {
+    // The stream for unsolicited messages: we would not read them, and the protocol makes it optional.
     if (init?.method === "GET") return new Response(null, { status: 405 });
-    const { id, method } = messageIn(init);
+    const { id, method } = parseMessage(init);
     const exchange: McpExchange = {};
-    // What the client sends in answer to the server, or to end the session, decides nothing.
+    // Responses to the server and the end of the session do not affect the outcome.
     if (method !== undefined) latest = exchange;
     const headers = new Headers(init?.headers);
-    for (const [name, value] of Object.entries(ourHeaders)) headers.set(name, value);
-    const ending = init?.method === "DELETE" ? { signal: AbortSignal.timeout(closeTimeoutMs) } : {};
+    for (const [name, value] of Object.entries(extraHeaders)) headers.set(name, value);
+    const closeOptions = init?.method === "DELETE" ? { signal: AbortSignal.timeout(closeTimeoutMs) } : {};
     const response = await fetch(url, {
       ...init,
-      ...ending,
+      ...closeOptions,
       headers: Object.fromEntries(headers),
       redirect: "manual",
     }).catch((error: unknown) => {
-      exchange.lost = error;
+      exchange.transportError = error;
       throw error;
     });
     exchange.status = response.status;
@@ -94,17 +104,19 @@ export function createMcpFetch(fetch: typeof globalThis.fetch, ourHeaders: Reado
       await response.body.cancel();
       return new Response(null, response);
     }
-    const streams = response.ok && response.headers.get("content-type")?.includes("text/event-stream");
-    const body = streams ? endingInAnswer(response.body, id, exchange) : reportingLoss(response.body, exchange);
+    const isEventStream = response.ok && response.headers.get("content-type")?.includes("text/event-stream");
+    const body = isEventStream
+      ? endWithErrorResponse(response.body, id, exchange)
+      : recordTransportErrors(response.body, exchange);
     return new Response(ReadableStream.from(body), response);
   };
 
   return {
-    fetch: watched,
-    exchangeOf: (error) => {
-      const { lostInStream, ...exchange } = latest;
-      const inStream = MCPClientError.isInstance(error) && error.code === streamLost;
-      return inStream ? { ...exchange, lost: lostInStream } : exchange;
+    fetch: wrappedFetch,
+    exchangeFor: (error) => {
+      const { streamError, ...exchange } = latest;
+      const inStream = MCPClientError.isInstance(error) && error.code === streamEndedCode;
+      return inStream ? { ...exchange, transportError: streamError } : exchange;
     },
   };
 }

@@ -1,7 +1,7 @@
-import { isObject, noObject } from "./call-arguments.ts";
+import { isObject, notAnObjectMessage } from "./call-arguments.ts";
 import { PermanentToolError, type ToolCallContext, type ToolDeps, type ToolResult } from "./call-tool.ts";
 import { withMcpClient } from "./mcp-client.ts";
-import { resultInWords } from "./mcp-content.ts";
+import { resultToText } from "./mcp-content.ts";
 import { fitForModel } from "./text-for-model.ts";
 import type { McpTarget, RunTool } from "./tool-set.ts";
 
@@ -12,7 +12,7 @@ export async function callMcpTool(
   args: unknown,
   { idempotencyKey, requestId, signal }: ToolCallContext,
 ): Promise<ToolResult> {
-  if (!isObject(args)) return { content: noObject(name), failed: true };
+  if (!isObject(args)) return { content: notAnObjectMessage(name), failed: true };
   const connection = {
     subject: `The tool ${name}`,
     url,
@@ -22,10 +22,10 @@ export async function callMcpTool(
   };
   try {
     return await withMcpClient(deps, connection, async (client) => {
-      // Tells the client which arguments this server wants to see in headers, which it else learns by listing.
+      // The client needs the definition to know which arguments this server wants in headers.
       if (stateless) client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...parameters } }] });
       const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
-      return { content: fitForModel(resultInWords(result)), failed: "isError" in result && result.isError === true };
+      return { content: fitForModel(resultToText(result)), failed: "isError" in result && result.isError === true };
     });
   } catch (error) {
     if (error instanceof PermanentToolError) return { content: error.message, failed: true };

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type McpServerOptions, startMcpServer, textResult } from "../../test/mcp-server.ts";
 import { hang, startToolServer, type TestServer } from "../../test/tool-server.ts";
 import { createGuardedClient } from "../platform/guarded-client.ts";
-import { PassingToolError } from "./call-tool.ts";
+import { TransientToolError } from "./call-tool.ts";
 import { createTools } from "./create-tools.ts";
 import type { RunTool } from "./tool-set.ts";
 
@@ -12,13 +12,13 @@ const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
 const opened: TestServer[] = [];
 afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
 
-async function mcp(options: McpServerOptions = {}) {
+async function startServer(options: McpServerOptions = {}) {
   const server = await startMcpServer(options);
   opened.push(server);
   return server;
 }
-const soon = () => AbortSignal.timeout(10_000);
-const list = (servers: Readonly<Record<string, string>>, signal = soon()) =>
+const testTimeout = () => AbortSignal.timeout(10_000);
+const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
   tools.list(
     Object.entries(servers).map(([name, url]) => ({ type: "mcp", name, url }) as const),
     signal,
@@ -27,17 +27,17 @@ const lookup = (url: string, tool = "lookup_order"): RunTool => ({
   definition: { name: `shop_${tool}`, description: "", parameters: { type: "object" } },
   target: { kind: "mcp", url, tool },
 });
-const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = soon()) =>
+const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = testTimeout()) =>
   tools.call(tool, args, { idempotencyKey: "key_1", requestId: "inv_1", signal });
-const caught = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe("calling an MCP tool", () => {
   test.each([
     { sessions: false, json: false },
     { sessions: true, json: false },
     { sessions: true, json: true },
-  ])("reaches the tool once, says which call it is on every request, and ends its session: %j", async (options) => {
-    const server = await mcp(options);
+  ])("reaches the tool once, identifies the call on every request, and ends its session: %j", async (options) => {
+    const server = await startServer(options);
     const result = await call(lookup(server.url), { id: "o1", note: "é" });
     expect(result).toEqual({ content: '{"id":"o1","status":"shipped"}', failed: false });
     expect(server.calls).toMatchObject([{ tool: "lookup_order", arguments: { id: "o1", note: "é" } }]);
@@ -96,7 +96,7 @@ describe("calling an MCP tool", () => {
       { content: [], structuredContent: { found: 1 } },
       { content: [{ type: "text" as const, text: "No such order." }], isError: true },
     ];
-    const server = await mcp({ answer: () => results.shift() });
+    const server = await startServer({ answer: () => results.shift() });
     expect((await call(lookup(server.url))).content.split("\n")).toEqual([
       "one",
       "[image image/png, 3 bytes]",
@@ -112,7 +112,7 @@ describe("calling an MCP tool", () => {
   test("a long text is cut, and an answer beyond 4 MiB is not read to its end", async () => {
     const sizes = [2, 6, 6];
     const answer = () => textResult("x".repeat((sizes.shift() ?? 0) * 1024 * 1024));
-    const [streaming, plain] = await Promise.all([mcp({ answer }), mcp({ answer, json: true })]);
+    const [streaming, plain] = await Promise.all([startServer({ answer }), startServer({ answer, json: true })]);
     const { content, failed } = await call(lookup(streaming.url));
     expect([content.slice(64 * 1024), failed]).toEqual(["\n[cut: 64 KiB of 2 MiB]", false]);
     const tooLong = { content: "The MCP server answered with more than 4 MiB.", failed: true };
@@ -120,8 +120,8 @@ describe("calling an MCP tool", () => {
     expect(await call(lookup(plain.url))).toEqual(tooLong);
   });
 
-  test("an unknown tool, a refused request and arguments that are no object are told to the model", async () => {
-    const server = await mcp({
+  test("an unknown tool, a refused request and arguments that are no object are returned to the model", async () => {
+    const server = await startServer({
       refuse: ({ rpc, headers }) =>
         rpc === "tools/call" && headers["x-request-id"] === "inv_2" ? { status: 403 } : undefined,
     });
@@ -129,7 +129,7 @@ describe("calling an MCP tool", () => {
       failed: true,
       content: expect.stringContaining("Unknown tool: nothing"),
     });
-    const refused = { idempotencyKey: "key_1", requestId: "inv_2", signal: soon() };
+    const refused = { idempotencyKey: "key_1", requestId: "inv_2", signal: testTimeout() };
     expect(await tools.call(lookup(server.url), {}, refused)).toEqual({
       content: "The tool shop_lookup_order answered 403.",
       failed: true,
@@ -140,19 +140,19 @@ describe("calling an MCP tool", () => {
   });
 
   test.each(["initialize", "tools/call"])(
-    "503 to %s may pass, is not retried here, and waits as asked",
+    "503 to %s is transient, is not retried here, and keeps how long to wait",
     async (step) => {
       const error = { jsonrpc: "2.0", id: 0, error: { code: -32_000, message: "Busy." } };
       const bodies = ["busy", JSON.stringify(error)];
-      const server = await mcp({
+      const server = await startServer({
         refuse: ({ rpc }) => {
           const body = rpc === step ? bodies.shift() : undefined;
           return body ? { status: 503, headers: { "retry-after": "2" }, body } : undefined;
         },
       });
       for (const _ of [...bodies]) {
-        const failure = await caught(call(lookup(server.url)));
-        expect(failure).toBeInstanceOf(PassingToolError);
+        const failure = await catchError(call(lookup(server.url)));
+        expect(failure).toBeInstanceOf(TransientToolError);
         expect(failure).toMatchObject({ message: "The tool shop_lookup_order answered 503.", retryAfterMs: 2000 });
       }
       expect(server.calls).toHaveLength(0);
@@ -161,31 +161,31 @@ describe("calling an MCP tool", () => {
     },
   );
 
-  test("a cut connection, a stream that ends early and a tool that hangs may pass", async () => {
-    const cut = await mcp({ refuse: ({ rpc }) => (rpc === "tools/call" ? { status: 0 } : undefined) });
-    expect(await caught(call(lookup(cut.url)))).toBeInstanceOf(PassingToolError);
+  test("a cut connection, a stream that ends early and a tool that hangs are transient", async () => {
+    const cut = await startServer({ refuse: ({ rpc }) => (rpc === "tools/call" ? { status: 0 } : undefined) });
+    expect(await catchError(call(lookup(cut.url)))).toBeInstanceOf(TransientToolError);
     const headers = { "content-type": "text/event-stream" };
-    const early = await mcp({
+    const early = await startServer({
       refuse: ({ rpc }) => (rpc === "tools/call" ? { status: 200, headers, body: 'data: {"jsonrpc":' } : undefined),
     });
-    expect(await caught(call(lookup(early.url)))).toBeInstanceOf(PassingToolError);
-    const hanging = await mcp({ answer: hang, sessions: true });
-    expect(await caught(call(lookup(hanging.url), {}, AbortSignal.timeout(100)))).toEqual(
-      new PassingToolError("The tool shop_lookup_order took too long to answer."),
+    expect(await catchError(call(lookup(early.url)))).toBeInstanceOf(TransientToolError);
+    const hanging = await startServer({ answer: hang, sessions: true });
+    expect(await catchError(call(lookup(hanging.url), {}, AbortSignal.timeout(100)))).toEqual(
+      new TransientToolError("The tool shop_lookup_order took too long to answer."),
     );
     expect(hanging.requests.at(-1)?.method).toBe("DELETE");
   });
 
-  test("a server that asks back in the middle of a call is told no, and the call goes on", async () => {
-    const told = Promise.withResolvers<string>();
+  test("a request of the server during a call is rejected, and the call continues", async () => {
+    const rejection = Promise.withResolvers<string>();
     const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
     async function* asking(id: number) {
       yield event({ id: "ask", method: "sampling/createMessage", params: {} });
-      yield event({ id, result: textResult(`told ${await told.promise}`) });
+      yield event({ id, result: textResult(`rejected ${await rejection.promise}`) });
     }
     const server = await startToolServer(({ body }) => {
       const { id, method, error } = JSON.parse(body || "{}");
-      if (error) told.resolve(error.code);
+      if (error) rejection.resolve(error.code);
       if (id === undefined || error) return { status: 202, body: "" };
       if (method === "tools/call")
         return { headers: { "content-type": "text/event-stream" }, body: Readable.from(asking(id)) };
@@ -199,22 +199,22 @@ describe("calling an MCP tool", () => {
       };
     });
     opened.push(server);
-    expect(await call(lookup(server.url))).toEqual({ content: "told -32601", failed: false });
+    expect(await call(lookup(server.url))).toEqual({ content: "rejected -32601", failed: false });
   });
 
-  test("a caller that gives up gets its own reason back", async () => {
+  test("a caller that cancels gets its own reason back", async () => {
     const controller = new AbortController();
-    const server = await mcp({
+    const server = await startServer({
       answer: () => {
         controller.abort(new Error("cancelled"));
         return hang();
       },
     });
-    expect(await caught(call(lookup(server.url), {}, controller.signal))).toEqual(new Error("cancelled"));
+    expect(await catchError(call(lookup(server.url), {}, controller.signal))).toEqual(new Error("cancelled"));
   });
 
-  test("a server that does not let go of its session holds the call for a second at most", async () => {
-    const server = await mcp({ sessions: true });
+  test("a server that hangs while closing its session delays the call by a second at most", async () => {
+    const server = await startServer({ sessions: true });
     const slowToEnd = createTools({
       version: "1",
       fetch: (url, init) =>
@@ -223,7 +223,7 @@ describe("calling an MCP tool", () => {
           : guarded.fetch(url, init),
     });
     const startedAt = performance.now();
-    const context = { idempotencyKey: "key_1", requestId: "inv_1", signal: soon() };
+    const context = { idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
     expect(await slowToEnd.call(lookup(server.url), { id: "o1" }, context)).toMatchObject({ failed: false });
     expect(performance.now() - startedAt).toBeLessThan(3000);
   });

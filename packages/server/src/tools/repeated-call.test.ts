@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { mostRepeated } from "./repeated-call.ts";
+import { findMostRepeatedCall } from "./repeated-call.ts";
 
 const call = (name: string, args: unknown) => ({ name, arguments: args });
 
 describe("the call repeated most", () => {
   test("counts calls of one tool with the same arguments, whatever the order of their keys", () => {
     expect(
-      mostRepeated([
+      findMostRepeatedCall([
         call("search", { q: "a", page: { from: 1, to: 2 } }),
         call("search", { q: "b" }),
         call("search", { page: { to: 2, from: 1 }, q: "a" }),
@@ -23,11 +23,14 @@ describe("the call repeated most", () => {
       call("a", ["1", "2"]),
       call("a", undefined),
     ];
-    expect(mostRepeated(calls)).toEqual({ name: "a", times: 1 });
+    expect(findMostRepeatedCall(calls)).toEqual({ name: "a", times: 1 });
   });
 
   test("names the first of several, and nothing when nothing was called", () => {
-    expect(mostRepeated([call("b", 1), call("a", 1), call("a", 1), call("b", 1)])).toEqual({ name: "b", times: 2 });
-    expect(mostRepeated([])).toEqual({ name: "", times: 0 });
+    expect(findMostRepeatedCall([call("b", 1), call("a", 1), call("a", 1), call("b", 1)])).toEqual({
+      name: "b",
+      times: 2,
+    });
+    expect(findMostRepeatedCall([])).toEqual({ name: "", times: 0 });
   });
 });

@@ -10,19 +10,22 @@ const canonical = (value: unknown): string =>
   ) ?? "";
 
 /** Longer arguments are compared by how they are written: sorting their keys again and again would cost more than it finds. */
-const mostSorted = 16 * 1024;
+const maxSorted = 16 * 1024;
 
 function keyOf({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string {
   const written = JSON.stringify(args) ?? "";
-  const same = written.length <= mostSorted ? canonical(args) : written;
+  const same = written.length <= maxSorted ? canonical(args) : written;
   return createHash("sha256").update(`${name} ${same}`).digest("base64");
 }
 
-/** The call made most often with the same arguments, the first of them when several were: a model in a loop shows here. */
-export function mostRepeated(calls: readonly Pick<ToolCall, "name" | "arguments">[]): { name: string; times: number } {
+/** The call made most often with the same arguments, the first one when several tie. It reveals a model in a loop. */
+export function findMostRepeatedCall(calls: readonly Pick<ToolCall, "name" | "arguments">[]): {
+  name: string;
+  times: number;
+} {
   const same = Map.groupBy(calls, keyOf);
-  let most = { name: "", times: 0 };
+  let mostRepeated = { name: "", times: 0 };
   for (const [{ name } = { name: "" }, ...more] of same.values())
-    if (more.length + 1 > most.times) most = { name, times: more.length + 1 };
-  return most;
+    if (more.length + 1 > mostRepeated.times) mostRepeated = { name, times: more.length + 1 };
+  return mostRepeated;
 }

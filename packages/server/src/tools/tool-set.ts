@@ -13,20 +13,20 @@ export interface McpTarget {
   readonly url: string;
   /** The server's own name for it; the model knows it by another. */
   readonly tool: string;
-  /** The server speaks MCP without sessions (2026-07-28). Known since the listing, so that no call has to find out again. */
+  /** The server speaks MCP without sessions (2026-07-28). Stored at listing, so that calls need not discover it again. */
   readonly stateless?: boolean;
 }
 
-/** A tool as a run knows it: what the model is told, and where its calls go. Journaled, so plain JSON. */
+/** A tool as a run knows it: its definition for the model, and where its calls go. Journaled, so plain JSON. */
 export interface RunTool {
   readonly definition: ToolDefinition;
   readonly target: HttpTarget | McpTarget | { readonly kind: "echo" };
 }
 
-/** Throws a `PermanentToolError` when trying again would not help, a `PassingToolError` when it may. */
+/** Throws a `PermanentToolError` when retrying would not help, a `TransientToolError` when it may. */
 export type ListTools = (tools: AgentDefinition["tools"], signal: AbortSignal) => Promise<readonly RunTool[]>;
 
-/** Built in: gives back what it is called with. Not part of any listing. */
+/** Built in: returns what it is called with. Not part of any listing. */
 export const echoTool: RunTool = {
   definition: {
     name: "perch_echo",

@@ -14,11 +14,11 @@ interface TracingOptions {
   readonly logger: Logger;
 }
 
-const everyMs = 1000;
-const sendMs = 10_000;
-const closeMs = 2000;
+const exportIntervalMs = 1000;
+const exportTimeoutMs = 10_000;
+const closeTimeoutMs = 2000;
 /** Some 8 MB: about a second of a busy process. What comes while all of it waits is lost. */
-const mostWaiting = 8192;
+const maxQueuedSpans = 8192;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
@@ -26,7 +26,7 @@ const hrTime = (ms: number): HrTime => [Math.floor(ms / 1000), Math.round((ms % 
 
 type Frame = Pick<ReadableSpan, "resource" | "instrumentationScope">;
 
-/** The SDK's own tracer draws ids by lot; ours are decided, so spans are built here. */
+/** The SDK's tracer generates random ids; ours are deterministic, so spans are built here. */
 function toReadableSpan(span: EndedSpan, frame: Frame): ReadableSpan {
   const { traceId, spanId, parentId, name, kind, startMs, failed, attributes } = span;
   const endMs = Math.max(span.endMs, startMs);
@@ -52,17 +52,18 @@ function toReadableSpan(span: EndedSpan, frame: Frame): ReadableSpan {
   };
 }
 
-/** Says once that spans are being lost, and once that they are not any more. */
-function telling(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let losing = false;
+/** Logs the first failed export, and the first that succeeds after it. */
+function logExportFailures(exporter: SpanExporter, logger: Logger): SpanExporter {
+  let wasFailing = false;
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         // 0 is success; the name for it is in a package that we need for nothing else.
-        const lost = result.code !== 0;
-        if (lost && !losing) logger.warn({ spans: spans.length, why: result.error?.message }, "spans cannot be sent");
-        if (!lost && losing) logger.info("spans can be sent again");
-        losing = lost;
+        const failed = result.code !== 0;
+        if (failed && !wasFailing)
+          logger.warn({ spans: spans.length, why: result.error?.message }, "span export failed");
+        if (!failed && wasFailing) logger.info("span export recovered");
+        wasFailing = failed;
         done(result);
       }),
     shutdown: () => exporter.shutdown(),
@@ -79,12 +80,15 @@ const resourceOf = (version: string): Resource =>
 /** Sends spans in batches, in the background, to a collector that speaks OTLP. */
 export function createTracing({ url, version, logger }: TracingOptions): Tracing {
   if (url === undefined) return noTracing;
-  const exporter = telling(new OTLPTraceExporter({ url: `${url}/v1/traces`, timeoutMillis: sendMs }), logger);
+  const exporter = logExportFailures(
+    new OTLPTraceExporter({ url: `${url}/v1/traces`, timeoutMillis: exportTimeoutMs }),
+    logger,
+  );
   const processor = new BatchSpanProcessor({
     exporter,
-    scheduledDelayMillis: everyMs,
-    exportTimeoutMillis: sendMs,
-    maxQueueSize: mostWaiting,
+    scheduledDelayMillis: exportIntervalMs,
+    exportTimeoutMillis: exportTimeoutMs,
+    maxQueueSize: maxQueuedSpans,
   });
   const frame = { resource: resourceOf(version), instrumentationScope: { name: "perch", version } };
   return {
@@ -92,7 +96,7 @@ export function createTracing({ url, version, logger }: TracingOptions): Tracing
     add: (span) => processor.onEnd(toReadableSpan(span, frame)),
     close: async () => {
       const sent = processor.shutdown().catch(() => undefined);
-      await Promise.race([sent, sleep(closeMs, undefined, { ref: false })]);
+      await Promise.race([sent, sleep(closeTimeoutMs, undefined, { ref: false })]);
     },
   };
 }

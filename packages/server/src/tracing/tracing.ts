@@ -1,10 +1,10 @@
-/** The span that what comes next belongs under. Plain text, so that it can travel with a run. */
+/** The parent of the next span. Plain strings, so that it can be sent with a run. */
 export interface TraceParent {
   readonly traceId: string;
   readonly parentId: string;
 }
 
-/** A piece of work that has ended. Its ids were decided by whoever did it. */
+/** A finished span. Its ids were chosen by the caller. */
 export interface EndedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -15,13 +15,13 @@ export interface EndedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly failed: boolean;
-  /** Names, ids and numbers: never what was said, and no secret. What is undefined is left out. */
+  /** Names, ids and numbers: never conversation text or secrets. What is undefined is left out. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
 }
 
 /** Where spans go. */
 export interface Tracing {
-  /** Whether anybody wants them: who makes spans asks first, so that making none costs nothing. */
+  /** Checked before building spans, so that disabled tracing costs nothing. */
   readonly isOn: boolean;
   /** Never waits and never throws: a span that cannot be sent is lost. */
   readonly add: (span: EndedSpan) => void;

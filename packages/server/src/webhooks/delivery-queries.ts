@@ -1,5 +1,6 @@
 import type { DeliveryStatus, EventType } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
+import { countUpTo } from "../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { DB, Deliveries, DeliveryAttempts } from "../db/generated-rows.ts";
 import { newUuid, uuidTime } from "../platform/ids.ts";
@@ -50,7 +51,11 @@ export interface DeliveryFilter {
   readonly event_type?: EventType | undefined;
 }
 
-const filtered = (trx: OrganisationTransaction, { organisationId, webhookId }: WebhookRef, filter: DeliveryFilter) =>
+const selectDeliveries = (
+  trx: OrganisationTransaction,
+  { organisationId, webhookId }: WebhookRef,
+  filter: DeliveryFilter,
+) =>
   trx
     .selectFrom("deliveries")
     .where("organisation_id", "=", organisationId)
@@ -64,7 +69,7 @@ export const listDeliveries = (
   filter: DeliveryFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<DeliveryRow[]> =>
-  filtered(trx, webhook, filter)
+  selectDeliveries(trx, webhook, filter)
     .selectAll()
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
@@ -72,19 +77,12 @@ export const listDeliveries = (
     .offset(offset)
     .execute();
 
-/** Counts no further than `most`. */
-export async function countDeliveries(
+export const countDeliveries = (
   trx: OrganisationTransaction,
   webhook: WebhookRef,
   filter: DeliveryFilter,
-  most: number,
-): Promise<number> {
-  const row = await trx
-    .selectFrom(filtered(trx, webhook, filter).select("id").limit(most).as("some"))
-    .select((eb) => eb.fn.countAll<string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
+  limit: number,
+): Promise<number> => countUpTo(trx, selectDeliveries(trx, webhook, filter).select("id"), limit);
 
 interface DeliveredEvent {
   readonly eventId: string;
@@ -93,7 +91,7 @@ interface DeliveredEvent {
   readonly redeliveryOf: string | null;
 }
 
-/** For this webhook alone, and due at once. */
+/** For this webhook only, and due at once. */
 export const insertDelivery = (
   trx: OrganisationTransaction,
   webhook: WebhookRef,
@@ -117,12 +115,12 @@ export const insertDelivery = (
     .executeTakeFirstOrThrow();
 };
 
-/** New deliveries for what failed since then. What has been delivered, or is queued, meanwhile is left alone. */
+/** New deliveries of the events that failed since then. Events that are pending or were delivered since are skipped. */
 export async function insertRedeliveries(
   trx: OrganisationTransaction,
   { organisationId, webhookId }: WebhookRef,
   since: Date,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { rows } = await sql`
     insert into deliveries (organisation_id, id, created_at, webhook_id, event_id, event_created_at, event_type, redelivery_of, next_attempt_at, look_after)
@@ -136,14 +134,14 @@ export async function insertRedeliveries(
               select from deliveries o where o.organisation_id = d.organisation_id and o.event_id = d.event_id
                 and o.webhook_id = d.webhook_id and o.status in ('pending', 'delivered'))
           order by d.event_id, d.created_at
-          limit ${most}
+          limit ${limit}
       ) failed
     returning id`.execute(trx);
   return rows.length;
 }
 
-/** Its webhook is gone or disabled: it goes nowhere any more. */
-export const cancelDelivery = async (
+/** For a delivery that can no longer be sent, such as one whose webhook was deleted or disabled. */
+export const updateDeliveryCancelled = async (
   trx: OrganisationTransaction,
   owner: Pick<WebhookRef, "organisationId">,
   id: string,
@@ -157,8 +155,8 @@ export const cancelDelivery = async (
     .execute();
 };
 
-/** Says that somebody has it in hand: the sweep need not look before then. */
-export const postponeSweep = async (
+/** The delivery is scheduled in the engine: the sweep may ignore it until then. */
+export const updateDeliverySweepAfter = async (
   trx: OrganisationTransaction,
   owner: Pick<WebhookRef, "organisationId">,
   id: string,
@@ -190,7 +188,7 @@ export interface DeliveryContext {
   readonly data: object | null;
 }
 
-/** All that an attempt needs to know. */
+/** Everything an attempt needs. */
 export async function findDeliveryContext(
   db: Kysely<DB>,
   { organisationId }: Pick<WebhookRef, "organisationId">,
@@ -219,7 +217,7 @@ export interface AttemptRecord {
   readonly given_up: string;
 }
 
-export async function recordAttempt(
+export async function insertAttempt(
   db: Kysely<DB>,
   record: AttemptRecord,
 ): Promise<{ readonly newly: boolean; readonly disabled: string | null }> {
@@ -236,8 +234,8 @@ export interface DueDelivery {
   readonly attempts: number;
 }
 
-/** Of any organisation. */
-export async function claimDueDeliveries(db: Kysely<DB>, most: number): Promise<DueDelivery[]> {
-  const { rows } = await sql<DueDelivery>`select * from claim_due_deliveries(${most})`.execute(db);
+/** Across all organisations. */
+export async function claimDueDeliveries(db: Kysely<DB>, limit: number): Promise<DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`select * from claim_due_deliveries(${limit})`.execute(db);
   return rows;
 }

@@ -6,18 +6,18 @@ import type { Sealer } from "../platform/secrets.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import * as queries from "./delivery-queries.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
-import type { Exchange, PostEvent } from "./post-event.ts";
-import { waitMs } from "./webhook-rules.ts";
+import type { PostEvent, PostResult } from "./post-event.ts";
+import { retryDelayMs } from "./webhook-rules.ts";
 import { openSecret, signatureHeaders } from "./webhook-secrets.ts";
 
-/** One attempt of a delivery, as the engine knows it. */
+/** One attempt of a delivery, as it is queued in the engine. */
 export interface DeliveryTask {
   readonly organisationId: string;
   readonly id: string;
   readonly webhookId: string;
   /** Which attempt, from 1. */
   readonly attempt: number;
-  /** How often this attempt was put off because its endpoint had enough to do. */
+  /** How often this attempt was deferred because of its endpoint's limits. */
   readonly deferred: number;
 }
 
@@ -26,14 +26,14 @@ export interface NextTask {
   readonly afterMs: number;
 }
 
-/** Null: there is nothing left to do. */
+/** `next` is null when the delivery has ended. */
 export type AttemptResult = { readonly next: NextTask | null } | { readonly unrecorded: queries.AttemptRecord };
 
-/** What the steps of a delivery's workflow do. */
+/** The steps of a delivery's workflow. */
 export interface DeliverySteps {
   readonly attempt: (task: DeliveryTask) => Promise<AttemptResult>;
   readonly record: (task: DeliveryTask, record: queries.AttemptRecord) => Promise<NextTask | null>;
-  /** What nobody has moved in time. */
+  /** Pending deliveries that nothing has touched since their `look_after`. */
   readonly claimDue: () => Promise<DeliveryTask[]>;
 }
 
@@ -49,50 +49,52 @@ interface DeliveryStepsDeps {
   readonly now: () => number;
 }
 
-/** One claim of the sweep. */
-export const mostClaimed = 500;
+/** The batch size of one claim. */
+export const maxClaimed = 500;
 
-/** The sweep would find what is put off for longer, and need not. */
-const quietMs = 15_000;
+/** A delivery deferred for at least this long is hidden from the sweep, which would claim it again. */
+const minSweepPostponeMs = 15_000;
 const sweepMarginMs = 15 * 60_000;
 
-const gone = "The receiver answered 410: it wants no more events. Enable the webhook again if it does.";
-const givenUp = "No attempt has gone well for 5 days. Enable the webhook again when its receiver works.";
+const goneReason = "The receiver answered 410: it wants no more events. Enable the webhook again if it does.";
+const failingTooLongReason = "No attempt has succeeded for 5 days. Enable the webhook again when its receiver works.";
 
 export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   const { db, limits, postEvent, webhookSecrets, retrySeconds, telemetry, version, logger, now } = deps;
 
-  const putOff = async (task: DeliveryTask, afterMs: number): Promise<NextTask> => {
+  const defer = async (task: DeliveryTask, afterMs: number): Promise<NextTask> => {
     telemetry.webhookAttempted("deferred");
-    if (afterMs >= quietMs) {
+    if (afterMs >= minSweepPostponeMs) {
       const until = new Date(now() + afterMs + sweepMarginMs);
-      await db.inOrganisation(task.organisationId, (trx) => queries.postponeSweep(trx, task, task.id, until));
+      await db.inOrganisation(task.organisationId, (trx) =>
+        queries.updateDeliverySweepAfter(trx, task, task.id, until),
+      );
     }
     return { task: { ...task, deferred: task.deferred + 1 }, afterMs };
   };
 
-  /** Somebody else made this attempt, or this process did and died: the next one follows from what is recorded. */
-  const nextOf = (task: DeliveryTask, found: queries.DeliveryContext | undefined): NextTask | null =>
-    found?.status === "pending"
+  /** The attempt was made already, by another worker or before a crash: continue from what is recorded. */
+  const nextTaskFrom = (task: DeliveryTask, delivery: queries.DeliveryContext | undefined): NextTask | null =>
+    delivery?.status === "pending"
       ? {
-          task: { ...task, attempt: found.attempts + 1, deferred: 0 },
-          afterMs: Math.max(0, (found.next_attempt_at?.getTime() ?? 0) - now()),
+          task: { ...task, attempt: delivery.attempts + 1, deferred: 0 },
+          afterMs: Math.max(0, (delivery.next_attempt_at?.getTime() ?? 0) - now()),
         }
       : null;
 
-  const send = (task: DeliveryTask, found: queries.DeliveryContext): Promise<Exchange> => {
+  const send = (task: DeliveryTask, delivery: queries.DeliveryContext): Promise<PostResult> => {
     const { organisationId, webhookId: id } = task;
-    const { event_id, event_type: type, event_created_at: created_at, agent_id, data } = found;
+    const { event_id, event_type: type, event_created_at: created_at, agent_id, data } = delivery;
     const event = toEvent({ id: event_id, type, created_at, agent_id, data });
     const body = JSON.stringify(event);
     const open = (sealed: Buffer) => openSecret(webhookSecrets, sealed, { organisationId, id });
-    const overlaps = found.sealed_previous_secret !== null && (found.previous_until?.getTime() ?? 0) > now();
+    const overlaps = delivery.sealed_previous_secret !== null && (delivery.previous_until?.getTime() ?? 0) > now();
     const signatures = signatureHeaders({
       id: event.id,
       body,
       atMs: now(),
-      secret: open(found.sealed_secret),
-      previous: overlaps && found.sealed_previous_secret ? open(found.sealed_previous_secret) : undefined,
+      secret: open(delivery.sealed_secret),
+      previous: overlaps && delivery.sealed_previous_secret ? open(delivery.sealed_previous_secret) : undefined,
     });
     const headers = {
       "content-type": "application/json",
@@ -100,16 +102,16 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       "x-service-delivery": toPublicId("delivery", task.id),
       ...signatures,
     };
-    return postEvent({ url: found.url, headers, body });
+    return postEvent({ url: delivery.url, headers, body });
   };
 
-  const recordOf = (task: DeliveryTask, atMs: number, exchange: Exchange): queries.AttemptRecord => {
-    const { statusCode, error, response, ms, retryAfterMs } = exchange;
+  const toAttemptRecord = (task: DeliveryTask, atMs: number, result: PostResult): queries.AttemptRecord => {
+    const { statusCode, error, response, ms, retryAfterMs } = result;
     const isGone = statusCode === 410;
-    const after =
+    const delayMs =
       error === null || isGone
         ? undefined
-        : waitMs(retrySeconds, task.attempt, { retryAfterMs, random: Math.random() });
+        : retryDelayMs(retrySeconds, task.attempt, { retryAfterMs, random: Math.random() });
     return {
       organisation_id: task.organisationId,
       webhook_id: task.webhookId,
@@ -120,65 +122,65 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       status_code: statusCode,
       error,
       response,
-      status: error === null ? "delivered" : after === undefined ? "failed" : "pending",
-      next_attempt_at: after === undefined ? null : new Date(atMs + ms + after).toISOString(),
-      gone: isGone ? gone : null,
-      given_up: givenUp,
+      status: error === null ? "delivered" : delayMs === undefined ? "failed" : "pending",
+      next_attempt_at: delayMs === undefined ? null : new Date(atMs + ms + delayMs).toISOString(),
+      gone: isGone ? goneReason : null,
+      given_up: failingTooLongReason,
     };
   };
 
-  const record: DeliverySteps["record"] = async (task, attempted) => {
-    const { newly, disabled } = await queries.recordAttempt(db.unscoped, attempted);
+  const record: DeliverySteps["record"] = async (task, attemptRecord) => {
+    const { newly, disabled } = await queries.insertAttempt(db.unscoped, attemptRecord);
     if (disabled !== null)
-      logger.warn({ webhookId: toPublicId("webhook", task.webhookId), reason: disabled }, "a webhook was disabled");
-    if (!newly) return nextOf(task, await queries.findDeliveryContext(db.unscoped, task, task.id));
-    if (attempted.next_attempt_at === null) return null;
-    const afterMs = Math.max(0, Date.parse(attempted.next_attempt_at) - now());
+      logger.warn({ webhookId: toPublicId("webhook", task.webhookId), reason: disabled }, "webhook disabled");
+    if (!newly) return nextTaskFrom(task, await queries.findDeliveryContext(db.unscoped, task, task.id));
+    if (attemptRecord.next_attempt_at === null) return null;
+    const afterMs = Math.max(0, Date.parse(attemptRecord.next_attempt_at) - now());
     return { task: { ...task, attempt: task.attempt + 1, deferred: 0 }, afterMs };
   };
 
   const cancel = (task: DeliveryTask, reason: string) =>
-    db.inOrganisation(task.organisationId, (trx) => queries.cancelDelivery(trx, task, task.id, reason));
+    db.inOrganisation(task.organisationId, (trx) => queries.updateDeliveryCancelled(trx, task, task.id, reason));
 
-  /** Undefined: it goes on. */
-  const ended = async (task: DeliveryTask, found: queries.DeliveryContext | undefined) => {
-    if (found?.status !== "pending" || found.attempts >= task.attempt) return nextOf(task, found);
-    if (found.webhook_status === "enabled" && found.data !== null) return undefined;
-    const why =
-      found.webhook_status === null
+  /** Undefined when the delivery can be sent; otherwise what follows. */
+  const finishIfNotSendable = async (task: DeliveryTask, delivery: queries.DeliveryContext | undefined) => {
+    if (delivery?.status !== "pending" || delivery.attempts >= task.attempt) return nextTaskFrom(task, delivery);
+    if (delivery.webhook_status === "enabled" && delivery.data !== null) return undefined;
+    const reason =
+      delivery.webhook_status === null
         ? "The webhook was deleted."
-        : found.webhook_status === "disabled"
+        : delivery.webhook_status === "disabled"
           ? "The webhook is disabled."
-          : "The event is not kept any more.";
-    await cancel(task, why);
+          : "The event has expired.";
+    await cancel(task, reason);
     return null;
   };
 
   const attempt: DeliverySteps["attempt"] = async (task) => {
-    const permit = limits.enter(task.webhookId, task.deferred);
-    if ("waitMs" in permit) return { next: await putOff(task, permit.waitMs) };
-    // A delivery that has nothing left to do says nothing about its endpoint, but must not close it either.
-    let went: "well" | "badly" | "nowhere" = "nowhere";
+    const permit = limits.acquire(task.webhookId, task.deferred);
+    if ("waitMs" in permit) return { next: await defer(task, permit.waitMs) };
+    // Nothing sent says nothing about the endpoint: it must neither open nor close the circuit.
+    let outcome: "succeeded" | "failed" | "skipped" = "skipped";
     try {
-      const found = await queries.findDeliveryContext(db.unscoped, task, task.id);
-      const next = await ended(task, found);
-      if (next !== undefined || !found) return { next: next ?? null };
+      const delivery = await queries.findDeliveryContext(db.unscoped, task, task.id);
+      const next = await finishIfNotSendable(task, delivery);
+      if (next !== undefined || !delivery) return { next: next ?? null };
       const startedAtMs = now();
-      const exchange = await send(task, found);
-      went = exchange.error === null ? "well" : "badly";
-      telemetry.webhookAttempted(exchange.kind);
-      const attempted = recordOf(task, startedAtMs, exchange);
+      const result = await send(task, delivery);
+      outcome = result.error === null ? "succeeded" : "failed";
+      telemetry.webhookAttempted(result.kind);
+      const attemptRecord = toAttemptRecord(task, startedAtMs, result);
       try {
-        return { next: await record(task, attempted) };
+        return { next: await record(task, attemptRecord) };
       } catch (error) {
         logger.warn(
-          { err: error, deliveryId: toPublicId("delivery", task.id) },
-          "an attempt could not be recorded at once; it will be",
+          { err: error, deliveryId: toPublicId("delivery", task.id), attempt: task.attempt },
+          "delivery attempt record failed, will retry",
         );
-        return { unrecorded: attempted };
+        return { unrecorded: attemptRecord };
       }
     } finally {
-      permit.leave(went);
+      permit.release(outcome);
     }
   };
 
@@ -186,7 +188,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     attempt,
     record,
     claimDue: async () =>
-      (await queries.claimDueDeliveries(db.unscoped, mostClaimed)).map((due) => ({
+      (await queries.claimDueDeliveries(db.unscoped, maxClaimed)).map((due) => ({
         organisationId: due.organisation_id,
         id: due.id,
         webhookId: due.webhook_id,

@@ -1,89 +1,89 @@
 import { LRUCache } from "lru-cache";
 
-/** Leave to try one delivery now. Whoever got it gives it back, with how it went. */
+/** Permission to attempt one delivery now. The holder releases it with the outcome. */
 export interface Permit {
-  /** "nowhere": nothing was sent after all. */
-  readonly leave: (went: "well" | "badly" | "nowhere") => void;
+  /** "skipped": nothing was sent. */
+  readonly release: (outcome: "succeeded" | "failed" | "skipped") => void;
 }
 
 export interface EndpointLimits {
-  /** A permit, or how long to wait before asking again. `deferred` is how often this one was sent away before. */
-  readonly enter: (webhookId: string, deferred: number) => Permit | { readonly waitMs: number };
+  /** A permit, or how long to wait before the next try. `deferred` counts how often this attempt was deferred. */
+  readonly acquire: (webhookId: string, deferred: number) => Permit | { readonly waitMs: number };
 }
 
 interface EndpointLimitsOptions {
   readonly now: () => number;
   readonly random: () => number;
-  readonly mostAtOnce?: number;
-  readonly mostEndpoints?: number;
+  readonly maxConcurrent?: number;
+  readonly maxEndpoints?: number;
 }
 
 interface Endpoint {
-  underWay: number;
-  failuresInARow: number;
-  /** 0: closed. */
+  inFlight: number;
+  consecutiveFailures: number;
+  /** 0: the circuit is closed. */
   openMs: number;
   openUntilMs: number;
   isProbing: boolean;
 }
 
 const failuresToOpen = 5;
-const shortestOpenMs = 5000;
-const longestOpenMs = 300_000;
-const shortestWaitMs = 500;
-const shortestProbeMs = 1000;
-const longestPatienceMs = 30_000;
+const minOpenMs = 5000;
+const maxOpenMs = 300_000;
+const minWaitMs = 500;
+const minProbeWaitMs = 1000;
+const maxBackoffMs = 30_000;
 
 /**
- * A cap and a circuit breaker for each endpoint, in this process. A receiver that does not answer gets few attempts, one at a time,
- * so it costs others neither connections nor places; what waits for it sleeps in the engine.
+ * A concurrency limit and a circuit breaker per endpoint, in this process. An endpoint that does not answer gets one probe at a time,
+ * so it takes no connections or slots from others; its deliveries wait in the engine.
  */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
-  const { now, random, mostAtOnce = 32, mostEndpoints = 10_000 } = options;
-  const endpoints = new LRUCache<string, Endpoint>({ max: mostEndpoints });
+  const { now, random, maxConcurrent = 32, maxEndpoints = 10_000 } = options;
+  const endpoints = new LRUCache<string, Endpoint>({ max: maxEndpoints });
 
-  const find = (id: string): Endpoint => {
-    const known = endpoints.get(id);
-    if (known) return known;
-    const made = { underWay: 0, failuresInARow: 0, openMs: 0, openUntilMs: 0, isProbing: false };
-    endpoints.set(id, made);
-    return made;
+  const findOrCreate = (id: string): Endpoint => {
+    const existing = endpoints.get(id);
+    if (existing) return existing;
+    const created = { inFlight: 0, consecutiveFailures: 0, openMs: 0, openUntilMs: 0, isProbing: false };
+    endpoints.set(id, created);
+    return created;
   };
 
-  /** For everybody a little different. */
-  const wait = (ms: number) => ({ waitMs: Math.ceil(Math.max(ms, shortestWaitMs) * (1 + random() / 2)) });
-  /** Longer each time, but not so long that a receiver which works again waits for its events. */
-  const patience = (deferred: number) => Math.min(shortestWaitMs * 2 ** Math.min(deferred, 20), longestPatienceMs);
+  /** Jittered, so that deferred deliveries do not return all at once. */
+  const waitWithJitter = (ms: number) => ({ waitMs: Math.ceil(Math.max(ms, minWaitMs) * (1 + random() / 2)) });
+  /** Exponential, and capped so that a recovered endpoint soon gets its events. */
+  const backoffMs = (deferred: number) => Math.min(minWaitMs * 2 ** Math.min(deferred, 20), maxBackoffMs);
 
-  const close = (endpoint: Endpoint) => {
-    endpoint.failuresInARow = 0;
+  const closeCircuit = (endpoint: Endpoint) => {
+    endpoint.consecutiveFailures = 0;
     endpoint.openMs = 0;
     endpoint.openUntilMs = 0;
   };
 
-  const fail = (endpoint: Endpoint) => {
-    endpoint.failuresInARow++;
-    // What was under way when it opened says nothing new.
-    if (endpoint.failuresInARow < failuresToOpen || now() < endpoint.openUntilMs) return;
-    endpoint.openMs = endpoint.openMs === 0 ? shortestOpenMs : Math.min(endpoint.openMs * 2, longestOpenMs);
+  const recordFailure = (endpoint: Endpoint) => {
+    endpoint.consecutiveFailures++;
+    // Requests in flight when the circuit opened do not keep it open longer.
+    if (endpoint.consecutiveFailures < failuresToOpen || now() < endpoint.openUntilMs) return;
+    endpoint.openMs = endpoint.openMs === 0 ? minOpenMs : Math.min(endpoint.openMs * 2, maxOpenMs);
     endpoint.openUntilMs = now() + endpoint.openMs;
   };
 
   return {
-    enter: (id, deferred) => {
-      const endpoint = find(id);
-      if (now() < endpoint.openUntilMs) return wait(endpoint.openUntilMs - now());
-      if (endpoint.isProbing) return wait(Math.max(shortestProbeMs, patience(deferred)));
-      if (endpoint.underWay >= mostAtOnce) return wait(patience(deferred));
+    acquire: (id, deferred) => {
+      const endpoint = findOrCreate(id);
+      if (now() < endpoint.openUntilMs) return waitWithJitter(endpoint.openUntilMs - now());
+      if (endpoint.isProbing) return waitWithJitter(Math.max(minProbeWaitMs, backoffMs(deferred)));
+      if (endpoint.inFlight >= maxConcurrent) return waitWithJitter(backoffMs(deferred));
       const isProbe = endpoint.openMs > 0;
       endpoint.isProbing = isProbe;
-      endpoint.underWay++;
+      endpoint.inFlight++;
       return {
-        leave: (went) => {
-          endpoint.underWay--;
+        release: (outcome) => {
+          endpoint.inFlight--;
           if (isProbe) endpoint.isProbing = false;
-          if (went === "well") close(endpoint);
-          else if (went === "badly") fail(endpoint);
+          if (outcome === "succeeded") closeCircuit(endpoint);
+          else if (outcome === "failed") recordFailure(endpoint);
         },
       };
     },

@@ -5,18 +5,24 @@ import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { type Receiver, startReceiver } from "../../test/webhook-receiver.ts";
-import { createWebhook, deliveriesOf, deliveryOf, quickly, untilEnded } from "../../test/webhooking.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../../test/webhook-receiver.ts";
+import {
+  createWebhook,
+  fastWebhookConfig,
+  getDelivery,
+  listDeliveries,
+  waitForDeliveriesToEnd,
+} from "../../test/webhooking.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
-const perch = usePerch(quickly, { runs: true });
-const receivers: Receiver[] = [];
+const perch = usePerch(fastWebhookConfig, { withWorker: true });
+const receivers: WebhookReceiver[] = [];
 afterAll(() => Promise.all(receivers.map((receiver) => receiver.close())));
 
-/** Answers deliveries one after the other with these, and the last one on and on. */
-async function answering(...answers: ((reply: ServerResponse) => void)[]): Promise<Receiver> {
+/** Answers deliveries with these in order, and repeats the last one. */
+async function startReceiverAnswering(...answers: ((reply: ServerResponse) => void)[]): Promise<WebhookReceiver> {
   let count = 0;
-  const receiver = await startReceiver((_, reply) => answers[Math.min(count++, answers.length - 1)]?.(reply));
+  const receiver = await startWebhookReceiver((_, reply) => answers[Math.min(count++, answers.length - 1)]?.(reply));
   receivers.push(receiver);
   return receiver;
 }
@@ -25,26 +31,26 @@ const status =
   (reply: ServerResponse) =>
     void reply.writeHead(code, headers).end(body);
 
-const testEvent = async ({ call }: Organisation, webhook_id: string) =>
+const sendTestEvent = async ({ call }: Organisation, webhook_id: string) =>
   ok(await call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id } })).data;
-const readWebhook = async ({ call }: Organisation, webhook_id: string) =>
+const getWebhook = async ({ call }: Organisation, webhook_id: string) =>
   ok(await call("GET /v1/webhooks/{webhook_id}", { params: { webhook_id } })).data;
 
-/** The log of the one delivery of a test event to this url, once it has ended. */
-async function logOf(url: string) {
-  const organisation = await perch().newOrganisation();
+/** Sends a test event to this url and returns its delivery once it has ended. */
+async function deliverTestEvent(url: string) {
+  const organisation = await perch().createOrganisation();
   const webhook = await createWebhook(organisation, url);
-  const { id } = await testEvent(organisation, webhook.id);
-  await untilEnded(organisation, webhook.id, 1);
-  const delivery = await deliveryOf(organisation, webhook.id, id);
+  const { id } = await sendTestEvent(organisation, webhook.id);
+  await waitForDeliveriesToEnd(organisation, webhook.id, 1);
+  const delivery = await getDelivery(organisation, webhook.id, id);
   return { organisation, webhook, delivery, errors: delivery.attempt_log.map(({ error }) => error) };
 }
 
 describe("a delivery that fails", () => {
-  test("is tried again until it goes well, and its log says why each attempt failed", async () => {
+  test("is retried until it succeeds, and its log says why each attempt failed", async () => {
     verifies("events.retries", "events.delivery-log");
-    const receiver = await answering(status(500, {}, "out of order"), status(404), status(204));
-    const { delivery } = await logOf(receiver.url);
+    const receiver = await startReceiverAnswering(status(500, {}, "out of order"), status(404), status(204));
+    const { delivery } = await deliverTestEvent(receiver.url);
     expect(delivery).toMatchObject({ status: "delivered", attempts: 3, status_code: 204, error: null });
     expect(delivery.attempt_log).toMatchObject([
       { number: 1, status_code: 500, response: "out of order", error: expect.stringContaining("answered 500") },
@@ -55,65 +61,65 @@ describe("a delivery that fails", () => {
     expect([...ids]).toEqual([delivery.event_id]);
   });
 
-  test("has failed when the schedule is over: one more attempt than there are waits", async () => {
+  test("has failed when the schedule is over: one more attempt than there are delays", async () => {
     verifies("events.retries");
-    const receiver = await answering(status(503));
-    const { delivery } = await logOf(receiver.url);
+    const receiver = await startReceiverAnswering(status(503));
+    const { delivery } = await deliverTestEvent(receiver.url);
     expect(delivery).toMatchObject({ status: "failed", attempts: 4, next_attempt_at: null });
     expect(receiver.received).toHaveLength(4);
   });
 
   test("a redirect is not followed", async () => {
-    const inside = await answering(status(200));
-    const receiver = await answering(status(302, { location: inside.url }));
-    const { delivery, errors } = await logOf(receiver.url);
+    const redirectTarget = await startReceiverAnswering(status(200));
+    const receiver = await startReceiverAnswering(status(302, { location: redirectTarget.url }));
+    const { delivery, errors } = await deliverTestEvent(receiver.url);
     expect(delivery.status).toBe("failed");
     expect(errors[0]).toMatch(/302, a redirect, and redirects are not followed/);
-    expect(inside.received).toEqual([]);
+    expect(redirectTarget.received).toEqual([]);
   });
 
   test("a receiver that does not answer in time has failed", async () => {
-    const receiver = await answering(() => undefined, status(200));
-    const { delivery, errors } = await logOf(receiver.url);
+    const receiver = await startReceiverAnswering(() => undefined, status(200));
+    const { delivery, errors } = await deliverTestEvent(receiver.url);
     expect(errors).toEqual(["There was no answer within 1 s.", null]);
     expect(delivery.attempt_log[0]?.duration_ms).toBeGreaterThanOrEqual(990);
   });
 
-  test("nobody at the address, and a connection that breaks, are told apart", async () => {
-    const nobody = await logOf(`http://127.0.0.1:${await freePort()}/`);
-    expect(nobody.errors[0]).toMatch(/connection was refused/);
-    const breaking = await answering((reply) => void reply.socket?.destroy(), status(200));
-    expect((await logOf(breaking.url)).errors).toEqual([
+  test("distinguishes a refused connection from one that breaks", async () => {
+    const unreachable = await deliverTestEvent(`http://127.0.0.1:${await freePort()}/`);
+    expect(unreachable.errors[0]).toMatch(/connection was refused/);
+    const breaking = await startReceiverAnswering((reply) => void reply.socket?.destroy(), status(200));
+    expect((await deliverTestEvent(breaking.url)).errors).toEqual([
       expect.stringMatching(/closed before there was an answer/),
       null,
     ]);
   });
 
-  test("a body that is long, or never ends, is read a little and does not matter", async () => {
-    const long = await answering(status(200, {}, "x".repeat(1_000_000)));
-    const { delivery } = await logOf(long.url);
+  test("only the beginning of a long or endless response body is read, and it does not fail the delivery", async () => {
+    const long = await startReceiverAnswering(status(200, {}, "x".repeat(1_000_000)));
+    const { delivery } = await deliverTestEvent(long.url);
     expect(delivery.status).toBe("delivered");
     expect(delivery.attempt_log[0]?.response).toBe("x".repeat(1024));
-    const endless = await answering((reply) => void reply.writeHead(200).write("so far"));
-    expect((await logOf(endless.url)).delivery).toMatchObject({ status: "delivered", attempts: 1 });
+    const endless = await startReceiverAnswering((reply) => void reply.writeHead(200).write("so far"));
+    expect((await deliverTestEvent(endless.url)).delivery).toMatchObject({ status: "delivered", attempts: 1 });
   });
 
   test("waits as long as Retry-After asks for", async () => {
-    const receiver = await answering(status(429, { "retry-after": "2" }), status(200));
-    await logOf(receiver.url);
+    const receiver = await startReceiverAnswering(status(429, { "retry-after": "2" }), status(200));
+    await deliverTestEvent(receiver.url);
     const [first, second] = receiver.received.map(({ atMs }) => atMs);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1900);
   });
 
-  test("holds no later one back: there is no order", async () => {
+  test("does not delay later deliveries: there is no order", async () => {
     verifies("events.ordering");
-    const receiver = await answering(status(500), status(200));
-    const organisation = await perch().newOrganisation();
+    const receiver = await startReceiverAnswering(status(500), status(200));
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
-    const first = await testEvent(organisation, webhook.id);
+    const first = await sendTestEvent(organisation, webhook.id);
     await expect.poll(() => receiver.received.length).toBe(1);
-    const second = await testEvent(organisation, webhook.id);
-    await untilEnded(organisation, webhook.id, 2);
+    const second = await sendTestEvent(organisation, webhook.id);
+    await waitForDeliveriesToEnd(organisation, webhook.id, 2);
     const ids = receiver.received.map(({ event }) => event.id);
     expect(ids).toEqual([first.event_id, second.event_id, first.event_id]);
     const [older = "", newer = ""] = receiver.received.map(({ event }) => event.created_at);
@@ -122,57 +128,57 @@ describe("a delivery that fails", () => {
 
   test("410 disables the webhook and says so; what was pending is cancelled", async () => {
     verifies("events.disabled-webhook");
-    const receiver = await answering(status(500), status(410));
-    const organisation = await perch().newOrganisation();
+    const receiver = await startReceiverAnswering(status(500), status(410));
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
-    await testEvent(organisation, webhook.id);
+    await sendTestEvent(organisation, webhook.id);
     await expect.poll(() => receiver.received.length).toBe(1);
-    await testEvent(organisation, webhook.id);
-    await untilEnded(organisation, webhook.id, 2);
-    const all = await deliveriesOf(organisation, webhook.id);
+    await sendTestEvent(organisation, webhook.id);
+    await waitForDeliveriesToEnd(organisation, webhook.id, 2);
+    const all = await listDeliveries(organisation, webhook.id);
     expect(new Set(all.map(({ status: ended }) => ended))).toEqual(new Set(["failed", "cancelled"]));
     expect(all.find(({ status: ended }) => ended === "cancelled")?.error).toBe("The webhook is disabled.");
-    expect(await readWebhook(organisation, webhook.id)).toMatchObject({
+    expect(await getWebhook(organisation, webhook.id)).toMatchObject({
       status: "disabled",
       disabled_reason: expect.stringContaining("410"),
     });
   });
 
-  test("after five days without a success the webhook is disabled; a success before begins them anew", async () => {
+  test("after five days without a success the webhook is disabled; a success resets the count", async () => {
     verifies("events.disabled-webhook");
-    const receiver = await answering(status(500), status(200), status(500));
-    const organisation = await perch().newOrganisation();
+    const receiver = await startReceiverAnswering(status(500), status(200), status(500));
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
-    await testEvent(organisation, webhook.id);
-    await expect.poll(async () => (await readWebhook(organisation, webhook.id)).failing_since).not.toBeNull();
-    await untilEnded(organisation, webhook.id, 1);
-    expect(await readWebhook(organisation, webhook.id)).toMatchObject({ status: "enabled", failing_since: null });
-    const failingFor = (interval: string) =>
+    await sendTestEvent(organisation, webhook.id);
+    await expect.poll(async () => (await getWebhook(organisation, webhook.id)).failing_since).not.toBeNull();
+    await waitForDeliveriesToEnd(organisation, webhook.id, 1);
+    expect(await getWebhook(organisation, webhook.id)).toMatchObject({ status: "enabled", failing_since: null });
+    const setFailingFor = (interval: string) =>
       withClient(perch().database.adminUrl, (client) =>
         client.query(`update webhooks set failing_since = now() - interval '${interval}' where id = $1`, [
           parsePublicId("webhook", webhook.id),
         ]),
       );
-    await failingFor("4 days 23 hours");
-    await testEvent(organisation, webhook.id);
+    await setFailingFor("4 days 23 hours");
+    await sendTestEvent(organisation, webhook.id);
     await expect.poll(() => receiver.received.length).toBe(3);
-    expect((await readWebhook(organisation, webhook.id)).status).toBe("enabled");
-    await failingFor("5 days 1 second");
-    await untilEnded(organisation, webhook.id, 2);
-    expect(await readWebhook(organisation, webhook.id)).toMatchObject({
+    expect((await getWebhook(organisation, webhook.id)).status).toBe("enabled");
+    await setFailingFor("5 days 1 second");
+    await waitForDeliveriesToEnd(organisation, webhook.id, 2);
+    expect(await getWebhook(organisation, webhook.id)).toMatchObject({
       status: "disabled",
       disabled_reason: expect.stringContaining("5 days"),
     });
   });
 
   test("a webhook that is deleted gets no further attempt", async () => {
-    const receiver = await answering(status(500));
-    const organisation = await perch().newOrganisation();
+    const receiver = await startReceiverAnswering(status(500));
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
-    const { id } = await testEvent(organisation, webhook.id);
+    const { id } = await sendTestEvent(organisation, webhook.id);
     await expect.poll(() => receiver.received.length).toBe(1);
     ok(await organisation.call("DELETE /v1/webhooks/{webhook_id}", { params: { webhook_id: webhook.id } }));
-    const statusOf = () =>
+    const findDelivery = () =>
       withClient(perch().database.adminUrl, async (client) => {
         const { rows } = await client.query<{ status: string; last_error: string }>(
           "select status, last_error from deliveries where id = $1",
@@ -180,7 +186,7 @@ describe("a delivery that fails", () => {
         );
         return rows[0];
       });
-    await expect.poll(statusOf).toEqual({ status: "cancelled", last_error: "The webhook was deleted." });
+    await expect.poll(findDelivery).toEqual({ status: "cancelled", last_error: "The webhook was deleted." });
     expect(receiver.received).toHaveLength(1);
   });
 });

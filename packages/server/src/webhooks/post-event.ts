@@ -2,26 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RefusedAddressError } from "../platform/address-guard.ts";
 import { causesOf, retryAfterMs } from "../platform/outbound-failure.ts";
 import { storableText } from "../platform/storable-text.ts";
-import { refusedUrl } from "./webhook-rules.ts";
+import { findUrlProblem } from "./webhook-rules.ts";
 
-interface Outbound {
+interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What became of one attempt. */
-export interface Exchange {
+/** The outcome of one attempt. */
+export interface PostResult {
   readonly ms: number;
   readonly statusCode: number | null;
-  /** Why it failed, in words for the webhook's owner; null when it went well. */
+  /** Why it failed, for the webhook's owner; null when it succeeded. */
   readonly error: string | null;
   readonly response: string | null;
   readonly retryAfterMs?: number | undefined;
-  readonly kind: "delivered" | "answered" | "timeout" | "refused" | "unreachable";
+  readonly kind: "delivered" | "http_error" | "timeout" | "blocked" | "unreachable";
 }
 
-export type PostEvent = (outbound: Outbound) => Promise<Exchange>;
+export type PostEvent = (request: PostRequest) => Promise<PostResult>;
 
 interface PostEventDeps {
   /** The guarded client's. */
@@ -31,32 +31,32 @@ interface PostEventDeps {
   readonly now: () => number;
 }
 
-const mostReadBytes = 4096;
-const mostKeptBytes = 1024;
-/** The status has decided already: nobody waits long for the rest. */
-const excerptMs = 1000;
+const maxReadBytes = 4096;
+const maxStoredBytes = 1024;
+/** The status already decides the outcome, so the body gets little time. */
+const excerptTimeoutMs = 1000;
 
-/** The beginning of a body. What is longer, slow or broken is left. */
-async function excerptOf(response: Response): Promise<string | null> {
+/** The beginning of the body, as far as it arrives in time. */
+async function readExcerpt(response: Response): Promise<string | null> {
   const reader = response.body?.getReader();
   if (!reader) return null;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const read = async () => {
-    while (bytes < mostReadBytes) {
+    while (bytes < maxReadBytes) {
       const { done, value } = await reader.read();
       if (done) return;
       chunks.push(value);
       bytes += value.byteLength;
     }
   };
-  await Promise.race([read().catch(() => undefined), sleep(excerptMs, undefined, { ref: false })]);
+  await Promise.race([read().catch(() => undefined), sleep(excerptTimeoutMs, undefined, { ref: false })]);
   await reader.cancel().catch(() => undefined);
-  const kept = Buffer.concat(chunks).subarray(0, mostKeptBytes);
+  const kept = Buffer.concat(chunks).subarray(0, maxStoredBytes);
   return kept.length === 0 ? null : storableText(kept.toString("utf8"));
 }
 
-function answerInWords(status: number): string | null {
+function describeStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400)
     return `The receiver answered ${status}, a redirect, and redirects are not followed. Set the webhook's url to where it leads.`;
@@ -66,7 +66,7 @@ function answerInWords(status: number): string | null {
   return `The receiver answered ${status}. Only an answer from 200 to 299 counts as delivered.`;
 }
 
-const words: Readonly<Record<string, string>> = {
+const errorMessages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "The connection was refused: nothing listens at this address and port.",
   ENOTFOUND: "The name of the host could not be resolved.",
   EAI_AGAIN: "The name of the host could not be resolved for now.",
@@ -75,47 +75,47 @@ const words: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "The host cannot be reached.",
   ENETUNREACH: "The host cannot be reached.",
   CERT_HAS_EXPIRED: "The receiver's certificate has expired.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "The receiver's certificate is self-signed, and nobody vouches for it.",
-  SELF_SIGNED_CERT_IN_CHAIN: "The receiver's certificate is signed by somebody unknown.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "The receiver's certificate is self-signed and not trusted.",
+  SELF_SIGNED_CERT_IN_CHAIN: "The receiver's certificate chain ends in an unknown, self-signed authority.",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The receiver's certificate cannot be verified. Does it send the whole chain?",
   ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another name.",
 };
 
-function failureInWords(error: unknown, timeoutSeconds: number): Pick<Exchange, "error" | "kind"> {
+function describeFailure(error: unknown, timeoutSeconds: number): Pick<PostResult, "error" | "kind"> {
   for (const cause of causesOf(error)) {
-    if (cause instanceof RefusedAddressError) return { error: cause.message, kind: "refused" };
+    if (cause instanceof RefusedAddressError) return { error: cause.message, kind: "blocked" };
     if (cause.name === "TimeoutError" || cause.code === "UND_ERR_CONNECT_TIMEOUT")
       return { error: `There was no answer within ${timeoutSeconds} s.`, kind: "timeout" };
-    const known = typeof cause.code === "string" ? words[cause.code] : undefined;
-    if (known !== undefined) return { error: known, kind: "unreachable" };
-    if (cause.message === "bad port") return { error: "This port is not one for HTTP.", kind: "refused" };
+    const message = typeof cause.code === "string" ? errorMessages[cause.code] : undefined;
+    if (message !== undefined) return { error: message, kind: "unreachable" };
+    if (cause.message === "bad port") return { error: "This port is blocked for HTTP.", kind: "blocked" };
   }
   const codes = [...causesOf(error)].flatMap(({ code }) => (typeof code === "string" ? [code] : []));
   return { error: `The request failed${codes[0] ? ` (${codes[0]})` : ""}.`, kind: "unreachable" };
 }
 
-/** One attempt over the network. It never throws: what went wrong is its result. */
+/** One attempt over the network. It never throws: a failure is a result. */
 export const createPostEvent =
   ({ fetch, allowHttp, timeoutSeconds, now }: PostEventDeps): PostEvent =>
   async ({ url, headers, body }) => {
     const startedAtMs = now();
-    const took = () => Math.max(0, Math.round(now() - startedAtMs));
-    const nothing = { statusCode: null, response: null };
-    const refused = refusedUrl(url, allowHttp);
-    if (refused !== undefined) return { ...nothing, ms: 0, error: refused, kind: "refused" };
+    const elapsedMs = () => Math.max(0, Math.round(now() - startedAtMs));
+    const noResponse = { statusCode: null, response: null };
+    const problem = findUrlProblem(url, allowHttp);
+    if (problem !== undefined) return { ...noResponse, ms: 0, error: problem, kind: "blocked" };
     try {
       const response = await fetch(url, { method: "POST", headers, body });
-      const ms = took();
-      const error = answerInWords(response.status);
+      const ms = elapsedMs();
+      const error = describeStatus(response.status);
       return {
         ms,
         statusCode: response.status,
         error,
-        response: await excerptOf(response),
+        response: await readExcerpt(response),
         retryAfterMs: retryAfterMs(response.headers),
-        kind: error === null ? "delivered" : "answered",
+        kind: error === null ? "delivered" : "http_error",
       };
     } catch (error) {
-      return { ...nothing, ms: took(), ...failureInWords(error, timeoutSeconds) };
+      return { ...noResponse, ms: elapsedMs(), ...describeFailure(error, timeoutSeconds) };
     }
   };

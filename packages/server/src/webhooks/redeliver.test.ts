@@ -1,52 +1,56 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
-import { startReceiver } from "../../test/webhook-receiver.ts";
-import { createWebhook, deliveriesOf, quickly, untilEnded } from "../../test/webhooking.ts";
+import { startWebhookReceiver } from "../../test/webhook-receiver.ts";
+import { createWebhook, fastWebhookConfig, listDeliveries, waitForDeliveriesToEnd } from "../../test/webhooking.ts";
 
-const perch = usePerch({ ...quickly, webhookRetrySeconds: [] }, { runs: true });
-let works = true;
-const receiver = await startReceiver((_, reply) => void reply.writeHead(works ? 200 : 500).end());
+const perch = usePerch({ ...fastWebhookConfig, webhookRetryDelaySeconds: [] }, { withWorker: true });
+let receiverWorks = true;
+const receiver = await startWebhookReceiver((_, reply) => void reply.writeHead(receiverWorks ? 200 : 500).end());
 afterAll(() => receiver.close());
 
-const sendTest = async ({ call }: Organisation, webhook_id: string) =>
+const sendTestEvent = async ({ call }: Organisation, webhook_id: string) =>
   ok(await call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id } })).data;
 
-async function withFailed(count: number) {
-  const organisation = await perch().newOrganisation();
+async function createWebhookWithFailedDeliveries(count: number) {
+  const organisation = await perch().createOrganisation();
   const webhook = await createWebhook(organisation, receiver.url);
-  works = false;
-  for (let i = 0; i < count; i++) await sendTest(organisation, webhook.id);
-  const failed = await untilEnded(organisation, webhook.id, count);
-  works = true;
+  receiverWorks = false;
+  for (let i = 0; i < count; i++) await sendTestEvent(organisation, webhook.id);
+  const failed = await waitForDeliveriesToEnd(organisation, webhook.id, count);
+  receiverWorks = true;
   return { organisation, webhook, failed };
 }
 
 describe("POST /v1/webhooks/{webhook_id}/test", () => {
-  test("delivers webhook.test to this webhook alone, whatever it asks for, and lists it among the events", async () => {
+  test("delivers webhook.test to this webhook only, whatever it subscribes to, and lists it among the events", async () => {
     verifies("events.other-names", "events.delivery-log");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
     const other = await createWebhook(organisation, receiver.url);
-    const made = await sendTest(organisation, webhook.id);
-    expect(made).toMatchObject({ event_type: "webhook.test", status: "pending", attempts: 0 });
-    expect(await untilEnded(organisation, webhook.id, 1)).toMatchObject([{ id: made.id, status: "delivered" }]);
-    expect(await deliveriesOf(organisation, other.id)).toEqual([]);
-    const received = receiver.received.find(({ event }) => event.id === made.event_id);
+    const delivery = await sendTestEvent(organisation, webhook.id);
+    expect(delivery).toMatchObject({ event_type: "webhook.test", status: "pending", attempts: 0 });
+    expect(await waitForDeliveriesToEnd(organisation, webhook.id, 1)).toMatchObject([
+      { id: delivery.id, status: "delivered" },
+    ]);
+    expect(await listDeliveries(organisation, other.id)).toEqual([]);
+    const received = receiver.received.find(({ event }) => event.id === delivery.event_id);
     expect(received?.event).toMatchObject({ type: "webhook.test", agent_id: null, data: { webhook_id: webhook.id } });
-    const read = ok(await organisation.call("GET /v1/events/{event_id}", { params: { event_id: made.event_id } })).data;
+    const read = ok(
+      await organisation.call("GET /v1/events/{event_id}", { params: { event_id: delivery.event_id } }),
+    ).data;
     expect(read).toEqual(received?.event);
   });
 
   test("409 where the webhook is disabled", async () => {
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const { id: webhook_id } = await createWebhook(organisation, receiver.url);
     const params = { webhook_id };
     ok(await organisation.call("PATCH /v1/webhooks/{webhook_id}", { params, body: { enabled: false } }));
     const answer = await organisation.call("POST /v1/webhooks/{webhook_id}/test", { params });
-    expect(refusal(answer, "conflict").message).toMatch(/enabled/);
+    expect(expectError(answer, "conflict").message).toMatch(/enabled/);
   });
 });
 
@@ -55,50 +59,53 @@ describe("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", ()
 
   test("a new delivery of the same event, byte for byte", async () => {
     verifies("events.delivery-log");
-    const { organisation, webhook, failed } = await withFailed(1);
-    const [old] = failed;
-    const params = { webhook_id: webhook.id, delivery_id: old?.id ?? "" };
-    const again = ok(await organisation.call(operation, { params })).data;
-    expect(again).toMatchObject({ event_id: old?.event_id, redelivery_of: old?.id, status: "pending" });
-    expect(again.id).not.toBe(old?.id);
-    await untilEnded(organisation, webhook.id, 2);
-    const bodies = receiver.received.filter(({ event }) => event.id === old?.event_id).map(({ body }) => body);
+    const { organisation, webhook, failed } = await createWebhookWithFailedDeliveries(1);
+    const [original] = failed;
+    const params = { webhook_id: webhook.id, delivery_id: original?.id ?? "" };
+    const redelivery = ok(await organisation.call(operation, { params })).data;
+    expect(redelivery).toMatchObject({ event_id: original?.event_id, redelivery_of: original?.id, status: "pending" });
+    expect(redelivery.id).not.toBe(original?.id);
+    await waitForDeliveriesToEnd(organisation, webhook.id, 2);
+    const bodies = receiver.received.filter(({ event }) => event.id === original?.event_id).map(({ body }) => body);
     expect(bodies).toHaveLength(2);
     expect(new Set(bodies).size).toBe(1);
   });
 
   test("404 for a delivery of another webhook", async () => {
-    const { organisation, failed } = await withFailed(1);
+    const { organisation, failed } = await createWebhookWithFailedDeliveries(1);
     const other = await createWebhook(organisation, receiver.url);
     const params = { webhook_id: other.id, delivery_id: failed[0]?.id ?? "" };
-    refusal(await organisation.call(operation, { params }), "not_found");
-    refusal(await organisation.call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", { params }), "not_found");
+    expectError(await organisation.call(operation, { params }), "not_found");
+    expectError(
+      await organisation.call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", { params }),
+      "not_found",
+    );
   });
 });
 
 describe("POST /v1/webhooks/{webhook_id}/redeliver", () => {
   const operation = "POST /v1/webhooks/{webhook_id}/redeliver";
 
-  test("queues every event that failed since then, once, however often it is asked", async () => {
+  test("queues every event that failed since then once, however often it is called", async () => {
     verifies("events.delivery-log");
-    const { organisation, webhook, failed } = await withFailed(3);
+    const { organisation, webhook, failed } = await createWebhookWithFailedDeliveries(3);
     const params = { webhook_id: webhook.id };
     const since = failed[1]?.created_at ?? "";
     const redeliver = (from: string) =>
       organisation.call(operation, { params, body: { since: from } }).then((answer) => ok(answer).data);
-    expect(await redeliver(since)).toEqual({ queued: 2, more: false });
-    await untilEnded(organisation, webhook.id, 5);
-    expect(await redeliver(since)).toEqual({ queued: 0, more: false });
-    expect(await redeliver(failed[2]?.created_at ?? "")).toEqual({ queued: 1, more: false });
-    await untilEnded(organisation, webhook.id, 6);
-    const all = await deliveriesOf(organisation, webhook.id, { status: "delivered" });
+    expect(await redeliver(since)).toEqual({ queued: 2, has_more: false });
+    await waitForDeliveriesToEnd(organisation, webhook.id, 5);
+    expect(await redeliver(since)).toEqual({ queued: 0, has_more: false });
+    expect(await redeliver(failed[2]?.created_at ?? "")).toEqual({ queued: 1, has_more: false });
+    await waitForDeliveriesToEnd(organisation, webhook.id, 6);
+    const all = await listDeliveries(organisation, webhook.id, { status: "delivered" });
     expect(new Set(all.map(({ event_id }) => event_id))).toEqual(new Set(failed.map(({ event_id }) => event_id)));
   });
 });
 
 describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
   test("newest first, page by page, by status and by event", async () => {
-    const { organisation, webhook, failed } = await withFailed(3);
+    const { organisation, webhook, failed } = await createWebhookWithFailedDeliveries(3);
     expect(failed.map(({ created_at }) => created_at)).toEqual(
       failed
         .map(({ created_at }) => created_at)
@@ -119,11 +126,11 @@ describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
 });
 
 describe("the sweep", () => {
-  test("hands over what the engine was never told of", async () => {
-    const organisation = await perch().newOrganisation();
+  test("dispatches deliveries that never reached the engine", async () => {
+    const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
-    const first = await sendTest(organisation, webhook.id);
-    await untilEnded(organisation, webhook.id, 1);
+    const first = await sendTestEvent(organisation, webhook.id);
+    await waitForDeliveriesToEnd(organisation, webhook.id, 1);
     // As if the process had died between the commit and the call of the engine.
     await withClient(perch().database.adminUrl, (client) =>
       client.query(
@@ -133,7 +140,7 @@ describe("the sweep", () => {
         [first.id],
       ),
     );
-    const [newest] = await untilEnded(organisation, webhook.id, 2);
+    const [newest] = await waitForDeliveriesToEnd(organisation, webhook.id, 2);
     expect(newest).toMatchObject({ event_id: first.event_id, status: "delivered" });
   });
 });

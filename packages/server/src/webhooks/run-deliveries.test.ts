@@ -3,30 +3,30 @@ import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../../test/contract-client.ts";
 import { usePerch } from "../../test/harness.ts";
-import { inBackground, invokeAt, recordOf, scripted } from "../../test/invoking.ts";
-import { startReceiver } from "../../test/webhook-receiver.ts";
-import { createWebhook, quickly, untilEnded } from "../../test/webhooking.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../../test/invoking.ts";
+import { startWebhookReceiver } from "../../test/webhook-receiver.ts";
+import { createWebhook, fastWebhookConfig, waitForDeliveriesToEnd } from "../../test/webhooking.ts";
 
-const perch = usePerch(quickly, { runs: true });
-const receiver = await startReceiver();
+const perch = usePerch(fastWebhookConfig, { withWorker: true });
+const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
 
-const of = (id: string) => receiver.received.filter(({ event }) => event.id === id);
+const receivedEvents = (id: string) => receiver.received.filter(({ event }) => event.id === id);
 
 describe("the event of a run", () => {
-  test("a completed run is told of once, with what it answered, to the url of the webhook", async () => {
+  test("a completed run is delivered once, with its response, to the url of the webhook", async () => {
     verifies("events.delivered-to-url", "events.payload", "events.name.agent-completed");
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "done" }]);
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "done" }]);
     const webhook = await createWebhook(organisation, receiver.url);
-    const { data } = await invokeAt(perch(), organisation.adminKey, {
+    const { data } = await invokeAgent(perch(), organisation.adminKey, {
       message: "hello",
       context: { user_id: "ada", session_id: "s1" },
     });
     const eventId = data.request_id.replace("req_", "evt_");
-    await expect.poll(() => of(eventId).length).toBe(1);
+    await expect.poll(() => receivedEvents(eventId).length).toBe(1);
     const agent = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
-    expect(of(eventId)[0]?.event).toEqual({
+    expect(receivedEvents(eventId)[0]?.event).toEqual({
       id: eventId,
       type: "agent.completed",
       created_at: expect.any(String),
@@ -44,7 +44,7 @@ describe("the event of a run", () => {
         session_id: "s1",
       },
     });
-    const [delivery] = await untilEnded(organisation, webhook.id, 1);
+    const [delivery] = await waitForDeliveriesToEnd(organisation, webhook.id, 1);
     expect(delivery).toMatchObject({
       event_id: eventId,
       status: "delivered",
@@ -56,73 +56,73 @@ describe("the event of a run", () => {
 
   test("a cancelled run is agent.failed with the status cancelled, and that is its one terminal event", async () => {
     verifies("events.cause");
-    const organisation = await perch().newOrganisation();
+    const organisation = await perch().createOrganisation();
     const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 600 };
-    await scripted(organisation, [echo, { reply: "never" }]);
+    await createScriptedAgent(organisation, [echo, { reply: "never" }]);
     await createWebhook(organisation, receiver.url);
-    const request_id = await inBackground(perch(), organisation.adminKey, { message: "hello" });
+    const request_id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });
     const at = { params: { agent_id: "bot", request_id } };
-    await recordOf(organisation, request_id, () => true);
+    await waitForRunRecord(organisation, request_id, () => true);
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", at));
-    await expect.poll(() => of(request_id.replace("req_", "evt_")).length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => receivedEvents(request_id.replace("req_", "evt_")).length, { timeout: 5000 }).toBe(1);
     const { data } = ok(await organisation.call("GET /v1/events", { query: {} }));
     expect(data).toMatchObject([{ type: "agent.failed", data: { request_id, status: "cancelled" } }]);
   });
 
   test("a failed run is agent.failed, with its error", async () => {
     verifies("events.name.agent-failed", "events.cause");
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ fail: "for good" }]);
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ fail: "permanent" }]);
     await createWebhook(organisation, receiver.url, ["agent.failed"]);
-    const { error } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const { error } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
     const eventId = error.details?.[0]?.error.replace("req_", "evt_") ?? "";
-    await expect.poll(() => of(eventId).length).toBe(1);
-    expect(of(eventId)[0]?.event).toMatchObject({
+    await expect.poll(() => receivedEvents(eventId).length).toBe(1);
+    expect(receivedEvents(eventId)[0]?.event).toMatchObject({
       type: "agent.failed",
       data: { status: "failed", error: expect.any(String) },
     });
   });
 
-  test("goes to the webhooks that want this event of this agent, and to no other", async () => {
+  test("goes to the webhooks that subscribe to this event of this agent, and to no other", async () => {
     verifies("events.selected-by-name", "webhooks.agent-id-optional");
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "done" }]);
-    await scripted(organisation, [{ reply: "done" }], {}, "other");
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "done" }]);
+    await createScriptedAgent(organisation, [{ reply: "done" }], {}, "other");
     const wanted = await createWebhook(organisation, receiver.url, ["agent.completed"], "bot");
     const all = await createWebhook(organisation, receiver.url, ["agent.completed"]);
     const failures = await createWebhook(organisation, receiver.url, ["agent.failed"]);
     const others = await createWebhook(organisation, receiver.url, ["agent.completed"], "other");
-    await invokeAt(perch(), organisation.adminKey, { message: "hello" });
-    await untilEnded(organisation, wanted.id, 1);
-    await untilEnded(organisation, all.id, 1);
-    for (const { id } of [failures, others]) expect(await untilEnded(organisation, id, 0)).toEqual([]);
+    await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
+    await waitForDeliveriesToEnd(organisation, wanted.id, 1);
+    await waitForDeliveriesToEnd(organisation, all.id, 1);
+    for (const { id } of [failures, others]) expect(await waitForDeliveriesToEnd(organisation, id, 0)).toEqual([]);
   });
 
-  test("an answer of more than 65,536 characters is cut, and says so", async () => {
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "{message}{message}" }]);
+  test("a response of more than 65,536 characters is truncated, and the event says so", async () => {
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "{message}{message}" }]);
     await createWebhook(organisation, receiver.url);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "é".repeat(40_000) });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "é".repeat(40_000) });
     const eventId = data.request_id.replace("req_", "evt_");
-    await expect.poll(() => of(eventId).length).toBe(1);
-    const { response, response_truncated } = of(eventId)[0]?.event.data ?? {};
+    await expect.poll(() => receivedEvents(eventId).length).toBe(1);
+    const { response, response_truncated } = receivedEvents(eventId)[0]?.event.data ?? {};
     expect(response === "é".repeat(65_536)).toBe(true);
     expect(response_truncated).toBe(true);
   });
 
   test("is signed as a receiver checks it in a few lines, and one changed byte does not pass", async () => {
     verifies("webhooks.signature-header", "webhooks.signature-check");
-    const organisation = await perch().newOrganisation();
-    await scripted(organisation, [{ reply: "ünïcode 🙂" }]);
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "ünïcode 🙂" }]);
     const { secret } = await createWebhook(organisation, receiver.url);
-    const { data } = await invokeAt(perch(), organisation.adminKey, { message: "hello" });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
     const eventId = data.request_id.replace("req_", "evt_");
-    await expect.poll(() => of(eventId).length).toBe(1);
-    const body = of(eventId)[0]?.body ?? "";
-    const given = String(of(eventId)[0]?.headers["x-service-signature"]);
-    expect(given).toMatch(/^[0-9a-f]{64}$/);
+    await expect.poll(() => receivedEvents(eventId).length).toBe(1);
+    const body = receivedEvents(eventId)[0]?.body ?? "";
+    const signature = String(receivedEvents(eventId)[0]?.headers["x-service-signature"]);
+    expect(signature).toMatch(/^[0-9a-f]{64}$/);
     const isGenuine = (text: string) =>
-      timingSafeEqual(createHmac("sha256", secret).update(text).digest(), Buffer.from(given, "hex"));
+      timingSafeEqual(createHmac("sha256", secret).update(text).digest(), Buffer.from(signature, "hex"));
     expect(isGenuine(body)).toBe(true);
     expect(isGenuine(body.replace("ünïcode", "unïcode"))).toBe(false);
   });

@@ -19,7 +19,7 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 
 export const toAttempt = (row: AttemptRow): DeliveryAttempt => ({
   number: row.number,
-  at: row.at.toISOString(),
+  attempted_at: row.at.toISOString(),
   duration_ms: row.ms,
   status_code: row.status_code,
   error: row.error,

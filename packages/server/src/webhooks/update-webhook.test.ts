@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { ok, refusal } from "../../test/contract-client.ts";
+import { expectError, ok } from "../../test/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/harness.ts";
 import { parsePublicId } from "../platform/ids.ts";
 
 const perch = usePerch();
 const body = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
-const make = async ({ call }: Organisation) => ok(await call("POST /v1/webhooks", { body })).data;
+const createWebhook = async ({ call }: Organisation) => ok(await call("POST /v1/webhooks", { body })).data;
 
 describe("PATCH /v1/webhooks/{webhook_id}", () => {
   const operation = "PATCH /v1/webhooks/{webhook_id}";
 
   test("changes url and events, and leaves what is not named", async () => {
-    const organisation = await perch().newOrganisation();
-    const { secret: _, ...before } = await make(organisation);
+    const organisation = await perch().createOrganisation();
+    const { secret: _, ...before } = await createWebhook(organisation);
     const params = { webhook_id: before.id };
     const changed = ok(await organisation.call(operation, { params, body: { events: ["agent.failed"] } })).data;
     expect(changed).toEqual({ ...before, events: ["agent.failed"], updated_at: changed.updated_at });
@@ -26,17 +26,17 @@ describe("PATCH /v1/webhooks/{webhook_id}", () => {
   });
 
   test("400 for a new url that would not be allowed at creation", async () => {
-    const organisation = await perch().newOrganisation();
-    const { id } = await make(organisation);
+    const organisation = await perch().createOrganisation();
+    const { id } = await createWebhook(organisation);
     for (const url of ["http://hooks.example/", "https://169.254.169.254/latest"]) {
       const answer = await organisation.call(operation, { params: { webhook_id: id }, body: { url } });
-      expect(refusal(answer, "invalid_request").details).toMatchObject([{ field: "url" }]);
+      expect(expectError(answer, "invalid_request").details).toMatchObject([{ field: "url" }]);
     }
   });
 
-  test("disables, and enabling begins anew: why it was disabled and since when it failed are forgotten", async () => {
-    const organisation = await perch().newOrganisation();
-    const { id } = await make(organisation);
+  test("disables, and enabling clears disabled_reason and failing_since", async () => {
+    const organisation = await perch().createOrganisation();
+    const { id } = await createWebhook(organisation);
     const patch = (enabled: boolean) =>
       organisation.call(operation, { params: { webhook_id: id }, body: { enabled } }).then((answer) => ok(answer).data);
     expect(await patch(false)).toMatchObject({ status: "disabled", disabled_reason: null });
@@ -49,30 +49,30 @@ describe("PATCH /v1/webhooks/{webhook_id}", () => {
   });
 
   test("404 for a webhook that is not there", async () => {
-    const { call } = await perch().newOrganisation();
+    const { call } = await perch().createOrganisation();
     for (const webhook_id of ["wh_01h455vb4pex5vsknk084sn02q", "nonsense"])
-      refusal(await call(operation, { params: { webhook_id }, body: {} }), "not_found");
+      expectError(await call(operation, { params: { webhook_id }, body: {} }), "not_found");
   });
 });
 
 describe("DELETE /v1/webhooks/{webhook_id}", () => {
   const operation = "DELETE /v1/webhooks/{webhook_id}";
 
-  test("it is gone, once", async () => {
+  test("is not found afterwards", async () => {
     verifies("operations.delete-webhook", "responses.delete-webhook");
-    const organisation = await perch().newOrganisation();
-    const params = { webhook_id: (await make(organisation)).id };
+    const organisation = await perch().createOrganisation();
+    const params = { webhook_id: (await createWebhook(organisation)).id };
     expect(ok(await organisation.call(operation, { params })).data).toEqual({ id: params.webhook_id, deleted: true });
-    refusal(await organisation.call("GET /v1/webhooks/{webhook_id}", { params }), "not_found");
-    refusal(await organisation.call(operation, { params }), "not_found");
+    expectError(await organisation.call("GET /v1/webhooks/{webhook_id}", { params }), "not_found");
+    expectError(await organisation.call(operation, { params }), "not_found");
   });
 
-  test("an agent takes its webhooks with it, and no others", async () => {
-    const organisation = await perch().newOrganisation();
+  test("deleting an agent deletes its webhooks, and no others", async () => {
+    const organisation = await perch().createOrganisation();
     const { call } = organisation;
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     ok(await call("POST /v1/webhooks", { body: { ...body, agent_id: "bot" } }));
-    const { id } = await make(organisation);
+    const { id } = await createWebhook(organisation);
     ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
     expect(ok(await call("GET /v1/webhooks", { query: {} })).data.map((webhook) => webhook.id)).toEqual([id]);
   });
@@ -82,23 +82,26 @@ describe("POST /v1/webhooks/{webhook_id}/rotate", () => {
   const operation = "POST /v1/webhooks/{webhook_id}/rotate";
 
   test("shows a new secret once and says until when the old one signs too; without an overlap it ends at once", async () => {
-    const organisation = await perch().newOrganisation();
-    const before = await make(organisation);
+    const organisation = await perch().createOrganisation();
+    const before = await createWebhook(organisation);
     const params = { webhook_id: before.id };
-    const rotated = ok(await organisation.call(operation, { params, body: { overlap_hours: 2 } })).data;
+    const rotated = ok(await organisation.call(operation, { params, body: { overlap_seconds: 7200 } })).data;
     expect(rotated.secret).not.toBe(before.secret);
-    const leftMs = Date.parse(rotated.previous_secret_until ?? "") - Date.now();
-    expect(leftMs).toBeGreaterThan(2 * 3_600_000 - 60_000);
-    expect(leftMs).toBeLessThanOrEqual(2 * 3_600_000);
+    const remainingMs = Date.parse(rotated.previous_secret_expires_at ?? "") - Date.now();
+    expect(remainingMs).toBeGreaterThan(2 * 3_600_000 - 60_000);
+    expect(remainingMs).toBeLessThanOrEqual(2 * 3_600_000);
     const read = ok(await organisation.call("GET /v1/webhooks/{webhook_id}", { params })).data;
     expect({ ...read, secret: rotated.secret }).toEqual(rotated);
-    const atOnce = ok(await organisation.call(operation, { params, body: { overlap_hours: 0 } })).data;
-    expect(atOnce.previous_secret_until).toBeNull();
+    const atOnce = ok(await organisation.call(operation, { params, body: { overlap_seconds: 0 } })).data;
+    expect(atOnce.previous_secret_expires_at).toBeNull();
   });
 
   test("400 past a week", async () => {
-    const organisation = await perch().newOrganisation();
-    const params = { webhook_id: (await make(organisation)).id };
-    refusal(await organisation.call(operation, { params, body: { overlap_hours: 169 } }), "invalid_request");
+    const organisation = await perch().createOrganisation();
+    const params = { webhook_id: (await createWebhook(organisation)).id };
+    expectError(
+      await organisation.call(operation, { params, body: { overlap_seconds: 7 * 86_400 + 1 } }),
+      "invalid_request",
+    );
   });
 });

@@ -9,7 +9,7 @@ import type { Sealer } from "../platform/secrets.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
 import * as queries from "./webhook-queries.ts";
-import { newSecret, sealSecret } from "./webhook-secrets.ts";
+import { generateSecret, sealSecret } from "./webhook-secrets.ts";
 
 interface WebhookDeps {
   readonly db: Database;
@@ -18,34 +18,34 @@ interface WebhookDeps {
   readonly now: () => Date;
 }
 
-const mostWebhooks = 1000;
+const maxWebhooks = 1000;
 
-/** The agent a new webhook is for. A key that belongs to one agent may only ask for that one's events. */
-async function chosenAgent(
+/** The agent of a new webhook. A key that belongs to one agent may subscribe to that agent's events only. */
+async function resolveAgentId(
   trx: OrganisationTransaction,
   scope: Scope,
   ref: string | undefined,
 ): Promise<string | null> {
   if (ref === undefined) {
-    if (scope.agentId === null) return null;
-    const id = JSON.stringify(toPublicId("agent", scope.agentId));
+    if (scope.onlyAgentId === null) return null;
+    const id = JSON.stringify(toPublicId("agent", scope.onlyAgentId));
     throw forbidden(`This key belongs to one agent: give \`agent_id\`: ${id}.`);
   }
-  // Held, so that it is not deleted meanwhile: its webhooks go with it.
+  // Locked, so that it is not deleted meanwhile: deleting an agent deletes its webhooks.
   const agent = await findAgentForUpdate(trx, scope, ref);
   if (!agent) throw notFound("agent", ref);
   return agent.id;
 }
 
-async function held(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<queries.WebhookRow> {
+async function lockWebhook(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<queries.WebhookRow> {
   const id = parsePublicId("webhook", ref);
   const row = id && (await queries.findWebhookForUpdate(trx, scope, id));
   if (!row) throw notFound("webhook", ref);
   return row;
 }
 
-/** Enabling begins anew: what was wrong before is forgotten. */
-const statusChange = (enabled: boolean | undefined): queries.WebhookChange =>
+/** Enabling clears the record of past failures. */
+const toStatusChange = (enabled: boolean | undefined): queries.WebhookChange =>
   enabled === undefined
     ? {}
     : { status: enabled ? "enabled" : "disabled", disabled_reason: null, ...(enabled && { failing_since: null }) };
@@ -55,11 +55,11 @@ export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDe
     "POST /v1/webhooks": async ({ body }, { caller, scope, change }) => {
       await checkUrl(body.url);
       return change(async (trx) => {
-        const agentId = await chosenAgent(trx, scope, body.agent_id);
-        if ((await queries.countWebhooks(trx, { ...scope, agentId: null })) >= mostWebhooks)
-          throw conflict(`An organisation has ${mostWebhooks} webhooks at most. Delete one first.`);
+        const agentId = await resolveAgentId(trx, scope, body.agent_id);
+        if ((await queries.countWebhooks(trx, { ...scope, onlyAgentId: null })) >= maxWebhooks)
+          throw conflict(`An organisation has ${maxWebhooks} webhooks at most. Delete one first.`);
         const id = newUuid();
-        const secret = newSecret();
+        const secret = generateSecret();
         const row = await queries.insertWebhook(trx, scope, {
           id,
           agentId,
@@ -95,12 +95,12 @@ export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDe
     "PATCH /v1/webhooks/{webhook_id}": async ({ params, body }, { scope, change }) => {
       if (body.url !== undefined) await checkUrl(body.url);
       return change(async (trx) => {
-        const { id } = await held(trx, scope, params.webhook_id);
+        const { id } = await lockWebhook(trx, scope, params.webhook_id);
         const { url, events, enabled } = body;
         const row = await queries.updateWebhook(trx, scope, id, {
           ...(url !== undefined && { url }),
           ...(events !== undefined && { events: [...events] }),
-          ...statusChange(enabled),
+          ...toStatusChange(enabled),
         });
         return single(toWebhook(row, now()));
       });
@@ -115,13 +115,13 @@ export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDe
 
     "POST /v1/webhooks/{webhook_id}/rotate": ({ params, body }, { scope, change }) =>
       change(async (trx) => {
-        const old = await held(trx, scope, params.webhook_id);
-        const secret = newSecret();
-        const overlaps = body.overlap_hours > 0;
-        const row = await queries.updateWebhook(trx, scope, old.id, {
-          sealed_secret: sealSecret(webhookSecrets, secret, { ...scope, id: old.id }),
-          sealed_previous_secret: overlaps ? old.sealed_secret : null,
-          previous_until: overlaps ? new Date(now().getTime() + body.overlap_hours * 3_600_000) : null,
+        const current = await lockWebhook(trx, scope, params.webhook_id);
+        const secret = generateSecret();
+        const overlaps = body.overlap_seconds > 0;
+        const row = await queries.updateWebhook(trx, scope, current.id, {
+          sealed_secret: sealSecret(webhookSecrets, secret, { ...scope, id: current.id }),
+          sealed_previous_secret: overlaps ? current.sealed_secret : null,
+          previous_until: overlaps ? new Date(now().getTime() + body.overlap_seconds * 1000) : null,
         });
         return single({ ...toWebhook(row, now()), secret });
       }),

@@ -8,29 +8,29 @@ import { sortOrder } from "../platform/envelopes.ts";
 export type WebhookRow = Selectable<Webhooks>;
 
 /** Webhooks that exist for this caller: all of its organisation, or those of its one agent. */
-const visible = (trx: OrganisationTransaction, { organisationId, agentId }: Scope) => {
+const selectVisible = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
   const query = trx.selectFrom("webhooks").where("organisation_id", "=", organisationId);
-  return agentId === null ? query : query.where("agent_id", "=", agentId);
+  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
 };
 
 export const findWebhook = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<WebhookRow | undefined> =>
-  visible(trx, scope).selectAll().where("id", "=", id).executeTakeFirst();
+  selectVisible(trx, scope).selectAll().where("id", "=", id).executeTakeFirst();
 
-/** Holds the row until the transaction ends, so that two changes to one webhook take turns. */
+/** Locks the row until the transaction ends, so that changes to one webhook are serialised. */
 export const findWebhookForUpdate = (
   trx: OrganisationTransaction,
   scope: Scope,
   id: string,
 ): Promise<WebhookRow | undefined> =>
-  visible(trx, scope).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+  selectVisible(trx, scope).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 
 export interface WebhookFilter {
   readonly agentId?: string | undefined;
   readonly status?: WebhookStatus | undefined;
 }
 
-const filtered = (trx: OrganisationTransaction, scope: Scope, { agentId, status }: WebhookFilter) =>
-  visible(trx, scope)
+const selectFiltered = (trx: OrganisationTransaction, scope: Scope, { agentId, status }: WebhookFilter) =>
+  selectVisible(trx, scope)
     .$if(agentId !== undefined, (query) => query.where("agent_id", "=", agentId ?? null))
     .$if(status !== undefined, (query) => query.where("status", "=", status ?? ""));
 
@@ -47,7 +47,7 @@ export const listWebhooks = (
   { limit, offset, sort }: WebhookPage,
 ): Promise<WebhookRow[]> => {
   const [field, direction] = sortOrder(sort);
-  return filtered(trx, scope, filter)
+  return selectFiltered(trx, scope, filter)
     .selectAll()
     .orderBy(field, direction)
     .orderBy("id", direction)
@@ -62,7 +62,7 @@ export async function countWebhooks(
   scope: Scope,
   filter: WebhookFilter = {},
 ): Promise<number> {
-  const row = await filtered(trx, scope, filter)
+  const row = await selectFiltered(trx, scope, filter)
     .select((eb) => eb.fn.countAll<string>().as("webhooks"))
     .executeTakeFirstOrThrow();
   return Number(row.webhooks);
@@ -126,14 +126,14 @@ export const updateWebhook = (
 
 export const deleteWebhook = async (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: Scope,
+  { organisationId, onlyAgentId }: Scope,
   id: string,
 ): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom("webhooks")
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
-    .$if(agentId !== null, (query) => query.where("agent_id", "=", agentId))
+    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
     .executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
 };

@@ -1,12 +1,12 @@
 import * as restate from "@restatedev/restate-sdk";
 import { webhookDeliveries, webhookSweep } from "../engine/services.ts";
-import { type DeliverySteps, type DeliveryTask, mostClaimed } from "../webhooks/delivery-steps.ts";
-import { tickingChain } from "./ticking-chain.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { type DeliverySteps, type DeliveryTask, maxClaimed } from "../webhooks/delivery-steps.ts";
+import { createPeriodicService } from "./ticking-chain.ts";
+import { retryStepUntilSuccess } from "./until-it-works.ts";
 
 const options = { idempotencyRetention: { hours: 1 }, journalRetention: 0 };
 
-/** Named by its attempt: whoever hands it over, and however often, it is under way once. */
+/** The attempt is the idempotency key: however often it is sent, it runs once. */
 export function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0): void {
   context.genericSend<DeliveryTask>({
     service: webhookDeliveries,
@@ -19,26 +19,26 @@ export function sendDelivery(context: restate.Context, task: DeliveryTask, delay
 }
 
 /**
- * One attempt, which asks for the next: a delivery may take days, and no journal, nor the release it began on, should have to last
- * that long.
+ * One attempt, which schedules the next: a delivery may take days, and neither a journal nor the release it began on should have to
+ * last that long.
  */
 async function deliver(context: restate.Context, task: DeliveryTask, steps: DeliverySteps): Promise<void> {
-  const result = await context.run(`attempt ${task.attempt}`, () => steps.attempt(task), untilItWorks);
+  const result = await context.run(`attempt ${task.attempt}`, () => steps.attempt(task), retryStepUntilSuccess);
   const next =
     "unrecorded" in result
-      ? await context.run("record", () => steps.record(task, result.unrecorded), untilItWorks)
+      ? await context.run("record", () => steps.record(task, result.unrecorded), retryStepUntilSuccess)
       : result.next;
   if (next) sendDelivery(context, next.task, next.afterMs);
 }
 
-const mostRounds = 20;
+const maxRounds = 20;
 
-/** Hands over what is due. What is left over, the sweep finds at its next turn. */
+/** Sends the deliveries that are due. The next sweep finds the rest. */
 async function dispatch(context: restate.Context, steps: DeliverySteps): Promise<void> {
-  for (let round = 1; round <= mostRounds; round++) {
-    const due = await context.run(`claim ${round}`, steps.claimDue, untilItWorks);
+  for (let round = 1; round <= maxRounds; round++) {
+    const due = await context.run(`claim ${round}`, steps.claimDue, retryStepUntilSuccess);
     for (const task of due) sendDelivery(context, task);
-    if (due.length < mostClaimed) return;
+    if (due.length < maxClaimed) return;
   }
 }
 
@@ -57,5 +57,5 @@ export const deliveryServices = (steps: DeliverySteps, { now, everyMs }: SweepOp
       },
       options,
     }),
-    tickingChain({ name: webhookSweep, everyMs, now, tick: (context) => dispatch(context, steps) }),
+    createPeriodicService({ name: webhookSweep, everyMs, now, tick: (context) => dispatch(context, steps) }),
   ] as const;

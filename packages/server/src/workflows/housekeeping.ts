@@ -1,23 +1,22 @@
 import { housekeeping } from "../engine/services.ts";
-import { tickingChain } from "./ticking-chain.ts";
+import { createPeriodicService } from "./ticking-chain.ts";
+import { retryTickUntilSuccess } from "./until-it-works.ts";
 
 export interface HousekeepingSteps {
   readonly now: () => Promise<number>;
-  /** Makes partitions ahead and drops what is past. */
+  /** Creates partitions ahead of time and drops expired ones. */
   readonly partitions: () => Promise<void>;
-  /** Goes on with what somebody began to clear and nobody finished. */
+  /** Resumes memory clears that were started and not finished. */
   readonly clears: () => Promise<void>;
 }
 
-const untilItWorks = { initialRetryInterval: 1000, retryIntervalFactor: 2, maxRetryInterval: 60_000 };
-
 export const housekeepingService = ({ now, partitions, clears }: HousekeepingSteps) =>
-  tickingChain({
+  createPeriodicService({
     name: housekeeping,
     everyMs: 3_600_000,
     now,
     tick: async (context) => {
-      await context.run("partitions", partitions, untilItWorks);
-      await context.run("clears", clears, untilItWorks);
+      await context.run("partitions", partitions, retryTickUntilSuccess);
+      await context.run("clears", clears, retryTickUntilSuccess);
     },
   });

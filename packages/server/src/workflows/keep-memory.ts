@@ -1,69 +1,73 @@
 import * as restate from "@restatedev/restate-sdk";
+import type { AgentKey } from "../agents/agent-key.ts";
 import { memoryClears, memoryEmbeddings } from "../engine/services.ts";
 import type { ClearKey } from "../memory/clear-queries.ts";
-import type { MemoryPlace } from "../memory/memory-rules.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { retryStepUntilSuccess } from "./until-it-works.ts";
 
 /** Null: it is done. */
-interface Progress {
+interface StepResult {
   readonly againAfterMs: number | null;
 }
 
 export interface MemorySteps {
-  readonly embed: (place: MemoryPlace, failures: number) => Promise<Progress>;
-  readonly clear: (clear: ClearKey) => Promise<Progress>;
+  readonly embed: (agent: AgentKey, failures: number) => Promise<StepResult>;
+  readonly clear: (clear: ClearKey) => Promise<StepResult>;
 }
 
 const options = { idempotencyRetention: { hours: 1 }, journalRetention: 0 };
 
-/** Long work goes on in another invocation: a journal should stay short. */
-const mostSteps = 100;
+/** Longer work continues in another invocation, to keep journals short. */
+const maxSteps = 100;
 
-/** Goes on while it can: until it is done (null), has to wait (so many milliseconds), or has taken many steps (0). */
-async function inSteps(context: restate.Context, name: string, step: () => Promise<Progress>): Promise<number | null> {
-  for (let n = 1; n <= mostSteps; n++) {
-    const { againAfterMs } = await context.run(`${name} ${n}`, step, untilItWorks);
+/** Repeats the step until it is done (null), has to wait (milliseconds), or has run `maxSteps` times (0). */
+async function runUntilDoneOrWaiting(
+  context: restate.Context,
+  name: string,
+  step: () => Promise<StepResult>,
+): Promise<number | null> {
+  for (let n = 1; n <= maxSteps; n++) {
+    const { againAfterMs } = await context.run(`${name} ${n}`, step, retryStepUntilSuccess);
     if (againAfterMs !== 0) return againAfterMs;
   }
   return 0;
 }
 
-function send(context: restate.Context, method: string, { organisationId, agentId }: MemoryPlace, delayMs = 0): void {
-  context.genericSend<MemoryPlace>({
+function send(context: restate.Context, method: string, { organisationId, agentId }: AgentKey, delayMs = 0): void {
+  context.genericSend<AgentKey>({
     service: memoryEmbeddings,
     method,
     key: `${organisationId}/${agentId}`,
     parameter: { organisationId, agentId },
-    inputSerde: restate.serde.json as restate.Serde<MemoryPlace>,
+    inputSerde: restate.serde.json as restate.Serde<AgentKey>,
     delay: delayMs,
   });
 }
 
-/** Tells the agent's memory that there is something to embed. */
-export const askToEmbed = (context: restate.Context, place: MemoryPlace): void => send(context, "embed", place);
+/** Schedules embedding of the agent's new memories. */
+export const sendEmbed = (context: restate.Context, agent: AgentKey): void => send(context, "embed", agent);
 
-/** Nobody is held up while it waits for an embedder to come back: one retry is on its way, however many ask meanwhile. */
-async function embed(context: restate.ObjectContext, place: MemoryPlace, steps: MemorySteps): Promise<void> {
+/** While the embedder is down, callers are not blocked: one delayed retry is scheduled, however many calls arrive. */
+async function embed(context: restate.ObjectContext, agent: AgentKey, steps: MemorySteps): Promise<void> {
   const failures = (await context.get<number>("failures")) ?? 0;
-  const againAfterMs = await inSteps(context, "embed", () => steps.embed(place, failures));
+  const againAfterMs = await runUntilDoneOrWaiting(context, "embed", () => steps.embed(agent, failures));
   if (againAfterMs === null) return context.clear("failures");
-  if (againAfterMs === 0) return send(context, "embed", place);
+  if (againAfterMs === 0) return send(context, "embed", agent);
   if (await context.get<boolean>("retrying")) return;
   context.set("failures", failures + 1);
   context.set("retrying", true);
-  send(context, "retry", place, againAfterMs);
+  send(context, "retry", agent, againAfterMs);
 }
 
-/** One agent's memories are embedded by one at a time: nothing is embedded, and paid for, twice. */
+/** Embeddings of one agent run one at a time: nothing is embedded, and paid for, twice. */
 export const memoryServices = (steps: MemorySteps) =>
   [
     restate.object({
       name: memoryEmbeddings,
       handlers: {
-        embed: (context: restate.ObjectContext, place: MemoryPlace) => embed(context, place, steps),
-        retry: (context: restate.ObjectContext, place: MemoryPlace) => {
+        embed: (context: restate.ObjectContext, agent: AgentKey) => embed(context, agent, steps),
+        retry: (context: restate.ObjectContext, agent: AgentKey) => {
           context.clear("retrying");
-          return embed(context, place, steps);
+          return embed(context, agent, steps);
         },
       },
       options,
@@ -72,7 +76,7 @@ export const memoryServices = (steps: MemorySteps) =>
       name: memoryClears,
       handlers: {
         clear: async (context: restate.ObjectContext, clear: ClearKey) => {
-          while ((await inSteps(context, "clear", () => steps.clear(clear))) !== null);
+          while ((await runUntilDoneOrWaiting(context, "clear", () => steps.clear(clear))) !== null);
         },
       },
       options,

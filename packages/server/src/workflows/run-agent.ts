@@ -1,25 +1,25 @@
 import * as restate from "@restatedev/restate-sdk";
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import {
-  type Again,
   type Attempt,
-  beginning,
   type Ended,
   firstAttempt,
+  initialProgress,
   type LogLine,
   type Progress,
   type Recorded,
+  type Retry,
   type RunInput,
   type RunOutcome,
 } from "../invocations/run.ts";
-import { afterTools, longestWaitMs } from "../invocations/run-rules.ts";
+import { afterTools, maxRetryAfterMs } from "../invocations/run-rules.ts";
 import type { RunSteps } from "../invocations/run-steps.ts";
 import type { ModelReply } from "../models/model.ts";
 import type { ToolResult } from "../tools/call-tool.ts";
 import type { RunTool } from "../tools/tool-set.ts";
 import { sendDelivery } from "./deliver-webhook.ts";
-import { askToEmbed } from "./keep-memory.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { sendEmbed } from "./keep-memory.ts";
+import { retryStepUntilSuccess } from "./until-it-works.ts";
 
 const options = {
   // A step may be one model call of 15 minutes.
@@ -37,28 +37,29 @@ const options = {
   },
 };
 
-/** Without a session there is nothing to wait for or to read: the run began when it was accepted. */
-const withoutSession = (run: RunInput): Progress => beginning(run.acceptedAtMs, { turn: 0, history: [] });
+/** Without a session there is no history to read and no turn to wait for: the run began when it was accepted. */
+const initialProgressWithoutSession = (run: RunInput): Progress =>
+  initialProgress(run.acceptedAtMs, { turn: 0, history: [] });
 
-const tryName = (name: string, tries: number): string => (tries > 1 ? `${name} try ${tries}` : name);
+const stepName = (name: string, tries: number): string => (tries > 1 ? `${name} try ${tries}` : name);
 
-/** A step that says "again" is tried again after a durable sleep: no process has to live through it. */
-async function insist<T extends object>(
+/** Repeats a step, after a durable sleep, until it returns something other than `retry`. */
+async function retryUntilSettled<T extends object>(
   context: restate.Context,
   name: string,
-  step: (attempt: Attempt) => Promise<T | Again>,
+  step: (attempt: Attempt) => Promise<T | Retry>,
 ): Promise<T> {
   let attempt = firstAttempt;
   for (let tries = 1; ; tries++) {
     const now = attempt;
-    const result = await context.run(tryName(name, tries), () => step(now), untilItWorks);
-    if (!("again" in result)) return result as T;
+    const result = await context.run(stepName(name, tries), () => step(now), retryStepUntilSuccess);
+    if (!("retry" in result)) return result as T;
     if (result.afterMs > 0) await context.sleep(result.afterMs);
-    attempt = result.again;
+    attempt = result.retry;
   }
 }
 
-/** All calls of one reply at once. Those that failed in passing go into another round together. */
+/** Makes all calls of one reply concurrently. Transient failures are retried together in another round. */
 async function callTools(
   context: restate.Context,
   run: RunInput,
@@ -73,54 +74,58 @@ async function callTools(
     const answers = await restate.RestatePromise.all(
       open.map(({ call, i }) =>
         context.run(
-          tryName(`tool ${progress.step}.${i + 1} ${call.name}`, tries),
-          () => steps.tool(run, progress, { call, place: i + 1, tries, tools }),
-          untilItWorks,
+          stepName(`tool ${progress.step}.${i + 1} ${call.name}`, tries),
+          () => steps.tool(run, progress, { call, callNumber: i + 1, tries, tools }),
+          retryStepUntilSuccess,
         ),
       ),
     );
     for (const [n, answer] of answers.entries()) {
       const i = open[n]?.i ?? 0;
       log.push(...answer.log);
-      if (!("againAfterMs" in answer)) results.set(i, answer);
+      if (!("retryAfterMs" in answer)) results.set(i, answer);
     }
     if (results.size === reply.toolCalls.length)
       return { results: reply.toolCalls.flatMap((_, i) => results.get(i) ?? []), log };
-    await context.sleep(longestWaitMs(answers));
+    await context.sleep(maxRetryAfterMs(answers));
   }
 }
 
-/** Few, fat steps: each holds all that may be done again together if the process dies within it. */
+/** Few, large steps: each is repeated as a whole if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
     const { unrecorded } = last;
     const { ended, toDeliver = [] }: Recorded =
       unrecorded === null
         ? last
-        : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), untilItWorks);
+        : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), retryStepUntilSuccess);
     for (const { id, webhookId } of toDeliver)
       sendDelivery(context, { organisationId: run.organisationId, id, webhookId, attempt: 1, deferred: 0 });
     return ended;
   };
 
   let progress: Progress =
-    run.sessionId === null ? withoutSession(run) : await context.run("begin", () => steps.begin(run), untilItWorks);
+    run.sessionId === null
+      ? initialProgressWithoutSession(run)
+      : await context.run("begin", () => steps.begin(run), retryStepUntilSuccess);
   if (run.definition.memory?.recall) {
-    const { recalled, log } = await context.run("recall", () => steps.recall(run), untilItWorks);
+    const { recalled, log } = await context.run("recall", () => steps.recall(run), retryStepUntilSuccess);
     progress = { ...progress, recalled, log };
   }
   let tools: readonly RunTool[] = [];
   // A remote agent has tools of its own.
   if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
     const before = progress;
-    const listed = await insist(context, "tools", (attempt) => steps.tools(run, before, attempt));
+    const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt));
     if ("ended" in listed) return end(listed, progress);
     tools = listed.tools;
     progress = { ...progress, log: [...progress.log, ...listed.log] };
   }
   for (;;) {
     const before = progress;
-    const result = await insist(context, `model ${before.step}`, (attempt) => steps.model(run, before, attempt, tools));
+    const result = await retryUntilSettled(context, `model ${before.step}`, (attempt) =>
+      steps.model(run, before, attempt, tools),
+    );
     if ("ended" in result) return end(result, before);
     const { reply } = result;
     const called = await callTools(context, run, steps, { progress: before, reply, tools });
@@ -131,12 +136,12 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
 
 async function runAndRemember(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const outcome = await runAgent(context, run, steps);
-  // What the run is remembered by is recorded with it; its embedding can come after the answer.
-  if (outcome.status === "completed" && run.definition.memory?.remember) askToEmbed(context, run);
+  // The run's memory is recorded with it; embedding it can happen after the answer.
+  if (outcome.status === "completed" && run.definition.memory?.remember) sendEmbed(context, run);
   return outcome;
 }
 
-/** Runs side by side without a session, and one turn at a time, in order of arrival, within one. */
+/** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
 export const runServices = (steps: RunSteps) =>
   [
     restate.service({

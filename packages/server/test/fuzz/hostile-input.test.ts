@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../contract-client.ts";
 import { type Perch, startPerch } from "../harness.ts";
-import { storm } from "./storm.ts";
+import { sendFuzzRequests } from "./storm.ts";
 
 const requests = Number(process.env.PERCH_FUZZ_REQUESTS ?? 20_000);
 const seed = Number(process.env.PERCH_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -15,7 +15,7 @@ const logger = pino(
   { level: "error" },
   new Writable({
     write: (chunk, _, done) => {
-      // A run that failed is logged too, and is no failure of ours.
+      // A failed run is logged as an error too, but it is not a failure of the server.
       if (failures.length < 20 && !String(chunk).includes("The run failed: "))
         failures.push(String(chunk).slice(0, 3000));
       done();
@@ -26,24 +26,24 @@ const logger = pino(
 let perch: Perch & { readonly stop: () => Promise<void> };
 beforeAll(async () => {
   perch = await startPerch(
-    { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), strangerRequestsPerMinute: 1_000_000 },
-    { runs: true, logger },
+    { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), unauthenticatedRequestsPerMinute: 1_000_000 },
+    { withWorker: true, logger },
   );
 });
 afterAll(() => perch.stop());
 
-test(`${requests} valid, nearly valid and hostile requests get answers that the contract knows`, {
+test(`${requests} valid, nearly valid and hostile requests get responses that the contract declares`, {
   timeout: 60_000 + requests * 30,
 }, async () => {
   const startedAt = performance.now();
   console.log(`PERCH_FUZZ_SEED=${seed} PERCH_FUZZ_REQUESTS=${requests}`);
-  const tally = await storm(perch, { requests, seed });
+  const tally = await sendFuzzRequests(perch, { requests, seed });
   const seconds = (performance.now() - startedAt) / 1000;
   const classes = [...tally.answers].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${count} × ${name}`);
   console.log(`${tally.sent} requests in ${seconds.toFixed(0)} s: ${classes.join(", ")}`);
   const silent = operationKeys.filter((key) => !tally.succeeded.has(key));
   if (silent.length > 0) console.log(`Never succeeded: ${silent.join(", ")}`);
-  const wrong = [...tally.wrong.values()];
+  const wrong = [...tally.problems.values()];
   expect(wrong, [...wrong, ...failures].join("\n\n")).toEqual([]);
   expect(failures).toEqual([]);
   for (const expected of [
@@ -63,7 +63,7 @@ test(`${requests} valid, nearly valid and hostile requests get answers that the 
 });
 
 test("after it the server answers as before, and no prototype has changed", async () => {
-  const { call } = await perch.newOrganisation();
+  const { call } = await perch.createOrganisation();
   ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
   const answer = await call("POST /v1/agents/{agent_id}/invoke", {
     params: { agent_id: "bot" },

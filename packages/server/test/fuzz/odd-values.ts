@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 
-/** Texts that broke somebody's service once. */
+/** Texts that are known to break services. */
 const oddTexts = [
   "' or 1=1 --",
   "'; drop table agents; --",
@@ -72,7 +72,7 @@ export const instant: Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** Only addresses that nobody is at, or that the guard refuses: the storm stays on this machine. */
+/** Only addresses where nothing listens or that the guard refuses, so that the fuzz run stays on this machine. */
 export const url: Arbitrary<string> = fc.constantFrom(
   "http://127.0.0.1:9/",
   "https://127.0.0.1:9/path?a={b}",
@@ -96,7 +96,7 @@ export const networkAddress: Arbitrary<string> = fc.constantFrom(
   "255.255.255.255/32",
 );
 
-/** A value of the wrong kind, size or range, whatever stood there. */
+/** A value of a wrong type, size or range. */
 export const wrongValue: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,

@@ -30,8 +30,8 @@ export interface JsonSchema {
   readonly example?: unknown;
 }
 
-/** Something that exists once the storm is under way: the nth value that answers have shown under this name. */
-export class Known {
+/** A placeholder for the nth value that earlier responses have shown under this name. */
+export class KnownValue {
   readonly name: string;
   readonly nth: number;
   readonly foreign: boolean;
@@ -45,16 +45,18 @@ export class Known {
 
 export interface SchemaSource {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
-  /** Fields of these names refer to things: mostly to some that exist. */
+  /** Fields of these names refer to other resources, mostly to ones that exist. */
   readonly references: ReadonlySet<string>;
 }
 
-/** What is written under such a name must never be read again. */
+/** Values of fields with such names must never appear in a response. */
 const secretName = /secret|api_?key|password/i;
-export const secretMark = "hush-";
+export const secretMarker = "hush-";
 
-const known = (name: string): Arbitrary<Known> =>
-  fc.tuple(fc.nat(1000), fc.integer({ min: 0, max: 9 })).map(([nth, chance]) => new Known(name, nth, chance === 0));
+const knownValue = (name: string): Arbitrary<KnownValue> =>
+  fc
+    .tuple(fc.nat(1000), fc.integer({ min: 0, max: 9 }))
+    .map(([nth, chance]) => new KnownValue(name, nth, chance === 0));
 
 function matching(pattern: string, { minLength = 0, maxLength = 1 << 20 }: JsonSchema): Arbitrary<string> {
   return fc
@@ -75,8 +77,8 @@ function stringOf(schema: JsonSchema, name: string): Arbitrary<unknown> {
   const { pattern, format, minLength = 0, maxLength = 200, example } = schema;
   const fits = (value: string) => pattern === undefined || new RegExp(pattern).test(value);
   if (secretName.test(name)) {
-    const secret = fc.uuid().map((id) => `${secretMark}${id}`);
-    return pattern === undefined || fits(`${secretMark}${crypto.randomUUID()}`) ? secret : matching(pattern, schema);
+    const secret = fc.uuid().map((id) => `${secretMarker}${id}`);
+    return pattern === undefined || fits(`${secretMarker}${crypto.randomUUID()}`) ? secret : matching(pattern, schema);
   }
   const byFormat = format === undefined ? undefined : formats[format];
   const plain = byFormat ?? (pattern === undefined ? text(minLength, maxLength) : matching(pattern, schema));
@@ -125,7 +127,7 @@ function typed(type: string | undefined, schema: JsonSchema, source: SchemaSourc
   return fc.jsonValue({ maxDepth: 2 });
 }
 
-/** Values that the schema allows. What a refinement forbids besides, it does not know. */
+/** Values that the schema allows. Refinements are not in the schema, so they may still be refused. */
 export function arbitraryOf(schema: JsonSchema, source: SchemaSource, name = "", depth = 0): Arbitrary<unknown> {
   if (depth > 12) return fc.constant(null);
   if (schema.$ref !== undefined) {
@@ -141,7 +143,7 @@ export function arbitraryOf(schema: JsonSchema, source: SchemaSource, name = "",
   const types = Array.isArray(schema.type) ? (schema.type as readonly string[]) : [schema.type as string | undefined];
   const plain = fc.oneof(...types.map((type) => typed(type, schema, source, name, depth)));
   if (!source.references.has(name) || !types.includes("string")) return plain;
-  return fc.oneof({ weight: 4, arbitrary: known(name) }, { weight: 1, arbitrary: plain });
+  return fc.oneof({ weight: 4, arbitrary: knownValue(name) }, { weight: 1, arbitrary: plain });
 }
 
 const merged = (parts: readonly unknown[]): unknown => Object.assign({}, ...parts);

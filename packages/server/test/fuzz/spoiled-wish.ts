@@ -1,45 +1,46 @@
 import fc, { type Arbitrary } from "fast-check";
 import { oddText, wrongValue } from "./odd-values.ts";
-import { Known } from "./schema-arbitrary.ts";
-import type { Wish } from "./wish.ts";
+import { KnownValue } from "./schema-arbitrary.ts";
+import type { RequestTemplate } from "./wish.ts";
 
 type Path = readonly (string | number)[];
 type Change = "replace" | "remove" | "add" | "wrap";
 
-/** Every place in a value, the whole first. */
+/** The paths of a value and of everything in it, the root first. */
 function pathsOf(value: unknown, at: Path = []): Path[] {
-  if (value === null || typeof value !== "object" || value instanceof Known) return [at];
+  if (value === null || typeof value !== "object" || value instanceof KnownValue) return [at];
   const inner = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value);
   return [at, ...inner.flatMap(([name, item]) => pathsOf(item, [...at, name]))];
 }
 
-interface Spoiling {
+interface Mutation {
   readonly change: Change;
   readonly value: unknown;
   readonly name: string;
 }
 
-function spoilAt(value: unknown, [first, ...rest]: Path, spoiling: Spoiling): unknown {
-  const { change, value: wrong, name } = spoiling;
+function mutateAt(value: unknown, [first, ...rest]: Path, mutation: Mutation): unknown {
+  const { change, value: wrong, name } = mutation;
   if (first === undefined) {
     if (change === "wrap") return [value];
-    const isPlain = value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Known);
+    const isPlain =
+      value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof KnownValue);
     return change === "add" && isPlain ? { ...value, [name]: wrong } : wrong;
   }
-  if (Array.isArray(value)) return value.map((item, i) => (i === first ? spoilAt(item, rest, spoiling) : item));
+  if (Array.isArray(value)) return value.map((item, i) => (i === first ? mutateAt(item, rest, mutation) : item));
   const copy = { ...(value as Record<string, unknown>) };
   if (change === "remove" && rest.length === 0) delete copy[first];
-  else copy[first] = spoilAt(copy[first], rest, spoiling);
+  else copy[first] = mutateAt(copy[first], rest, mutation);
   return copy;
 }
 
 const parts = ["body", "query", "params"] as const;
 
 /** The same request with one thing wrong: a type, a length, a range, a field too many or too few, a null, a nesting. */
-export const spoiled = (wish: Arbitrary<Wish>): Arbitrary<Wish> =>
+export const mutated = (template: Arbitrary<RequestTemplate>): Arbitrary<RequestTemplate> =>
   fc
     .tuple(
-      wish,
+      template,
       fc.nat(),
       fc.nat(),
       fc.record({
@@ -48,12 +49,12 @@ export const spoiled = (wish: Arbitrary<Wish>): Arbitrary<Wish> =>
         name: fc.oneof(oddText, fc.constantFrom("extra", "id", "organisation_id", "created_at")),
       }),
     )
-    .map(([valid, which, where, spoiling]) => {
+    .map(([valid, which, where, mutation]) => {
       const present = parts.filter((part) => part !== "params" || Object.keys(valid.params).length > 0);
-      // A body is where most can go wrong.
+      // Prefer the body: it has the most validation.
       const part = valid.body !== undefined && which % 4 !== 0 ? "body" : (present[which % present.length] ?? "query");
       const paths = pathsOf(valid[part] ?? {});
       const path = paths[where % paths.length] ?? [];
-      const changed = spoilAt(valid[part] ?? {}, path, path.length === 0 ? { ...spoiling, change: "add" } : spoiling);
+      const changed = mutateAt(valid[part] ?? {}, path, path.length === 0 ? { ...mutation, change: "add" } : mutation);
       return { ...valid, kind: "nearly valid" as const, [part]: changed };
     });

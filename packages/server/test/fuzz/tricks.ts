@@ -1,26 +1,26 @@
 import { gzipSync } from "node:zlib";
 import fc, { type Arbitrary } from "fast-check";
-import type { Pairs, RawBody, Trick } from "./wish.ts";
+import type { Attack, HeaderPairs, RawBody } from "./wish.ts";
 
-const json: Pairs = [["Content-Type", "application/json"]];
-const body = (name: string, bytes: (json: string) => Buffer | string, headers: Pairs = json): Trick => ({
+const json: HeaderPairs = [["Content-Type", "application/json"]];
+const body = (name: string, bytes: (json: string) => Buffer | string, headers: HeaderPairs = json): Attack => ({
   name,
   rawBody: (text): RawBody => ({ bytes: Buffer.from(bytes(text)), headers }),
 });
-const typed = (type: string): Trick => body(`content type ${type}`, (text) => text, [["Content-Type", type]]);
-const inside = (text: string, field: string) =>
+const typed = (type: string): Attack => body(`content type ${type}`, (text) => text, [["Content-Type", type]]);
+const withField = (text: string, field: string) =>
   text.startsWith("{") && text.length > 2 ? `{${field},${text.slice(1)}` : `{${field}}`;
 
-const bodyTricks: readonly Trick[] = [
-  body("a field twice", (text) => inside(text, `${text.slice(1).match(/^"[^"\\]*":/)?.[0] ?? '"a":'}1`)),
-  body("__proto__", (text) => inside(text, '"__proto__":{"polluted":true}')),
-  body("__proto__ escaped", (text) => inside(text, '"\\u005f_proto__":{"polluted":true}')),
-  body("constructor.prototype", (text) => inside(text, '"constructor":{"prototype":{"polluted":true}}')),
-  body("constructor", (text) => inside(text, '"constructor":1,"hasOwnProperty":1,"toString":1,"valueOf":null')),
+const bodyAttacks: readonly Attack[] = [
+  body("a field twice", (text) => withField(text, `${text.slice(1).match(/^"[^"\\]*":/)?.[0] ?? '"a":'}1`)),
+  body("__proto__", (text) => withField(text, '"__proto__":{"polluted":true}')),
+  body("__proto__ escaped", (text) => withField(text, '"\\u005f_proto__":{"polluted":true}')),
+  body("constructor.prototype", (text) => withField(text, '"constructor":{"prototype":{"polluted":true}}')),
+  body("constructor", (text) => withField(text, '"constructor":1,"hasOwnProperty":1,"toString":1,"valueOf":null')),
   body("deep arrays", () => `${"[".repeat(50_000)}${"]".repeat(50_000)}`),
-  body("deep objects", (text) => inside(text, `"metadata":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`)),
-  body("over 1 MiB", (text) => inside(text, `"name":"${"x".repeat(1024 * 1024)}"`)),
-  body("wide", (text) => inside(text, Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join())),
+  body("deep objects", (text) => withField(text, `"metadata":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`)),
+  body("over 1 MiB", (text) => withField(text, `"name":"${"x".repeat(1024 * 1024)}"`)),
+  body("wide", (text) => withField(text, Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join())),
   body("NULs", (text) => text.replaceAll(/":"/g, '":"\\u0000')),
   body("half a character", (text) => text.replaceAll(/":"/g, '":"\\ud83d')),
   body("broken UTF-8", (text) =>
@@ -32,9 +32,9 @@ const bodyTricks: readonly Trick[] = [
   body("cut short", (text) => text.slice(0, -1)),
   body("garbage behind", (text) => `${text}{}`),
   body("a comment", (text) => `/* hello */${text}`),
-  body("NaN", (text) => inside(text, '"temperature":NaN')),
-  body("Infinity by overflow", (text) => inside(text, '"temperature":1e999')),
-  body("a very long number", (text) => inside(text, `"limit":${"9".repeat(5000)}`)),
+  body("NaN", (text) => withField(text, '"temperature":NaN')),
+  body("Infinity by overflow", (text) => withField(text, '"temperature":1e999')),
+  body("a very long number", (text) => withField(text, `"limit":${"9".repeat(5000)}`)),
   body("numbers overflow", (text) => text.replaceAll(/":-?[\d.]+/g, '":1e400')),
   body("no array, no object", () => "7"),
   body("null", () => "null"),
@@ -42,8 +42,8 @@ const bodyTricks: readonly Trick[] = [
   body("spaces alone", () => "   \n"),
   body("nothing", () => ""),
   body("gzip", (text) => gzipSync(text), [...json, ["Content-Encoding", "gzip"]]),
-  body("said to be gzip", (text) => text, [...json, ["Content-Encoding", "gzip"]]),
-  body("said to be br, twice", (text) => text, [...json, ["Content-Encoding", "br, br"]]),
+  body("plain text labelled gzip", (text) => text, [...json, ["Content-Encoding", "gzip"]]),
+  body("plain text labelled br, twice", (text) => text, [...json, ["Content-Encoding", "br, br"]]),
   body("no content type", (text) => text, []),
   ...[
     "text/plain",
@@ -64,15 +64,15 @@ const bodyTricks: readonly Trick[] = [
   ].map(typed),
 ];
 
-const target = (name: string, change: (target: string) => string, elsewhere = true): Trick => ({
+const target = (name: string, change: (target: string) => string, mayReachOtherOperation = true): Attack => ({
   name,
   target: change,
-  elsewhere,
+  mayReachOtherOperation,
 });
 const lastSegment = (replacement: string) => (path: string) => path.replace(/[^/?]+(?=$|\?)/, replacement);
 const withQuery = (more: string) => (path: string) => `${path}${path.includes("?") ? "&" : "?"}${more}`;
 
-const targetTricks: readonly Trick[] = [
+const targetAttacks: readonly Attack[] = [
   target("%2e%2e", (path) => path.replace("/v1/", "/v1/%2e%2e/v1/")),
   target("..", (path) => path.replace("/v1/", "/v1/../v1/")),
   target("an encoded slash", lastSegment("a%2fb")),
@@ -113,7 +113,7 @@ const targetTricks: readonly Trick[] = [
   target("the last offset", withQuery("offset=9007199254740991"), false),
 ];
 
-const addHeaders = (name: string, lines: string, more: Partial<Trick> = {}): Trick => ({
+const addHeaders = (name: string, lines: string, more: Partial<Attack> = {}): Attack => ({
   name,
   rewrite: (bytes) => {
     const at = bytes.indexOf("\r\n") + 2;
@@ -122,15 +122,17 @@ const addHeaders = (name: string, lines: string, more: Partial<Trick> = {}): Tri
   ...more,
 });
 
-const headerTricks: readonly Trick[] = [
+const headerAttacks: readonly Attack[] = [
   addHeaders("two keys", "Authorization: Bearer perch_x\r\n"),
-  addHeaders("a huge header", `X-Huge: ${"x".repeat(30_000)}\r\n`, { elsewhere: true }),
-  addHeaders("many headers", Array.from({ length: 3000 }, (_, i) => `X-${i}: 1\r\n`).join(""), { elsewhere: true }),
-  addHeaders("a folded header", "X-Folded: a\r\n b\r\n", { elsewhere: true }),
-  addHeaders("a header without a name", ": a\r\n", { elsewhere: true }),
-  addHeaders("a space before the colon", "X-Space : a\r\n", { elsewhere: true }),
-  addHeaders("a bare CR in a header", "X-Cr: a\rSet-Cookie: b\r\n", { elsewhere: true }),
-  addHeaders("a NUL in a header", "X-Nul: a\0b\r\n", { elsewhere: true }),
+  addHeaders("a huge header", `X-Huge: ${"x".repeat(30_000)}\r\n`, { mayReachOtherOperation: true }),
+  addHeaders("many headers", Array.from({ length: 3000 }, (_, i) => `X-${i}: 1\r\n`).join(""), {
+    mayReachOtherOperation: true,
+  }),
+  addHeaders("a folded header", "X-Folded: a\r\n b\r\n", { mayReachOtherOperation: true }),
+  addHeaders("a header without a name", ": a\r\n", { mayReachOtherOperation: true }),
+  addHeaders("a space before the colon", "X-Space : a\r\n", { mayReachOtherOperation: true }),
+  addHeaders("a bare CR in a header", "X-Cr: a\rSet-Cookie: b\r\n", { mayReachOtherOperation: true }),
+  addHeaders("a NUL in a header", "X-Nul: a\0b\r\n", { mayReachOtherOperation: true }),
   addHeaders("two request ids", "X-Request-Id: a\r\nX-Request-Id: b\r\n"),
   addHeaders("a request id with markup", "X-Request-Id: <script>\r\n"),
   addHeaders("a bad Idempotency-Key", "Idempotency-Key: a b\r\n"),
@@ -139,7 +141,7 @@ const headerTricks: readonly Trick[] = [
   addHeaders("two Idempotency-Keys", "Idempotency-Key: a\r\nIdempotency-Key: b\r\n"),
   addHeaders("a Prefer that is none", "Prefer: wait=99999999999999999999, wait=-1, respond-async=;;\r\n"),
   addHeaders(
-    "odd events wanted",
+    "an odd Accept for events",
     "Accept: text/event-stream;q=0, \u00e9/*;;,\r\nLast-Event-ID: 99999999999999999999-x\r\n",
   ),
   addHeaders(
@@ -150,39 +152,39 @@ const headerTricks: readonly Trick[] = [
     "forwarded",
     "X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Proto: javascript\r\nX-Forwarded-Host: evil\r\nForwarded: for=evil\r\n",
   ),
-  addHeaders("another method on top", "X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /v1/me\r\n"),
+  addHeaders("a method override", "X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /v1/me\r\n"),
   addHeaders("a range", "Range: bytes=0-1,5-\r\nIf-None-Match: *\r\nIf-Modified-Since: nonsense\r\n"),
   addHeaders("expect 100", "Expect: 100-continue\r\n"),
-  addHeaders("expect the moon", "Expect: the-moon\r\n"),
+  addHeaders("an unknown Expect", "Expect: the-moon\r\n"),
   addHeaders("upgrade", "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n", {
-    elsewhere: true,
-    maySayNothing: true,
+    mayReachOtherOperation: true,
+    mayCloseWithoutResponse: true,
   }),
   addHeaders(
     "upgrade to h2c",
     "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n",
-    { elsewhere: true, maySayNothing: true },
+    { mayReachOtherOperation: true, mayCloseWithoutResponse: true },
   ),
   addHeaders(
     "an odd trace",
     "traceparent: 00-00000000000000000000000000000000-zz-ff\r\ntracestate: ===\r\nbaggage: \u00e9\r\n",
   ),
   addHeaders("an origin", "Origin: null\r\nAccess-Control-Request-Method: GET\r\nCookie: a=b; __proto__=c\r\n"),
-  addHeaders("content length and chunks", "Transfer-Encoding: chunked\r\n", { elsewhere: true }),
-  addHeaders("chunks of another kind", "Transfer-Encoding: gzip, chunked\r\n", { elsewhere: true }),
-  addHeaders("two lengths", "Content-Length: 3\r\nContent-Length: 4\r\n", { elsewhere: true }),
-  addHeaders("a negative length", "Content-Length: -1\r\n", { elsewhere: true }),
-  addHeaders("two hosts", "Host: evil.example\r\n", { elsewhere: true }),
+  addHeaders("content length and chunks", "Transfer-Encoding: chunked\r\n", { mayReachOtherOperation: true }),
+  addHeaders("chunks of another kind", "Transfer-Encoding: gzip, chunked\r\n", { mayReachOtherOperation: true }),
+  addHeaders("two lengths", "Content-Length: 3\r\nContent-Length: 4\r\n", { mayReachOtherOperation: true }),
+  addHeaders("a negative length", "Content-Length: -1\r\n", { mayReachOtherOperation: true }),
+  addHeaders("two hosts", "Host: evil.example\r\n", { mayReachOtherOperation: true }),
 ];
 
-const rewritten = (name: string, rewrite: (text: string) => string, maySayNothing = false): Trick => ({
+const rewritten = (name: string, rewrite: (text: string) => string, mayCloseWithoutResponse = false): Attack => ({
   name,
   rewrite: (bytes) => Buffer.from(rewrite(bytes.toString("latin1")), "latin1"),
-  elsewhere: true,
-  maySayNothing,
+  mayReachOtherOperation: true,
+  mayCloseWithoutResponse,
 });
 
-const wireTricks: readonly Trick[] = [
+const wireAttacks: readonly Attack[] = [
   rewritten("HTTP/1.0", (text) => text.replace("HTTP/1.1", "HTTP/1.0")),
   rewritten("HTTP/9.9", (text) => text.replace("HTTP/1.1", "HTTP/9.9")),
   rewritten("HTTP/0.9", (text) => text.replace(" HTTP/1.1", "")),
@@ -197,7 +199,7 @@ const wireTricks: readonly Trick[] = [
   rewritten("empty lines first", (text) => `\r\n\r\n${text}`),
 ];
 
-const methodTricks: readonly Trick[] = [
+const methodAttacks: readonly Attack[] = [
   "HEAD",
   "OPTIONS",
   "PUT",
@@ -212,10 +214,10 @@ const methodTricks: readonly Trick[] = [
   "DELETE",
   "PATCH",
 ]
-  .map((method): Trick => ({ name: `method ${method}`, method, elsewhere: true }))
-  .concat({ name: "method CONNECT", method: "CONNECT", elsewhere: true, maySayNothing: true });
+  .map((method): Attack => ({ name: `method ${method}`, method, mayReachOtherOperation: true }))
+  .concat({ name: "method CONNECT", method: "CONNECT", mayReachOtherOperation: true, mayCloseWithoutResponse: true });
 
-const authorizationTricks: readonly Trick[] = [
+const authorizationAttacks: readonly Attack[] = [
   { name: "two keys in one header", authorization: (header) => `${header}, ${header}` },
   { name: "Basic", authorization: (header) => header.replace("Bearer", "Basic") },
   { name: "no scheme", authorization: (header) => header.replace("Bearer ", "") },
@@ -226,13 +228,13 @@ const authorizationTricks: readonly Trick[] = [
   { name: "an upper-case scheme", authorization: (header) => header.replace("Bearer", "BEARER") },
 ];
 
-export const tricks = [
-  ...bodyTricks,
-  ...targetTricks,
-  ...headerTricks,
-  ...wireTricks,
-  ...methodTricks,
-  ...authorizationTricks,
+export const attacks = [
+  ...bodyAttacks,
+  ...targetAttacks,
+  ...headerAttacks,
+  ...wireAttacks,
+  ...methodAttacks,
+  ...authorizationAttacks,
 ];
 
-export const trick: Arbitrary<Trick> = fc.constantFrom(...tricks);
+export const anyAttack: Arbitrary<Attack> = fc.constantFrom(...attacks);

@@ -10,8 +10,8 @@ import {
 import fc, { type Arbitrary } from "fast-check";
 import { arbitraryOf, type JsonSchema, type SchemaSource } from "./schema-arbitrary.ts";
 
-/** Who asks: the organisation's admin, a key with one permission, one that is bound to an agent, or nobody that counts. */
-export const askers = [
+/** Whose key is sent: the admin's, one with a single permission, one bound to an agent, an invalid one, or none. */
+export const callers = [
   "admin",
   "read",
   "write",
@@ -20,48 +20,48 @@ export const askers = [
   "bound",
   "expired",
   "revoked",
-  "nobody",
+  "unauthenticated",
   "typo",
 ] as const;
-export type Asker = (typeof askers)[number];
+export type Caller = (typeof callers)[number];
 
-export type Pairs = readonly (readonly [string, string])[];
+export type HeaderPairs = readonly (readonly [string, string])[];
 
-/** A body as it goes over the wire, when it is not simply JSON. */
+/** A body as it goes over the wire, when it is not plain JSON. */
 export interface RawBody {
   readonly bytes: Buffer;
-  readonly headers: Pairs;
+  readonly headers: HeaderPairs;
 }
 
-/** What is to be asked, before the things it refers to are looked up. */
-export interface Wish {
+/** A request before its references to existing things are resolved. */
+export interface RequestTemplate {
   readonly kind: "valid" | "nearly valid" | "hostile";
   readonly operation: OperationKey;
-  /** Which organisation, counted round. */
-  readonly place: number;
-  readonly asker: Asker;
+  /** Which organisation sends it, modulo the number of organisations. */
+  readonly organisationIndex: number;
+  readonly caller: Caller;
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Undefined: none. */
+  /** Undefined for a request without a body. */
   readonly body?: unknown;
-  readonly headers: Pairs;
-  /** Changes how it is written down; such a request gets a connection of its own. */
-  readonly trick?: Trick;
+  readonly headers: HeaderPairs;
+  /** Changes how the request is serialized; such a request gets its own connection. */
+  readonly attack?: Attack;
 }
 
-export interface Trick {
+export interface Attack {
   readonly name: string;
   readonly method?: string;
-  /** From the path with its query, to another target. */
+  /** Maps the path with its query to another request target. */
   readonly target?: (target: string) => string;
   readonly rawBody?: (json: string) => RawBody;
   readonly authorization?: (header: string) => string;
-  /** The whole request, as bytes: the last word. */
+  /** Rewrites the serialized request; applied last. */
   readonly rewrite?: (bytes: Buffer) => Buffer;
-  /** HTTP lets a server hang up here without a word. */
-  readonly maySayNothing?: boolean;
-  /** What comes back may be the answer to another operation, or to none: it is judged without the table. */
-  readonly elsewhere?: boolean;
+  /** HTTP lets a server close the connection without a response here. */
+  readonly mayCloseWithoutResponse?: boolean;
+  /** The response may belong to another operation, or to none, so it is not checked against this one. */
+  readonly mayReachOtherOperation?: boolean;
 }
 
 const document = openApiDocument("0.0.0") as unknown as {
@@ -79,7 +79,7 @@ interface PathItem {
   readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: JsonSchema } } };
 }
 
-/** Whatever stands in a path refers to something, and so does a field of that name in a body or a query. */
+/** Path parameters refer to existing things, and so do fields of the same name in a body or a query. */
 export const referenceNames: ReadonlySet<string> = new Set([
   ...operationKeys.flatMap((key) => [...key.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)),
   "key",
@@ -87,33 +87,33 @@ export const referenceNames: ReadonlySet<string> = new Set([
 
 const source: SchemaSource = { schemas: document.components.schemas, references: referenceNames };
 
-const asker: Arbitrary<Asker> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Asker>("admin") },
-  { weight: 1, arbitrary: fc.constantFrom(...askers) },
+const caller: Arbitrary<Caller> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Caller>("admin") },
+  { weight: 1, arbitrary: fc.constantFrom(...callers) },
 );
 
-const header = (name: string, value: Arbitrary<string>): Arbitrary<Pairs> =>
+const header = (name: string, value: Arbitrary<string>): Arbitrary<HeaderPairs> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: value.map((text) => [[name, text]] as Pairs) },
+    { weight: 1, arbitrary: value.map((text) => [[name, text]] as HeaderPairs) },
   );
 
-/** Few of them, so that they come again, for the same request or another one. */
+/** Few of them, so that some are reused for the same request or another one. */
 const idempotencyKeys = fc.integer({ min: 1, max: 40 }).map((n) => `retry-${n}`);
 
-function headersOf(key: OperationKey): Arbitrary<Pairs> {
+function headersOf(key: OperationKey): Arbitrary<HeaderPairs> {
   const { events, accepted }: Operation = operations[key];
   const parts = [
     header("X-Request-Id", fc.stringMatching(/^[A-Za-z0-9._:-]{1,20}$/)),
     ...(isRepeatable(key) ? [header("Idempotency-Key", idempotencyKeys)] : []),
     ...(events ? [header("Accept", fc.constantFrom("text/event-stream", "application/json", "*/*"))] : []),
     ...(events ? [header("Last-Event-ID", fc.constantFrom("0-0", "1-1", "rest", "end", "9999999999999999999-0"))] : []),
-    // Not to wait for a run that would take its agent's time to fail.
+    // Do not wait for runs, which may take up to their time limit to fail.
     ...(accepted
       ? [
           fc
             .constantFrom("respond-async", "respond-async", "wait=0", "wait=0", "wait=1")
-            .map((prefer) => [["Prefer", prefer]] as Pairs),
+            .map((prefer) => [["Prefer", prefer]] as HeaderPairs),
         ]
       : []),
   ];
@@ -124,8 +124,8 @@ function partsOf(key: OperationKey) {
   const { method, path } = routeOf(key);
   const item = document.paths[path]?.[method.toLowerCase()];
   if (!item) throw new Error(`${key} is not in the document`);
-  const fields = (place: string) => {
-    const parameters = (item.parameters ?? []).filter((parameter) => parameter.in === place);
+  const fields = (location: string) => {
+    const parameters = (item.parameters ?? []).filter((parameter) => parameter.in === location);
     const values = parameters.map(({ name, schema }) => [name, arbitraryOf(schema, source, name)] as const);
     const requiredKeys = parameters.filter(({ required }) => required).map(({ name }) => name);
     return fc.record(Object.fromEntries(values), { requiredKeys }) as Arbitrary<Record<string, unknown>>;
@@ -139,12 +139,12 @@ function partsOf(key: OperationKey) {
 }
 
 /** Requests that the contract allows. */
-export const validWish = (key: OperationKey): Arbitrary<Wish> =>
+export const validTemplate = (key: OperationKey): Arbitrary<RequestTemplate> =>
   fc.record({
     kind: fc.constant("valid" as const),
     operation: fc.constant(key),
-    place: fc.nat(1000),
-    asker,
+    organisationIndex: fc.nat(1000),
+    caller,
     ...partsOf(key),
     headers: headersOf(key),
   });

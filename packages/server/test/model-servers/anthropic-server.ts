@@ -1,13 +1,13 @@
 import {
   type AnswerCall,
-  type Dialect,
+  type CompletionAnswer,
   type Frame,
-  halvesOf,
   type ModelServer,
   type ProviderCall,
-  piecesOf,
+  type ProviderProtocol,
   rawArguments,
-  type SpokenAnswer,
+  splitInHalf,
+  splitWords,
   startModelServer,
 } from "./model-server.ts";
 
@@ -21,30 +21,30 @@ const block = (index: number, content_block: object, deltas: readonly object[]):
   { type: "content_block_stop", index },
 ];
 
-function blocksOf(call: ProviderCall, { text, toolCalls = [] }: SpokenAnswer): Event[] {
-  const texts = piecesOf(text ?? "").map((piece) => ({ type: "text_delta", text: piece }));
+function blocksOf(call: ProviderCall, { text, toolCalls = [] }: CompletionAnswer): Event[] {
+  const texts = splitWords(text ?? "").map((piece) => ({ type: "text_delta", text: piece }));
   const first = text ? 1 : 0;
   return [
     ...(text ? block(0, { type: "text", text: "" }, texts) : []),
-    ...toolCalls.flatMap((said, index) => {
-      const id = said.id ?? `toolu_${call.number}_${index}`;
-      const deltas = ["", ...halvesOf(rawArguments(said))];
+    ...toolCalls.flatMap((toolCall, index) => {
+      const id = toolCall.id ?? `toolu_${call.number}_${index}`;
+      const deltas = ["", ...splitInHalf(rawArguments(toolCall))];
       return block(
         first + index,
-        { type: "tool_use", id, name: said.name, input: {} },
+        { type: "tool_use", id, name: toolCall.name, input: {} },
         deltas.map((partial_json) => ({ type: "input_json_delta", partial_json })),
       );
     }),
   ];
 }
 
-function stopReason({ finish, toolCalls = [] }: SpokenAnswer): string {
+function stopReason({ finish, toolCalls = [] }: CompletionAnswer): string {
   if (finish === "content-filter") return "refusal";
   if (finish === "length") return "max_tokens";
   return toolCalls.length > 0 ? "tool_use" : "end_turn";
 }
 
-function frames(call: ProviderCall, answer: SpokenAnswer): Frame[] | null {
+function frames(call: ProviderCall, answer: CompletionAnswer): Frame[] | null {
   if (call.path !== "/v1/messages") return null;
   const { input, output } = answer.usage ?? { input: 20, output: 10 };
   const cache = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
@@ -81,7 +81,7 @@ const failure = (type: string, message: string) => ({
   request_id: "req_test",
 });
 
-const dialect: Dialect = {
+const protocol: ProviderProtocol = {
   basePath: "/v1",
   keyOf: ({ "x-api-key": key }) => (typeof key === "string" ? key : undefined),
   wrongKey: { status: 401, body: failure("authentication_error", "invalid x-api-key") },
@@ -90,4 +90,4 @@ const dialect: Dialect = {
 };
 
 /** Anthropic's API: `POST /v1/messages`, streamed. It always counts tokens. */
-export const startAnthropicServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(dialect, answer);
+export const startAnthropicServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(protocol, answer);

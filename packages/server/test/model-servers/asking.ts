@@ -4,20 +4,20 @@ import type { ModelRequest } from "../../src/models/model.ts";
 import { createProviderModel, type ProviderSettings } from "../../src/models/provider-model.ts";
 import { type ModelServer, modelServerKey } from "./model-server.ts";
 
-/** A model behind a server of these tests. It does not wait long in silence, unless told to. */
-export const modelAt = (
+/** Creates a model that calls a test server, with a short silence timeout. */
+export const createTestModel = (
   server: Pick<ModelServer, "url">,
   type: ProviderSettings["type"],
   change: Partial<ProviderSettings> = {},
   model = "test-model",
-  silenceMs = 600,
+  idleTimeoutMs = 600,
 ) =>
   createProviderModel({ name: "acme", type, baseUrl: server.url, apiKey: modelServerKey, ...change }, model, {
     fetch,
-    silenceMs,
+    idleTimeoutMs,
   });
 
-export const asked = (change: Partial<ModelRequest> = {}): ModelRequest => ({
+export const createModelRequest = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   requestId: "req_1",
   step: 1,
   messages: [{ role: "user", content: "hello" }],
@@ -35,8 +35,8 @@ export const weatherTool = {
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
 };
 
-/** A run's second model call: two calls were made, one of them failed. */
-export const afterToolCalls = (providerMetadata?: unknown): ModelRequest["messages"] => [
+/** The messages of a run's second model call, after two tool calls of which one failed. */
+export const messagesAfterToolCalls = (providerMetadata?: unknown): ModelRequest["messages"] => [
   { role: "system", content: "Be kind." },
   { role: "user", content: "How is the weather?" },
   {
@@ -51,8 +51,8 @@ export const afterToolCalls = (providerMetadata?: unknown): ModelRequest["messag
   { role: "tool", callId: "c2", name: "weather", content: "These are no arguments.", failed: true },
 ];
 
-/** How it failed. Nothing of that failure, however it is logged, may hold a piece of the key. */
-export async function failureOf(reply: Promise<unknown>): Promise<Error> {
+/** Returns the error of a failed call, and expects that no part of it contains a piece of the API key. */
+export async function expectFailure(reply: Promise<unknown>): Promise<Error> {
   const error: unknown = await reply.then(
     (value) => expect.fail(`It answered: ${JSON.stringify(value)}`),
     (reason: unknown) => reason,

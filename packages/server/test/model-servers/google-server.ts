@@ -1,19 +1,19 @@
 import { googleEmbeddings } from "./embeddings.ts";
 import {
   type AnswerCall,
-  type Dialect,
+  type CompletionAnswer,
   type Frame,
   type ModelServer,
   type ProviderCall,
-  piecesOf,
-  type SpokenAnswer,
+  type ProviderProtocol,
+  splitWords,
   startModelServer,
 } from "./model-server.ts";
 
 const finishReasons = { stop: "STOP", length: "MAX_TOKENS", "content-filter": "SAFETY" };
 
-const partsOf = ({ text, toolCalls = [] }: SpokenAnswer): object[] => [
-  ...piecesOf(text ?? "").map((piece) => ({ text: piece })),
+const partsOf = ({ text, toolCalls = [] }: CompletionAnswer): object[] => [
+  ...splitWords(text ?? "").map((piece) => ({ text: piece })),
   ...toolCalls.map(({ id, name, arguments: args, thoughtSignature }) => ({
     functionCall: { name, args, ...(id ? { id } : {}) },
     ...(thoughtSignature ? { thoughtSignature } : {}),
@@ -21,7 +21,7 @@ const partsOf = ({ text, toolCalls = [] }: SpokenAnswer): object[] => [
 ];
 
 /** The last part comes in the chunk that has the reason, as Gemini sends it; each chunk counts what came so far. */
-function frames(call: ProviderCall, answer: SpokenAnswer): Frame[] | null {
+function frames(call: ProviderCall, answer: CompletionAnswer): Frame[] | null {
   const model = call.path.match(/^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/)?.[1];
   if (!model) return null;
   const { input, output } = answer.usage ?? { input: 20, output: 10 };
@@ -40,7 +40,7 @@ function frames(call: ProviderCall, answer: SpokenAnswer): Frame[] | null {
   ];
 }
 
-const dialect: Dialect = {
+const protocol: ProviderProtocol = {
   basePath: "/v1beta",
   keyOf: ({ "x-goog-api-key": key }) => (typeof key === "string" ? key : undefined),
   // Gemini says 400, not 401.
@@ -69,4 +69,4 @@ const dialect: Dialect = {
 };
 
 /** Gemini's API: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`, and its embeddings. */
-export const startGoogleServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(dialect, answer);
+export const startGoogleServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(protocol, answer);

@@ -13,13 +13,13 @@ export interface ProviderCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Whether the last byte of the answer is sent. */
+  /** Whether the whole answer was sent. */
   answered: boolean;
-  /** Whether the client went away before that. */
-  hungUp: boolean;
+  /** Whether the client closed the connection before that. */
+  clientClosed: boolean;
 }
 
-export interface SaidToolCall {
+export interface ToolCallAnswer {
   readonly id?: string;
   readonly name: string;
   /** A string is sent as it is, be it JSON or not. */
@@ -28,26 +28,26 @@ export interface SaidToolCall {
   readonly thoughtSignature?: string;
 }
 
-export interface SpokenAnswer {
+export interface CompletionAnswer {
   readonly text?: string;
   /** How long to wait before each piece of the text but the first. */
   readonly tokenDelayMs?: number;
-  readonly toolCalls?: readonly SaidToolCall[];
+  readonly toolCalls?: readonly ToolCallAnswer[];
   /** Null: the server does not count. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "stop" | "length" | "content-filter";
-  /** For a request for embeddings, instead of those that hang on its words. */
+  /** For embedding requests: returned instead of the hashed vectors. */
   readonly vectors?: readonly (readonly number[])[];
 }
 
-export interface RefusedAnswer {
+export interface ErrorAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
 
-export interface BrokenAnswer extends SpokenAnswer {
+export interface BrokenAnswer extends CompletionAnswer {
   /**
    * hang: not even headers. hang-midway: part of the stream, then nothing. cut: the connection breaks there.
    * end-early: the response ends there, in good order. malformed: a chunk there is no JSON. error: the provider's own
@@ -56,7 +56,7 @@ export interface BrokenAnswer extends SpokenAnswer {
   readonly behaviour: "hang" | "hang-midway" | "cut" | "end-early" | "malformed" | "error";
 }
 
-export type ModelAnswer = SpokenAnswer | RefusedAnswer | BrokenAnswer;
+export type ModelAnswer = CompletionAnswer | ErrorAnswer | BrokenAnswer;
 export type AnswerCall = (call: ProviderCall) => ModelAnswer | Promise<ModelAnswer>;
 
 export interface ModelServer {
@@ -74,46 +74,46 @@ export interface Frame {
   readonly text?: boolean;
 }
 
-/** How a provider speaks. */
-export interface Dialect {
+/** A provider's wire protocol. */
+export interface ProviderProtocol {
   readonly basePath: string;
   readonly keyOf: (headers: IncomingHttpHeaders) => string | undefined;
   readonly wrongKey: { readonly status: number; readonly body: unknown };
   /** The frames of an answer, or null where the path is none of its own. */
-  readonly frames: (call: ProviderCall, answer: SpokenAnswer) => readonly Frame[] | null;
+  readonly frames: (call: ProviderCall, answer: CompletionAnswer) => readonly Frame[] | null;
   readonly errorFrame: (call: ProviderCall) => Frame;
   /** Where the request does not ask for a stream. */
-  readonly whole?: (call: ProviderCall, answer: SpokenAnswer) => unknown;
+  readonly completion?: (call: ProviderCall, answer: CompletionAnswer) => unknown;
   /** The answer to a request for embeddings, or null where the call is none. */
-  readonly embeddings?: (call: ProviderCall, vectors: SpokenAnswer["vectors"]) => object | null;
+  readonly embeddings?: (call: ProviderCall, vectors: CompletionAnswer["vectors"]) => object | null;
 }
 
-export const piecesOf = (text: string): readonly string[] => text.split(/(?<=\s)/).filter(Boolean);
-export const rawArguments = (call: SaidToolCall): string =>
+export const splitWords = (text: string): readonly string[] => text.split(/(?<=\s)/).filter(Boolean);
+export const rawArguments = (call: ToolCallAnswer): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {});
-/** In two pieces, as the arguments of a call come from a real model. */
-export const halvesOf = (text: string): readonly string[] =>
+/** In two pieces, as real models stream the arguments of a tool call. */
+export const splitInHalf = (text: string): readonly string[] =>
   [text.slice(0, text.length / 2), text.slice(text.length / 2)].filter(Boolean);
 
-const written = ({ event, data }: Frame) =>
+const formatFrame = ({ event, data }: Frame) =>
   `${event ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
 async function send(response: ServerResponse, frames: readonly Frame[], delayMs: number): Promise<void> {
-  let spoken = false;
+  let sentText = false;
   for (const frame of frames) {
-    if (frame.text && spoken && delayMs > 0) await sleep(delayMs);
-    spoken ||= frame.text === true;
-    response.write(written(frame));
+    if (frame.text && sentText && delayMs > 0) await sleep(delayMs);
+    sentText ||= frame.text === true;
+    response.write(formatFrame(frame));
   }
 }
 
-function sendJson(response: ServerResponse, { status, headers, body }: RefusedAnswer): void {
+function sendJson(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(typeof body === "string" ? body : JSON.stringify(body ?? {}));
 }
 
-/** A whole body, or what is left of it: half of it comes where an answer is broken. */
-async function sendVectors(body: object, answer: SpokenAnswer | BrokenAnswer, to: ServerResponse): Promise<void> {
+/** Sends the whole body, or half of it for a broken answer. */
+async function sendVectors(body: object, answer: CompletionAnswer | BrokenAnswer, to: ServerResponse): Promise<void> {
   if (!("behaviour" in answer)) return sendJson(to, { status: 200, body });
   if (answer.behaviour === "hang") return;
   if (answer.behaviour === "error")
@@ -126,10 +126,15 @@ async function sendVectors(body: object, answer: SpokenAnswer | BrokenAnswer, to
   else to.end();
 }
 
-async function speak(dialect: Dialect, call: ProviderCall, answer: SpokenAnswer | BrokenAnswer, to: ServerResponse) {
+async function sendStream(
+  protocol: ProviderProtocol,
+  call: ProviderCall,
+  answer: CompletionAnswer | BrokenAnswer,
+  to: ServerResponse,
+) {
   const behaviour = "behaviour" in answer ? answer.behaviour : null;
   if (behaviour === "hang") return;
-  const frames = dialect.frames(call, { text: behaviour ? "half an answer" : "", ...answer });
+  const frames = protocol.frames(call, { text: behaviour ? "half an answer" : "", ...answer });
   if (!frames) return sendJson(to, { status: 404, body: { error: { message: `There is no ${call.path}.` } } });
   to.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   const untilText = frames.findIndex(({ text }) => text) + 1;
@@ -137,33 +142,38 @@ async function speak(dialect: Dialect, call: ProviderCall, answer: SpokenAnswer 
   if (behaviour === "hang-midway") return;
   if (behaviour === "malformed") to.write('data: {"broken": \n\n');
   if (behaviour === "malformed") await send(to, frames.slice(untilText), 0);
-  if (behaviour === "error") await send(to, [dialect.errorFrame(call)], 0);
-  // The client has to see what came before the cut, or there is no middle to break off in.
+  if (behaviour === "error") await send(to, [protocol.errorFrame(call)], 0);
+  // Wait until the client has read the first part, so that the stream breaks in the middle.
   if (behaviour === "cut") await sleep(20).then(() => to.destroy());
   else to.end();
 }
 
-async function reply(dialect: Dialect, call: ProviderCall, answer: ModelAnswer, to: ServerResponse): Promise<void> {
+async function reply(
+  protocol: ProviderProtocol,
+  call: ProviderCall,
+  answer: ModelAnswer,
+  to: ServerResponse,
+): Promise<void> {
   if ("status" in answer) return sendJson(to, answer);
-  const embeddings = dialect.embeddings?.(call, answer.vectors);
+  const embeddings = protocol.embeddings?.(call, answer.vectors);
   if (embeddings) return sendVectors(embeddings, answer, to);
-  if (dialect.whole && call.body.stream !== true && !("behaviour" in answer))
-    return sendJson(to, { status: 200, body: dialect.whole(call, answer) });
-  await speak(dialect, call, answer, to);
+  if (protocol.completion && call.body.stream !== true && !("behaviour" in answer))
+    return sendJson(to, { status: 200, body: protocol.completion(call, answer) });
+  await sendStream(protocol, call, answer, to);
 }
 
-/** A server that speaks a provider's streaming API. `answer` says what each call is answered with. */
-export async function startModelServer(dialect: Dialect, answer: AnswerCall): Promise<ModelServer> {
+/** Starts a server with a provider's streaming API. `answer` decides the response to each call. */
+export async function startModelServer(protocol: ProviderProtocol, answer: AnswerCall): Promise<ModelServer> {
   const calls: ProviderCall[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const body = (await json(request)) as ProviderCall["body"];
-    if (dialect.keyOf(request.headers) !== modelServerKey) return sendJson(response, dialect.wrongKey);
+    if (protocol.keyOf(request.headers) !== modelServerKey) return sendJson(response, protocol.wrongKey);
     const { url: path = "", headers } = request;
-    const call: ProviderCall = { number: calls.length + 1, path, headers, body, answered: false, hungUp: false };
+    const call: ProviderCall = { number: calls.length + 1, path, headers, body, answered: false, clientClosed: false };
     calls.push(call);
     response.once("finish", () => Object.assign(call, { answered: true }));
-    response.once("close", () => Object.assign(call, { hungUp: !call.answered }));
-    await reply(dialect, call, await answer(call), response);
+    response.once("close", () => Object.assign(call, { clientClosed: !call.answered }));
+    await reply(protocol, call, await answer(call), response);
   };
   const server = createServer((request, response) => {
     // A test's answer that throws shows as a 500 with its message, not as a crash of the test run.
@@ -176,7 +186,7 @@ export async function startModelServer(dialect: Dialect, answer: AnswerCall): Pr
   await once(server, "listening");
   const address = server.address();
   return {
-    url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}${dialect.basePath}`,
+    url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}${protocol.basePath}`,
     calls,
     close: async () => {
       server.closeAllConnections();

@@ -1,15 +1,22 @@
-import { type Frame, halvesOf, type ProviderCall, piecesOf, rawArguments, type SpokenAnswer } from "./model-server.ts";
+import {
+  type CompletionAnswer,
+  type Frame,
+  type ProviderCall,
+  rawArguments,
+  splitInHalf,
+  splitWords,
+} from "./model-server.ts";
 
 export const chatDone: Frame = { data: "[DONE]" };
 
 const callId = (call: ProviderCall, index: number, id?: string) => id ?? `call_${call.number}_${index}`;
 
-function finishReason({ finish, toolCalls = [] }: SpokenAnswer): string {
+function finishReason({ finish, toolCalls = [] }: CompletionAnswer): string {
   if (finish === "content-filter") return "content_filter";
   return finish === "length" || toolCalls.length === 0 ? (finish ?? "stop") : "tool_calls";
 }
 
-function usageOf({ usage }: SpokenAnswer) {
+function usageOf({ usage }: CompletionAnswer) {
   if (usage === null) return null;
   const { input, output } = usage ?? { input: 20, output: 10 };
   return {
@@ -24,21 +31,21 @@ function usageOf({ usage }: SpokenAnswer) {
 const extra = (signature: string | undefined) =>
   signature ? { extra_content: { google: { thought_signature: signature } } } : {};
 
-function toolDeltas(call: ProviderCall, { toolCalls = [] }: SpokenAnswer): object[] {
-  return toolCalls.flatMap((said, index) => [
+function toolDeltas(call: ProviderCall, { toolCalls = [] }: CompletionAnswer): object[] {
+  return toolCalls.flatMap((toolCall, index) => [
     {
       index,
-      id: callId(call, index, said.id),
+      id: callId(call, index, toolCall.id),
       type: "function",
-      function: { name: said.name, arguments: "" },
-      ...extra(said.thoughtSignature),
+      function: { name: toolCall.name, arguments: "" },
+      ...extra(toolCall.thoughtSignature),
     },
-    ...halvesOf(rawArguments(said)).map((piece) => ({ index, function: { arguments: piece } })),
+    ...splitInHalf(rawArguments(toolCall)).map((piece) => ({ index, function: { arguments: piece } })),
   ]);
 }
 
 /** The chunks of a streamed chat completion, without the closing `[DONE]`. */
-export function chatFrames(call: ProviderCall, answer: SpokenAnswer): Frame[] {
+export function chatFrames(call: ProviderCall, answer: CompletionAnswer): Frame[] {
   const wantsUsage = (call.body.stream_options as { include_usage?: boolean } | undefined)?.include_usage === true;
   const chunk = (choices: object[], usage: object | null = null) => ({
     id: `chatcmpl-${call.number}`,
@@ -55,7 +62,7 @@ export function chatFrames(call: ProviderCall, answer: SpokenAnswer): Frame[] {
   const usage = wantsUsage ? usageOf(answer) : null;
   return [
     { data: delta({ role: "assistant", content: "", refusal: null }) },
-    ...piecesOf(answer.text ?? "").map((content) => ({ data: delta({ content }), text: true })),
+    ...splitWords(answer.text ?? "").map((content) => ({ data: delta({ content }), text: true })),
     ...toolDeltas(call, answer).map((one) => ({ data: delta({ tool_calls: [one] }) })),
     { data: delta({}, finishReason(answer)) },
     ...(usage ? [{ data: chunk([], usage) }] : []),
@@ -63,7 +70,7 @@ export function chatFrames(call: ProviderCall, answer: SpokenAnswer): Frame[] {
 }
 
 /** The same answer to a request that asks for no stream. */
-export const chatWhole = (call: ProviderCall, answer: SpokenAnswer): object => ({
+export const chatCompletion = (call: ProviderCall, answer: CompletionAnswer): object => ({
   id: `chatcmpl-${call.number}`,
   object: "chat.completion",
   created: 1_767_000_000,
@@ -77,10 +84,10 @@ export const chatWhole = (call: ProviderCall, answer: SpokenAnswer): object => (
         refusal: null,
         ...(answer.toolCalls?.length
           ? {
-              tool_calls: answer.toolCalls.map((said, index) => ({
-                id: callId(call, index, said.id),
+              tool_calls: answer.toolCalls.map((toolCall, index) => ({
+                id: callId(call, index, toolCall.id),
                 type: "function",
-                function: { name: said.name, arguments: rawArguments(said) },
+                function: { name: toolCall.name, arguments: rawArguments(toolCall) },
               })),
             }
           : {}),

@@ -1,4 +1,11 @@
-import { type Frame, halvesOf, type ProviderCall, piecesOf, rawArguments, type SpokenAnswer } from "./model-server.ts";
+import {
+  type CompletionAnswer,
+  type Frame,
+  type ProviderCall,
+  rawArguments,
+  splitInHalf,
+  splitWords,
+} from "./model-server.ts";
 
 type Event = { readonly type: string; readonly [field: string]: unknown };
 
@@ -9,7 +16,7 @@ export const responsesError: Frame = {
 
 function messageEvents(call: ProviderCall, text: string): { readonly events: Event[]; readonly item: object } {
   const at = { item_id: `msg_${call.number}`, output_index: 0, content_index: 0 };
-  const part = (said: string) => ({ type: "output_text", annotations: [], logprobs: [], text: said });
+  const part = (content: string) => ({ type: "output_text", annotations: [], logprobs: [], text: content });
   const item = (status: string, content: object[]) => ({
     id: at.item_id,
     type: "message",
@@ -21,7 +28,7 @@ function messageEvents(call: ProviderCall, text: string): { readonly events: Eve
   const events = [
     { type: "response.output_item.added", output_index: 0, item: item("in_progress", []) },
     { type: "response.content_part.added", ...at, part: part("") },
-    ...piecesOf(text).map((delta) => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
+    ...splitWords(text).map((delta) => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
     { type: "response.output_text.done", ...at, text, logprobs: [] },
     { type: "response.content_part.done", ...at, part: part(text) },
     { type: "response.output_item.done", output_index: 0, item: done },
@@ -29,18 +36,18 @@ function messageEvents(call: ProviderCall, text: string): { readonly events: Eve
   return { events, item: done };
 }
 
-function callEvents(call: ProviderCall, { toolCalls = [], text }: SpokenAnswer) {
-  return toolCalls.map((said, index) => {
+function callEvents(call: ProviderCall, { toolCalls = [], text }: CompletionAnswer) {
+  return toolCalls.map((toolCall, index) => {
     const output_index = index + (text ? 1 : 0);
     const item_id = `fc_${call.number}_${index}`;
-    const input = rawArguments(said);
-    const call_id = said.id ?? `call_${call.number}_${index}`;
-    const item = { id: item_id, type: "function_call", call_id, name: said.name };
+    const input = rawArguments(toolCall);
+    const call_id = toolCall.id ?? `call_${call.number}_${index}`;
+    const item = { id: item_id, type: "function_call", call_id, name: toolCall.name };
     const done = { ...item, status: "completed", arguments: input };
     const type = "response.function_call_arguments";
     const events: Event[] = [
       { type: "response.output_item.added", output_index, item: { ...item, status: "in_progress", arguments: "" } },
-      ...halvesOf(input).map((delta) => ({ type: `${type}.delta`, item_id, output_index, delta })),
+      ...splitInHalf(input).map((delta) => ({ type: `${type}.delta`, item_id, output_index, delta })),
       { type: `${type}.done`, item_id, output_index, arguments: input },
       { type: "response.output_item.done", output_index, item: done },
     ];
@@ -48,7 +55,7 @@ function callEvents(call: ProviderCall, { toolCalls = [], text }: SpokenAnswer) 
   });
 }
 
-function usageOf({ usage }: SpokenAnswer) {
+function usageOf({ usage }: CompletionAnswer) {
   if (usage === null) return null;
   const { input, output } = usage ?? { input: 20, output: 10 };
   return {
@@ -61,9 +68,9 @@ function usageOf({ usage }: SpokenAnswer) {
 }
 
 /** The events of a streamed response. There is no `[DONE]`: `response.completed` or `response.incomplete` is the last. */
-export function responsesFrames(call: ProviderCall, answer: SpokenAnswer): Frame[] {
+export function responsesFrames(call: ProviderCall, answer: CompletionAnswer): Frame[] {
   const { finish = "stop", text } = answer;
-  const said = [...(text ? [messageEvents(call, text)] : []), ...callEvents(call, answer)];
+  const outputs = [...(text ? [messageEvents(call, text)] : []), ...callEvents(call, answer)];
   const response = (status: string, rest: object = {}) => ({
     id: `resp_${call.number}`,
     object: "response",
@@ -80,14 +87,14 @@ export function responsesFrames(call: ProviderCall, answer: SpokenAnswer): Frame
   const reason = finish === "length" ? "max_output_tokens" : "content_filter";
   const status = finish === "stop" ? "completed" : "incomplete";
   const last = response(status, {
-    output: said.map(({ item }) => item),
+    output: outputs.map(({ item }) => item),
     usage: usageOf(answer),
     incomplete_details: finish === "stop" ? null : { reason },
   });
   const events: Event[] = [
     { type: "response.created", response: response("in_progress") },
     { type: "response.in_progress", response: response("in_progress") },
-    ...said.flatMap((one) => one.events),
+    ...outputs.flatMap((one) => one.events),
     { type: `response.${status}`, response: last },
   ];
   return events.map((event, sequence_number) => ({

@@ -1,17 +1,17 @@
 import { openAiEmbeddings } from "./embeddings.ts";
 import {
   type AnswerCall,
-  type Dialect,
   type ModelServer,
   type ProviderCall,
+  type ProviderProtocol,
   startModelServer,
 } from "./model-server.ts";
-import { chatDone, chatFrames, chatWhole } from "./openai-chat.ts";
+import { chatCompletion, chatDone, chatFrames } from "./openai-chat.ts";
 import { responsesError, responsesFrames } from "./openai-responses.ts";
 
 const isResponses = ({ path }: ProviderCall) => path === "/v1/responses";
 
-const dialect: Dialect = {
+const protocol: ProviderProtocol = {
   basePath: "/v1",
   keyOf: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
   wrongKey: {
@@ -33,15 +33,15 @@ const dialect: Dialect = {
     isResponses(call)
       ? responsesError
       : { data: { error: { message: "The server had an error.", type: "server_error", param: null, code: null } } },
-  whole: chatWhole,
+  completion: chatCompletion,
   embeddings: openAiEmbeddings,
 };
 
 /** OpenAI's API: `POST /v1/chat/completions`, streamed or whole, `POST /v1/responses`, streamed, and `POST /v1/embeddings`. */
-export const startOpenAiServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(dialect, answer);
+export const startOpenAiServer = (answer: AnswerCall): Promise<ModelServer> => startModelServer(protocol, answer);
 
-/** The last thing the user said in a chat completion: tests tell their runs apart by it. */
-export function lastSaid({ body }: ProviderCall): string {
+/** The last user message of a chat completion, by which tests distinguish their runs. */
+export function lastUserMessage({ body }: ProviderCall): string {
   const messages = (body.messages ?? []) as readonly { readonly role: string; readonly content: unknown }[];
   return String(messages.findLast(({ role }) => role === "user")?.content ?? "");
 }

@@ -1,7 +1,7 @@
 import { type SearchMode, searchModes } from "@perch/contract";
 import { beforeAll, expect, test } from "vitest";
 import { type Organisation, usePerch } from "../harness.ts";
-import { add, rememberer, search } from "../remembering.ts";
+import { addMemory, createAgentWithMemory, searchMemory } from "../remembering.ts";
 import { queryClasses, type RetrievalQuery, retrievalSet } from "./retrieval-set.ts";
 
 const perch = usePerch();
@@ -13,21 +13,25 @@ const names = new Map<string, string>();
 const owners = new Map(memories.map(({ id, user_id }) => [id, user_id ?? null]));
 
 beforeAll(async () => {
-  org = await perch().newOrganisation();
-  await rememberer(org);
-  // The same contents belong to another agent and to another organisation too: none of it may be found.
-  const stranger = await perch().newOrganisation();
-  await rememberer(stranger);
-  await rememberer(org, {}, "other");
+  org = await perch().createOrganisation();
+  await createAgentWithMemory(org);
+  // Another agent and another organisation have the same contents, which must not be found.
+  const otherOrganisation = await perch().createOrganisation();
+  await createAgentWithMemory(otherOrganisation);
+  await createAgentWithMemory(org, {}, "other");
   for (const { id, content, user_id } of memories) {
     const memory = { content, ...(user_id && { user_id }) };
-    const [{ id: publicId }] = await Promise.all([add(org, memory), add(org, memory, "other"), add(stranger, memory)]);
+    const [{ id: publicId }] = await Promise.all([
+      addMemory(org, memory),
+      addMemory(org, memory, "other"),
+      addMemory(otherOrganisation, memory),
+    ]);
     names.set(publicId, id);
   }
 }, 180_000);
 
-async function ask({ query, user_id }: RetrievalQuery, mode: SearchMode, limit = depth) {
-  const { data } = await search(org, { query, mode, limit, ...(user_id && { user_id }) });
+async function searchNames({ query, user_id }: RetrievalQuery, mode: SearchMode, limit = depth) {
+  const { data } = await searchMemory(org, { query, mode, limit, ...(user_id && { user_id }) });
   return data.map(({ id, user_id: owner }) => ({ name: names.get(id), owner }));
 }
 
@@ -38,7 +42,7 @@ test("hybrid search keeps, in every class, what the better of its halves finds, 
   for (const mode of searchModes) {
     const measured = [];
     for (const query of queries) {
-      const found = new Set((await ask(query, mode)).map(({ name }) => name));
+      const found = new Set((await searchNames(query, mode)).map(({ name }) => name));
       const recall = query.answers.filter((answer) => found.has(answer)).length / query.answers.length;
       measured.push({ of: query, recall });
     }
@@ -60,7 +64,7 @@ test("hybrid search keeps, in every class, what the better of its halves finds, 
   for (const { hybrid, vector, text, class: name } of table)
     expect(hybrid, name).toBeGreaterThanOrEqual(0.95 * Math.max(vector, text));
   expect(overall?.hybrid).toBeGreaterThan(Math.max(overall?.vector ?? 1, overall?.text ?? 1));
-  // Neither half is there for show.
+  // Each half is better than the other in some class.
   expect(recallOf("text", "id")).toBeGreaterThan(recallOf("vector", "id"));
   expect(recallOf("vector", "paraphrase")).toBeGreaterThan(recallOf("text", "paraphrase"));
 }, 180_000);
@@ -69,9 +73,9 @@ test("nothing of another user, agent or organisation is ever found", async () =>
   let seen = 0;
   for (const query of queries) {
     for (const mode of searchModes) {
-      const found = await ask(query, mode, 100);
+      const found = await searchNames(query, mode, 100);
       seen += found.length;
-      // What is not of this agent has no name here.
+      // Memories of other agents are not in `names`.
       expect(found.filter(({ name }) => name === undefined)).toEqual([]);
       expect(found.filter(({ name, owner }) => owners.get(name ?? "") !== owner)).toEqual([]);
       if (query.user_id) expect(found.filter(({ owner }) => owner !== query.user_id)).toEqual([]);

@@ -26,7 +26,7 @@ class AsyncAgents:
         self,
         *,
         name: str,
-        force: m.CreateAgent | None = None,
+        force: bool | None = None,
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
@@ -43,12 +43,12 @@ class AsyncAgents:
     ) -> m.Agent:
         """Create agent.
 
-        ``name`` never changes afterwards. ``model`` is required, except for a remote agent (``runtime.type`` is ``http``). Left out, the rest is ``{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}``. Setting ``security`` or ``auth`` also needs the permission ``manage``.
+        ``name`` cannot be changed later. ``model`` is required, except for a remote agent (``runtime.type`` is ``http``). The other fields default to ``{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}``. Setting ``security`` or ``auth`` also needs the permission ``manage``.
         Needs the permission ``write``.
 
-        :param force: Lets you set ``security`` that refuses this very request: an address list without you in it, say.
-        :param model: ``provider/model``. ``perch/echo`` needs no provider key.
-        :param temperature: null leaves it to the model.
+        :param force: Apply ``security`` settings even if they would refuse this request, such as an IP allow-list without your address.
+        :param model: ``provider/model``. The built-in ``perch/echo`` needs no provider.
+        :param temperature: null uses the model's default.
         """
         call = Call(
             "POST",
@@ -88,9 +88,9 @@ class AsyncAgents:
 
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         """
         call = Call(
             "GET",
@@ -129,7 +129,7 @@ class AsyncAgents:
         self,
         agent_id: str,
         *,
-        force: m.CreateAgent | None = None,
+        force: bool | None = None,
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
@@ -146,12 +146,12 @@ class AsyncAgents:
     ) -> m.Agent:
         """Update agent.
 
-        Changes the draft. ``memory``, ``limits`` and ``security`` merge field by field, everything else is replaced; null restores the default. Changing ``security`` or ``auth`` also needs the permission ``manage``, and is refused with ``conflict`` where it would refuse this very request, unless forced.
+        Changes the draft. ``memory``, ``limits``, ``logs`` and ``security`` are merged field by field; every other field is replaced. null restores a field's default. Changing ``security`` or ``auth`` also needs the permission ``manage``. Security settings that would refuse this request are rejected with ``conflict``, unless ``force`` is true.
         Needs the permission ``write``.
 
-        :param force: Lets you set ``security`` that refuses this very request: an address list without you in it, say.
-        :param model: ``provider/model``. ``perch/echo`` needs no provider key.
-        :param temperature: null leaves it to the model.
+        :param force: Apply ``security`` settings even if they would refuse this request, such as an IP allow-list without your address.
+        :param model: ``provider/model``. The built-in ``perch/echo`` needs no provider.
+        :param temperature: null uses the model's default.
         """
         call = Call(
             "PATCH",
@@ -189,7 +189,7 @@ class AsyncAgents:
     ) -> m.DeleteAgentResult:
         """Delete agent.
 
-        The agent is gone at once and its name is free again. Keys that belong to it are revoked.
+        Deletes the agent immediately; its name can be used again. Keys that are limited to this agent are revoked.
         Needs the permission ``delete``.
         """
         call = Call(
@@ -212,7 +212,7 @@ class AsyncAgents:
     ) -> m.Agent:
         """Pause agent.
 
-        A paused agent refuses new invocations with ``conflict``. Pausing twice is the same as once.
+        A paused agent rejects new invocations with ``conflict``. Pausing a paused agent changes nothing.
         Needs the permission ``write``.
         """
         call = Call(
@@ -261,7 +261,7 @@ class AsyncAgents:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.InvocationResult:
-        """Run the agent and wait for its answer: ``wait_seconds`` at most, or until the run has ended."""
+        """Run the agent and wait for its response, for at most ``wait_seconds`` if given."""
         call = Call(
             "POST",
             path_of(
@@ -277,7 +277,7 @@ class AsyncAgents:
         )
         return await self._transport.wait_for_run(call, wait_seconds)
 
-    async def start(
+    async def invoke_in_background(
         self,
         agent_id: str,
         *,
@@ -286,7 +286,7 @@ class AsyncAgents:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Run the agent in the background. Returns its ``request_id``, for ``invocations.follow``, say."""
+        """Start a run in the background. Returns its ``request_id``, which ``invocations.get`` and ``follow`` take."""
         call = Call(
             "POST",
             path_of(
@@ -312,7 +312,7 @@ class AsyncAgents:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> AsyncRunStream:
-        """Invoke agent, as a stream that comes back by itself after a broken connection."""
+        """Invoke agent, as a stream that reconnects by itself."""
         call = Call(
             "POST",
             path_of(
@@ -348,13 +348,13 @@ class AsyncInvocations:
     ) -> AsyncPager[m.InvocationSummary]:
         """List invocations.
 
-        Newest first. ``total`` is counted up to 10,000; beyond that ``total_relation`` is ``gte``.
+        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param start_time: From this time on.
-        :param end_time: Before this time.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param start_time: Only runs created at this time or later.
+        :param end_time: Only runs created before this time.
         """
         call = Call(
             "GET",
@@ -384,7 +384,7 @@ class AsyncInvocations:
     ) -> m.Invocation:
         """Get invocation.
 
-        ``Accept: text/event-stream`` follows the run instead, from its beginning or after ``Last-Event-ID``, with the same events as invoke.
+        With ``Accept: text/event-stream`` the response is the run's event stream, from its start or after ``Last-Event-ID``, with the same events as Invoke agent.
         Needs the permission ``read``.
         """
         call = Call(
@@ -406,7 +406,7 @@ class AsyncInvocations:
         *,
         timeout: float | None = None,
     ) -> AsyncRunStream:
-        """Get invocation, as a stream that comes back by itself after a broken connection."""
+        """Get invocation, as a stream that reconnects by itself."""
         call = Call(
             "GET",
             path_of(
@@ -428,7 +428,7 @@ class AsyncInvocations:
     ) -> m.Invocation:
         """Cancel invocation.
 
-        The run stops before its next step and is recorded as ``cancelled``. A run that has ended stays as it is.
+        The run stops before its next step and gets the status ``cancelled``. Cancelling a run that has ended changes nothing.
         Needs the permission ``write``.
         """
         call = Call(
@@ -463,11 +463,11 @@ class AsyncDeployments:
     ) -> m.Deployment:
         """Create deployment.
 
-        Answers at once with ``pending``. Checks of the model, the tools and the limits follow; then it is ``active`` and live from the next request on, or ``failed`` with an ``error``, and what was live stays so.
+        Returns immediately with the status ``pending``. The model, the tools and the limits are checked; then the deployment is ``active`` and serves the next request, or it is ``failed`` with an ``error`` and the live deployment stays live.
         Needs the permission ``write``.
 
-        :param traffic_percent: Less than 100 makes a canary beside the live deployment.
-        :param redeploy: Deploys a version that exists as it is, though the agent's draft has changed since.
+        :param traffic_percent: Share of requests. Less than 100 creates a canary beside the live deployment.
+        :param redeploy: Deploy an existing version even though the agent's draft has changed since.
         """
         call = Call(
             "POST",
@@ -501,12 +501,12 @@ class AsyncDeployments:
     ) -> AsyncPager[m.Deployment]:
         """List deployments.
 
-        All there ever were: nothing is removed.
+        Includes past deployments. Deployments are never deleted.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         """
         call = Call(
             "GET",
@@ -559,7 +559,7 @@ class AsyncDeployments:
     ) -> m.Deployment:
         """Adjust canary.
 
-        Changes the share of a canary. Sessions that are on it stay on it when the share grows.
+        Changes a canary's share of requests. When the share grows, sessions on the canary stay on it.
         Needs the permission ``write``.
         """
         call = Call(
@@ -588,7 +588,7 @@ class AsyncDeployments:
     ) -> m.Deployment:
         """Promote canary.
 
-        The canary becomes the live deployment, from the next request on.
+        The canary becomes the live deployment and serves the next request.
         Needs the permission ``write``.
         """
         call = Call(
@@ -614,7 +614,7 @@ class AsyncDeployments:
     ) -> m.Deployment:
         """Abort canary.
 
-        The canary gets no request any more; the live deployment gets all.
+        The canary gets no more requests; the live deployment gets all of them.
         Needs the permission ``write``.
         """
         call = Call(
@@ -640,7 +640,7 @@ class AsyncDeployments:
     ) -> m.Deployment:
         """Roll back deployment.
 
-        The environment runs the version of this deployment again; if it is the live one, the version before it. Counts from the next request on, on every node. The answer is a new deployment; no record is removed. A canary is aborted.
+        Creates a new deployment of this deployment's version in its environment. For the live deployment, the previous version is deployed instead; a canary is aborted. Takes effect with the next request, on every node.
         Needs the permission ``write``.
         """
         call = Call(
@@ -674,9 +674,9 @@ class AsyncVersions:
 
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         """
         call = Call(
             "GET",
@@ -702,7 +702,7 @@ class AsyncVersions:
     ) -> m.Version:
         """Get version.
 
-        The whole definition, as it was when the label was first used. It never changes.
+        The agent's definition at the time the version was created. It never changes.
         Needs the permission ``read``.
         """
         call = Call(
@@ -727,10 +727,10 @@ class AsyncVersions:
     ) -> m.VersionDiff:
         """Compare versions.
 
-        What changes from this version to another one, or to the agent's draft.
+        Changes from this version to another version, or to the agent's draft.
         Needs the permission ``read``.
 
-        :param to: A version's label, or ``draft``.
+        :param to: Label of a version, or ``draft``.
         """
         call = Call(
             "GET",
@@ -770,15 +770,15 @@ class AsyncLogs:
     ) -> AsyncPager[m.LogEntry]:
         """Get logs.
 
-        Newest first. ``total`` is counted up to 10,000; beyond that ``total_relation`` is ``gte``. ``Accept: text/event-stream`` follows new entries instead, with the same filters.
+        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters.
         Needs the permission ``read``.
 
-        :param start_time: From this time on; the last 24 hours unless set.
-        :param end_time: Before this time.
-        :param limit: Entries on a page.
-        :param offset: Entries to skip. ``cursor`` costs less.
-        :param cursor: ``pagination.next_cursor`` of the page before.
-        :param contains: In the message, in whatever case.
+        :param start_time: Only entries at this time or later. The default is 24 hours ago.
+        :param end_time: Only entries before this time.
+        :param limit: Maximum number of entries to return.
+        :param offset: Number of entries to skip. ``cursor`` is faster.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param contains: Only entries whose message contains this text. Case is ignored.
         """
         call = Call(
             "GET",
@@ -818,14 +818,14 @@ class AsyncLogs:
         contains: str | None = None,
         timeout: float | None = None,
     ) -> AsyncEventStream[m.LogEntry]:
-        """Get logs, as a stream that comes back by itself after a broken connection.
+        """Get logs, as a stream that reconnects by itself.
 
-        :param start_time: From this time on; the last 24 hours unless set.
-        :param end_time: Before this time.
-        :param limit: Entries on a page.
-        :param offset: Entries to skip. ``cursor`` costs less.
-        :param cursor: ``pagination.next_cursor`` of the page before.
-        :param contains: In the message, in whatever case.
+        :param start_time: Only entries at this time or later. The default is 24 hours ago.
+        :param end_time: Only entries before this time.
+        :param limit: Maximum number of entries to return.
+        :param offset: Number of entries to skip. ``cursor`` is faster.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param contains: Only entries whose message contains this text. Case is ignored.
         """
         call = Call(
             "GET",
@@ -859,7 +859,7 @@ class AsyncLogs:
     ) -> m.AddLogsResult:
         """Add log entries.
 
-        For remote agents and tools: what they did, beside what Perch saw.
+        Lets remote agents and tools add their own entries to the agent's log.
         Needs the permission ``write``.
         """
         call = Call(
@@ -897,12 +897,12 @@ class AsyncMetrics:
     ) -> m.MetricSeries:
         """Get metrics.
 
-        Every interval of the range has a value, also one without runs. ``response_time`` is in milliseconds, ``throughput`` in requests per minute, ``error_rate`` a share from 0 to 1, ``tokens`` and ``cost`` are sums; ``cost`` is in US dollars, as far as the operator set prices. Percentiles are true to within 6 %.
+        Returns one value for every interval of the range, including intervals without runs. ``response_time`` is in milliseconds, ``throughput`` in requests per minute, ``error_rate`` is a fraction from 0 to 1. ``tokens`` and ``cost`` are sums; ``cost`` is in US dollars and covers models whose price the operator has set. Percentiles are accurate to within 6 %.
         Needs the permission ``read``.
 
-        :param start_time: From the interval of this time on; 24 hours before the end unless set.
-        :param end_time: Before this time; now unless set.
-        :param statistic: Of response_time: avg unless set.
+        :param start_time: Start of the range, rounded down to an interval. The default is 24 hours before the end.
+        :param end_time: End of the range, exclusive. The default is now.
+        :param statistic: Statistic of response_time. The default is avg.
         """
         call = Call(
             "GET",
@@ -945,14 +945,14 @@ class AsyncMemory:
     ) -> m.SearchMemoryResult:
         """Search memory.
 
-        By meaning and by words at once: what only one of the two finds is found. Where no embedder answers, it goes by words alone and says so.
+        Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and ``search.notice`` says so.
         Needs the permission ``read``.
 
-        :param user_id: Memories of this user alone.
-        :param session_id: Memories of this session alone.
-        :param start_time: Last said at this time or later.
-        :param end_time: Last said before this time.
-        :param metadata: Memories whose metadata contain this.
+        :param user_id: Only memories of this user.
+        :param session_id: Only memories of this session.
+        :param start_time: Only memories last stored at this time or later.
+        :param end_time: Only memories last stored before this time.
+        :param metadata: Only memories whose metadata contains these values.
         """
         call = Call(
             "POST",
@@ -988,10 +988,10 @@ class AsyncMemory:
     ) -> m.Memory:
         """Add memory.
 
-        The same content of the same user is kept once: adding it again makes it the newest.
+        The same content of the same user is stored once. Adding it again makes it the newest.
         Needs the permission ``write``.
 
-        :param user_id: Whose it is. Without it, runs for every user may recall it.
+        :param user_id: The user that the memory belongs to. Without it, runs for all users can recall the memory.
         """
         call = Call(
             "POST",
@@ -1023,11 +1023,11 @@ class AsyncMemory:
     ) -> AsyncPager[m.Memory]:
         """List memories.
 
-        The one last said comes first.
+        Most recently stored first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
         """
         call = Call(
             "GET",
@@ -1056,12 +1056,12 @@ class AsyncMemory:
     ) -> m.MemoryClear:
         """Clear memory.
 
-        Memories and what was said in sessions. It is out of sight when this returns; a large clear goes on removing in the background, and answers 202. Records of runs and logs are not memory: they expire by themselves.
+        Deletes memories and session messages. They are hidden as soon as this returns; a large clear answers 202 and goes on deleting in the background. Records of runs and logs are not deleted: they expire.
         Needs the permission ``delete``.
 
-        :param user_id: Only what belongs to this user.
-        :param session_id: Only what belongs to this session.
-        :param before: Only what was last said before this time.
+        :param user_id: Only memories and messages of this user.
+        :param session_id: Only memories and messages of this session.
+        :param before: Only memories and messages last stored before this time.
         """
         call = Call(
             "DELETE",
@@ -1079,7 +1079,7 @@ class AsyncMemory:
         answer: m.MemoryClear = (await self._transport.send(call))[1]["data"]
         return answer
 
-    async def get_status(
+    async def status(
         self,
         agent_id: str,
         *,
@@ -1087,7 +1087,7 @@ class AsyncMemory:
     ) -> m.MemoryStatus:
         """Get memory status.
 
-        How much there is, and how far embedding has come after the embedder was changed.
+        Number of memories, and the progress of embedding them.
         Needs the permission ``read``.
         """
         call = Call(
@@ -1154,9 +1154,9 @@ class AsyncMemory:
         *,
         timeout: float | None = None,
     ) -> m.MemoryClear:
-        """Get clear.
+        """Get memory clear.
 
-        How far a clear has come.
+        Progress of a clear that runs in the background.
         Needs the permission ``read``.
         """
         call = Call(
@@ -1182,19 +1182,19 @@ class AsyncWebhooks:
         self,
         *,
         url: str,
-        events: Sequence[m.CreateWebhookEventsItem],
+        events: Sequence[m.SubscribableEventType],
         agent_id: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.WebhookWithSecret:
         """Create webhook.
 
-        The answer holds the secret that signs deliveries, this once. ``X-Service-Signature`` is the HMAC-SHA-256 of the raw body in hex, keyed with the secret as it is shown; the headers of Standard Webhooks come besides.
+        The response contains the signing secret, which is shown only once. The header ``X-Service-Signature`` of a delivery is the hex-encoded HMAC-SHA-256 of the raw body, keyed with the whole secret as shown. Deliveries also carry the headers of Standard Webhooks.
         Needs the permission ``write``.
 
-        :param url: HTTPS address that receives events. It must not be a private address.
-        :param events: The names of the events it receives.
-        :param agent_id: Id or name of the one agent whose events it receives; left out, those of all agents.
+        :param url: HTTPS URL that receives events. It must not resolve to a private address.
+        :param events: Names of the events to deliver.
+        :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         """
         call = Call(
             "POST",
@@ -1224,9 +1224,9 @@ class AsyncWebhooks:
 
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         :param agent_id: Only webhooks of this agent (id or name).
         """
         call = Call(
@@ -1269,19 +1269,19 @@ class AsyncWebhooks:
         webhook_id: str,
         *,
         url: str | None = None,
-        events: Sequence[m.CreateWebhookEventsItem] | None = None,
+        events: Sequence[m.SubscribableEventType] | None = None,
         enabled: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Webhook:
         """Update webhook.
 
-        Counts from the next attempt on, also for deliveries that are pending.
+        Takes effect with the next attempt, also for pending deliveries.
         Needs the permission ``write``.
 
-        :param url: HTTPS address that receives events. It must not be a private address.
-        :param events: The names of the events it receives.
-        :param enabled: false stops deliveries and cancels what is pending when its turn comes. true begins anew.
+        :param url: HTTPS URL that receives events. It must not resolve to a private address.
+        :param events: Names of the events to deliver.
+        :param enabled: false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.
         """
         call = Call(
             "PATCH",
@@ -1308,7 +1308,7 @@ class AsyncWebhooks:
     ) -> m.DeleteWebhookResult:
         """Delete webhook.
 
-        Its pending deliveries are cancelled, and its delivery log is gone with it.
+        Cancels pending deliveries and deletes the webhook's delivery log.
         Needs the permission ``delete``.
         """
         call = Call(
@@ -1326,16 +1326,16 @@ class AsyncWebhooks:
         self,
         webhook_id: str,
         *,
-        overlap_hours: int | None = None,
+        overlap_seconds: int | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.WebhookWithSecret:
         """Rotate webhook secret.
 
-        Makes a new secret and shows it once. During the overlap both sign: ``webhook-signature`` holds one signature of each, ``X-Service-Signature`` is the new secret's and ``X-Service-Signature-Previous`` the old one's.
+        Creates a new secret and shows it once. During the overlap, deliveries are signed with both secrets: ``webhook-signature`` contains both signatures, ``X-Service-Signature`` is made with the new secret and ``X-Service-Signature-Previous`` with the old one.
         Needs the permission ``write``.
 
-        :param overlap_hours: How long the old secret signs beside the new one: up to 7 days, one day unless set.
+        :param overlap_seconds: How long deliveries are signed with the old secret too: up to 7 days. The default is one day.
         """
         call = Call(
             "POST",
@@ -1344,7 +1344,7 @@ class AsyncWebhooks:
                 webhook_id=webhook_id,
             ),
             body=body_of(
-                overlap_hours=given(overlap_hours),
+                overlap_seconds=given(overlap_seconds),
             ),
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
@@ -1361,7 +1361,7 @@ class AsyncWebhooks:
     ) -> m.Delivery:
         """Send test event.
 
-        Delivers an event ``webhook.test`` to this webhook, whatever events it asks for.
+        Delivers a ``webhook.test`` event to this webhook, whether or not it is subscribed to it.
         Needs the permission ``write``.
         """
         call = Call(
@@ -1376,7 +1376,42 @@ class AsyncWebhooks:
         answer: m.Delivery = (await self._transport.send(call))[1]["data"]
         return answer
 
-    def list_deliveries(
+    async def redeliver_failed(
+        self,
+        webhook_id: str,
+        *,
+        since: str | datetime,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.RedeliverFailedResult:
+        """Redeliver failed deliveries.
+
+        Creates new deliveries for those that failed since a given time and whose event has not been delivered or queued again. Handles the oldest 1,000; if ``has_more`` is true, call it again.
+        Needs the permission ``write``.
+
+        :param since: Only deliveries created at this time or later.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/webhooks/{webhook_id}/redeliver",
+                webhook_id=webhook_id,
+            ),
+            body=body_of(
+                since=since,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.RedeliverFailedResult = (await self._transport.send(call))[1]["data"]
+        return answer
+
+
+class AsyncDeliveries:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(
         self,
         webhook_id: str,
         *,
@@ -1388,11 +1423,11 @@ class AsyncWebhooks:
     ) -> AsyncPager[m.Delivery]:
         """List deliveries.
 
-        Newest first, kept for 30 days. ``total`` is counted up to 10,000; beyond that ``total_relation`` is ``gte``.
+        Newest first. Deliveries are kept for 30 days. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
         """
         call = Call(
             "GET",
@@ -1410,7 +1445,7 @@ class AsyncWebhooks:
         )
         return AsyncPager(self._transport, call, 100)
 
-    async def get_delivery(
+    async def get(
         self,
         webhook_id: str,
         delivery_id: str,
@@ -1419,7 +1454,7 @@ class AsyncWebhooks:
     ) -> m.DeliveryWithAttempts:
         """Get delivery.
 
-        With each attempt: when, how long, what was answered, and why it failed.
+        Includes all attempts: when they were made, how long they took, the response, and why they failed.
         Needs the permission ``read``.
         """
         call = Call(
@@ -1442,9 +1477,9 @@ class AsyncWebhooks:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Delivery:
-        """Redeliver one.
+        """Redeliver.
 
-        A new delivery of the same event, with attempts of its own. The event keeps its id.
+        Creates a new delivery of the same event. The event keeps its id.
         Needs the permission ``write``.
         """
         call = Call(
@@ -1458,36 +1493,6 @@ class AsyncWebhooks:
             timeout=timeout,
         )
         answer: m.Delivery = (await self._transport.send(call))[1]["data"]
-        return answer
-
-    async def redeliver_failed(
-        self,
-        webhook_id: str,
-        *,
-        since: str | datetime,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> m.RedeliverFailedResult:
-        """Redeliver all failed since a time.
-
-        New deliveries for those that failed since then, and whose event has not been delivered or queued again meanwhile; the oldest 1,000 of them. ``more`` says whether some are left: ask again.
-        Needs the permission ``write``.
-
-        :param since: Deliveries created from this time on.
-        """
-        call = Call(
-            "POST",
-            path_of(
-                "/v1/webhooks/{webhook_id}/redeliver",
-                webhook_id=webhook_id,
-            ),
-            body=body_of(
-                since=since,
-            ),
-            idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
-        )
-        answer: m.RedeliverFailedResult = (await self._transport.send(call))[1]["data"]
         return answer
 
 
@@ -1508,14 +1513,14 @@ class AsyncEvents:
     ) -> AsyncPager[m.Event]:
         """List events.
 
-        Newest first, kept for 30 days. ``total`` is counted up to 10,000; beyond that ``total_relation`` is ``gte``.
+        Newest first. Events are kept for 30 days. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
         :param agent_id: Only events of this agent (id or name).
-        :param start_time: From this time on.
-        :param end_time: Before this time.
+        :param start_time: Only events created at this time or later.
+        :param end_time: Only events created before this time.
         """
         call = Call(
             "GET",
@@ -1571,11 +1576,11 @@ class AsyncKeys:
     ) -> m.CreatedApiKey:
         """Create API key.
 
-        The answer holds the key itself, once: it is not kept and cannot be shown again. A key never gives more than its maker holds: not in permissions, not in agents, not in time.
+        The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.
         Needs the permission ``manage``.
 
-        :param agent_id: Id or name of the one agent the key may reach; left out, it reaches all.
-        :param permissions: Either this or ``role``.
+        :param agent_id: Id or name of the only agent that the key can access. The default is all agents.
+        :param permissions: Give either ``permissions`` or ``role``.
         """
         call = Call(
             "POST",
@@ -1607,9 +1612,9 @@ class AsyncKeys:
 
         Needs the permission ``manage``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         :param agent_id: Only keys of this agent (id or name).
         """
         call = Call(
@@ -1634,7 +1639,7 @@ class AsyncKeys:
     ) -> m.RevokeKeyResult:
         """Revoke API key.
 
-        The key stops working at once. Revoking twice is the same as once.
+        The key stops working immediately. Revoking a revoked key changes nothing.
         Needs the permission ``manage``.
         """
         call = Call(
@@ -1661,11 +1666,11 @@ class AsyncKeys:
     ) -> m.ApiKey:
         """Update API key.
 
-        Changes its name, what it may do or when it ends, from its next request on. Never to more than the caller holds.
+        Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
         Needs the permission ``manage``.
 
-        :param permissions: Either this or ``role``.
-        :param expires_at: null: it never expires.
+        :param permissions: Give either ``permissions`` or ``role``.
+        :param expires_at: null: the key never expires.
         """
         call = Call(
             "PATCH",
@@ -1695,10 +1700,10 @@ class AsyncKeys:
     ) -> m.CreatedApiKey:
         """Rotate API key.
 
-        Makes a new key with the same rights and shows it once. The old one ends when the overlap is over, at once if it is 0.
+        Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
         Needs the permission ``manage``.
 
-        :param overlap_seconds: How long the old key goes on working beside the new one: up to 7 days, one day unless set.
+        :param overlap_seconds: How long the old key keeps working: up to 7 days. The default is one day.
         """
         call = Call(
             "POST",
@@ -1723,7 +1728,7 @@ class AsyncKeys:
     ) -> m.RevokeLeakedKeyResult:
         """Revoke a leaked API key.
 
-        Whoever finds a key may end it by presenting it: no other key is needed. Limited by address.
+        Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.
         Needs no API key.
         """
         call = Call(
@@ -1751,11 +1756,11 @@ class AsyncModels:
     ) -> AsyncPager[m.ModelEntry]:
         """List models.
 
-        What an agent of this organisation can run on: built-in models, the server's providers and your own.
+        Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
         """
         call = Call(
             "GET",
@@ -1784,15 +1789,15 @@ class AsyncProviders:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Provider:
-        """Add model provider.
+        """Create model provider.
 
-        Goes before a provider of the same name that the server has.
+        Takes precedence over a provider of the same name in the server's configuration.
         Needs the permission ``manage``.
 
-        :param name: The first half of ``provider/model``.
-        :param type: Whose interface it speaks. ``openai-compatible`` is for vLLM, Ollama, gateways and the like.
-        :param base_url: Where it answers; null is the provider's own address.
-        :param models: The models that may be used; empty means any that the provider has.
+        :param name: The part before the slash in ``provider/model``.
+        :param type: Which API the provider has. ``openai-compatible`` is for vLLM, Ollama, gateways and others with OpenAI's API.
+        :param base_url: URL of the provider's API. null uses the provider's public API.
+        :param models: Models that agents may use. Empty: all models of the provider.
         """
         call = Call(
             "POST",
@@ -1820,12 +1825,12 @@ class AsyncProviders:
     ) -> AsyncPager[m.Provider]:
         """List model providers.
 
-        Those of your organisation. What the server brings is in ``GET /v1/models``.
+        Providers of your organisation. For models of the server's providers see ``GET /v1/models``.
         Needs the permission ``read``.
 
-        :param limit: Items on a page.
-        :param offset: Items to skip.
-        :param sort: Field to sort by; a leading ``-`` means descending.
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
         """
         call = Call(
             "GET",
@@ -1872,12 +1877,12 @@ class AsyncProviders:
     ) -> m.Provider:
         """Update model provider.
 
-        Counts from the next model call on. A new address needs the API key anew, so that nobody can send it elsewhere.
+        Takes effect with the next model call. Changing ``base_url`` requires ``api_key`` too, so that a stored key cannot be sent to another address.
         Needs the permission ``manage``.
 
-        :param base_url: Where it answers; null is the provider's own address.
-        :param models: The models that may be used; empty means any that the provider has.
-        :param api_key: null takes it away. A new ``base_url`` needs it anew.
+        :param base_url: URL of the provider's API. null uses the provider's public API.
+        :param models: Models that agents may use. Empty: all models of the provider.
+        :param api_key: null removes the key. Required when ``base_url`` changes.
         """
         call = Call(
             "PATCH",
@@ -1902,9 +1907,9 @@ class AsyncProviders:
         *,
         timeout: float | None = None,
     ) -> m.DeleteProviderResult:
-        """Remove model provider.
+        """Delete model provider.
 
-        Runs that need it fail from their next model call on, unless the server has a provider of that name.
+        Runs that use the provider fail at their next model call, unless the server has a provider of the same name.
         Needs the permission ``manage``.
         """
         call = Call(
@@ -1939,15 +1944,15 @@ class AsyncAuditLog:
     ) -> AsyncPager[m.AuditEntry]:
         """Get audit log.
 
-        Newest first, for 400 days. A key that belongs to one agent sees what was done to that agent. ``total`` is counted up to 10,000; beyond that ``total_relation`` is ``gte``.
+        Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``manage``.
 
-        :param resource: An id such as agent_…, dep_…, key_…, or a provider's name.
-        :param start_time: From this time on.
-        :param end_time: Before this time.
-        :param limit: Entries on a page.
-        :param offset: Entries to skip. ``cursor`` costs less.
-        :param cursor: ``pagination.next_cursor`` of the page before.
+        :param resource: Id of the resource, such as ``agent_…``, ``dep_…`` or ``key_…``, or the name of a provider.
+        :param start_time: Only entries at this time or later.
+        :param end_time: Only entries before this time.
+        :param limit: Maximum number of entries to return.
+        :param offset: Number of entries to skip. ``cursor`` is faster.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
         """
         call = Call(
             "GET",
@@ -1980,8 +1985,8 @@ class AsyncMfa:
     ) -> m.MfaEnrolment:
         """Enrol a second factor.
 
-        For the key that asks. Give ``otpauth_url`` to an authenticator, keep the recovery codes, then confirm with a code. Nothing counts before that.
-        Any valid key will do.
+        Enrols a second factor for the calling key. Add ``otpauth_url`` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.
+        Needs any valid API key.
         """
         call = Call(
             "POST",
@@ -2001,9 +2006,9 @@ class AsyncMfa:
     ) -> m.ConfirmMfaResult:
         """Confirm the second factor.
 
-        Any valid key will do.
+        Needs any valid API key.
 
-        :param code: Six digits of the device, or a recovery code. Each counts once.
+        :param code: Six-digit code from the authenticator app, or a recovery code. Each code works once.
         """
         call = Call(
             "POST",
@@ -2026,10 +2031,10 @@ class AsyncMfa:
     ) -> m.StepUpToken:
         """Get a step-up token.
 
-        For scripts: a token for ``X-MFA-Code`` that counts for this key as a code does, for ten minutes.
-        Any valid key will do.
+        Exchanges a code for a token that scripts can send as ``X-MFA-Code``. It is valid for the calling key for ten minutes.
+        Needs any valid API key.
 
-        :param code: Six digits of the device, or a recovery code. Each counts once.
+        :param code: Six-digit code from the authenticator app, or a recovery code. Each code works once.
         """
         call = Call(
             "POST",
@@ -2052,9 +2057,9 @@ class AsyncMfa:
     ) -> m.RemoveMfaResult:
         """Remove the second factor.
 
-        Any valid key will do.
+        Needs any valid API key.
 
-        :param code: Six digits of the device, or a recovery code. Each counts once.
+        :param code: Six-digit code from the authenticator app, or a recovery code. Each code works once.
         """
         call = Call(
             "POST",
@@ -2082,6 +2087,7 @@ class AsyncOperations:
         self.metrics = AsyncMetrics(transport)
         self.memory = AsyncMemory(transport)
         self.webhooks = AsyncWebhooks(transport)
+        self.deliveries = AsyncDeliveries(transport)
         self.events = AsyncEvents(transport)
         self.keys = AsyncKeys(transport)
         self.models = AsyncModels(transport)
@@ -2094,10 +2100,10 @@ class AsyncOperations:
         *,
         timeout: float | None = None,
     ) -> m.Me:
-        """Who am I.
+        """Get current key.
 
-        What the presented key is and may do.
-        Any valid key will do.
+        The API key of this request and its organisation.
+        Needs any valid API key.
         """
         call = Call(
             "GET",

@@ -22,10 +22,6 @@ AgentStatus = Literal[
     "running",
     "paused",
 ]
-CreateAgent = Literal[
-    "true",
-    "false",
-]
 InvocationStatus = Literal[
     "running",
     "completed",
@@ -60,7 +56,7 @@ WebhookStatus = Literal[
     "enabled",
     "disabled",
 ]
-CreateWebhookEventsItem = Literal[
+SubscribableEventType = Literal[
     "agent.completed",
     "agent.failed",
     "deployment.activated",
@@ -104,21 +100,21 @@ Tier = Literal[
 
 class ErrorDetail(TypedDict):
     field: str
-    """Where the problem is, as a dotted path, for example ``limits.max_steps``."""
+    """Path of the invalid field, for example ``limits.max_steps``."""
     error: str
-    """What is wrong with it."""
+    """What is wrong with the field."""
 
 
 class Event(TypedDict):
-    """Also the body of a delivery."""
+    """An event. Also the body of a webhook delivery."""
 
     id: str
     type: EventType
     created_at: str
     agent_id: str | None
-    """The agent it is about; null where it is about none."""
+    """The agent that the event is about, if any."""
     data: dict[str, Any]
-    """Of ``agent.…``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error; a response of more than 65,536 characters is cut, and ``response_truncated`` says so. Of ``deployment.…``: the deployment. Of ``webhook.test``: webhook_id."""
+    """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``deployment.*``: the deployment. For ``webhook.test``: webhook_id."""
 
 
 class Agent(TypedDict):
@@ -128,17 +124,17 @@ class Agent(TypedDict):
     created_at: str
     model: str
     temperature: float | None
-    """null leaves it to the model."""
+    """null uses the model's default."""
     instructions: str
     tools: list[McpTool | HttpTool]
     memory: MemorySettings
     limits: Limits
     logs: LogSettings
     fallback_models: list[str]
-    """Tried in order when the model fails."""
+    """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
     security: SecuritySettings
-    auth: ShownAgentAuth | None
+    auth: RedactedAgentAuth | None
     updated_at: str
 
 
@@ -146,7 +142,7 @@ class McpTool(TypedDict):
     type: Literal["mcp"]
     name: str
     url: str
-    """Streamable HTTP address of the MCP server."""
+    """URL of the MCP server (Streamable HTTP)."""
 
 
 class HttpTool(TypedDict):
@@ -161,39 +157,39 @@ class HttpTool(TypedDict):
 
 class MemorySettings(TypedDict):
     recall: bool
-    """Give the model what it remembered before."""
+    """Search the agent's memories for each message and give the results to the model."""
     recall_limit: int
-    """How many memories at most."""
+    """Maximum number of memories to give to the model."""
     remember: bool
-    """Keep what was asked and answered as a memory."""
+    """Store each completed run's message and response as a memory."""
     embedder: EmbedderSettings
 
 
 class EmbedderSettings(TypedDict):
-    """Memory belongs to the agent and not to a version: the draft's embedder counts for all. A new one embeds all memories anew, in the background; searches work meanwhile."""
+    """The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile."""
 
     model: str
-    """``provider/model``. ``perch/minilm`` runs within the server and needs no key."""
+    """``provider/model``. The built-in ``perch/minilm`` runs in the server and needs no provider."""
     dimensions: Literal[384, 768, 1024, 1536]
-    """Of its vectors."""
+    """Size of the model's vectors."""
 
 
 class Limits(TypedDict):
     max_steps: int
-    """Model calls in one run."""
+    """Maximum number of model calls in one run."""
     max_tokens: int
-    """Tokens in one run, all steps together."""
+    """Maximum number of tokens in one run, over all steps."""
     timeout_seconds: int
-    """Time for one run."""
-    history_messages: int
-    """How much of a session the model sees, in messages."""
+    """Maximum duration of one run."""
+    max_history_messages: int
+    """Maximum number of earlier messages of the session that the model sees."""
     max_concurrent_runs: int
-    """Runs of this agent at the same time."""
+    """Maximum number of runs of this agent at the same time."""
 
 
 class LogSettings(TypedDict):
     messages: bool
-    """Whether messages and answers stand in log entries. They do not unless you say so."""
+    """Include messages and responses in log entries. The default is false."""
 
 
 class RuntimeModel(TypedDict):
@@ -243,49 +239,49 @@ class SecuritySettingsMfa(TypedDict):
     operations: list[Literal["delete", "update"]]
 
 
-class ShownAgentAuthOauth2(TypedDict):
+class RedactedAgentAuthOauth2(TypedDict):
     type: Literal["oauth2"]
     provider: str
-    """The issuer: its ``/.well-known/openid-configuration`` says the rest."""
+    """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
     clientId: str
     scopes: list[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
-    """Which scopes count here. An operation needs the scope of its permission, ``write:agents`` for write."""
+    """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
     audience: NotRequired[str]
-    """What ``aud`` of a token must name; ``clientId`` unless set."""
+    """Required audience (``aud``) of tokens. The default is ``clientId``."""
     hasClientSecret: bool
 
 
-class ShownAgentAuthJwt(TypedDict):
+class RedactedAgentAuthJwt(TypedDict):
     type: Literal["jwt"]
     hasPreviousSecret: bool
 
 
 class MemorySettingsPatch(TypedDict):
     recall: NotRequired[bool]
-    """Give the model what it remembered before."""
+    """Search the agent's memories for each message and give the results to the model."""
     recall_limit: NotRequired[int]
-    """How many memories at most."""
+    """Maximum number of memories to give to the model."""
     remember: NotRequired[bool]
-    """Keep what was asked and answered as a memory."""
+    """Store each completed run's message and response as a memory."""
     embedder: NotRequired[EmbedderSettings]
 
 
 class LimitsPatch(TypedDict):
     max_steps: NotRequired[int]
-    """Model calls in one run."""
+    """Maximum number of model calls in one run."""
     max_tokens: NotRequired[int]
-    """Tokens in one run, all steps together."""
+    """Maximum number of tokens in one run, over all steps."""
     timeout_seconds: NotRequired[int]
-    """Time for one run."""
-    history_messages: NotRequired[int]
-    """How much of a session the model sees, in messages."""
+    """Maximum duration of one run."""
+    max_history_messages: NotRequired[int]
+    """Maximum number of earlier messages of the session that the model sees."""
     max_concurrent_runs: NotRequired[int]
-    """Runs of this agent at the same time."""
+    """Maximum number of runs of this agent at the same time."""
 
 
 class LogSettingsPatch(TypedDict):
     messages: NotRequired[bool]
-    """Whether messages and answers stand in log entries. They do not unless you say so."""
+    """Include messages and responses in log entries. The default is false."""
 
 
 class SecuritySettingsPatch(TypedDict):
@@ -329,22 +325,22 @@ class SecuritySettingsPatchMfa(TypedDict):
 class AgentAuthOauth2(TypedDict):
     type: Literal["oauth2"]
     provider: str
-    """The issuer: its ``/.well-known/openid-configuration`` says the rest."""
+    """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
     clientId: str
     scopes: list[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
-    """Which scopes count here. An operation needs the scope of its permission, ``write:agents`` for write."""
+    """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
     audience: NotRequired[str]
-    """What ``aud`` of a token must name; ``clientId`` unless set."""
+    """Required audience (``aud``) of tokens. The default is ``clientId``."""
     clientSecret: NotRequired[str]
-    """For asking about opaque tokens (RFC 7662)."""
+    """For introspection of opaque tokens (RFC 7662)."""
 
 
 class AgentAuthJwt(TypedDict):
     type: Literal["jwt"]
     secret: str
-    """HS256, at least 32 bytes."""
+    """HS256 signing secret, at least 32 bytes."""
     previousSecret: NotRequired[str]
-    """Still accepted, while you change to ``secret``."""
+    """Previous signing secret, still accepted during a rotation."""
 
 
 class AgentSummary(TypedDict):
@@ -361,7 +357,7 @@ class DeleteAgentResult(TypedDict):
 
 class InvocationResult(TypedDict):
     response: str
-    """The agent's reply."""
+    """The agent's response."""
     request_id: str
     tokens_used: int
     duration_ms: int
@@ -369,13 +365,13 @@ class InvocationResult(TypedDict):
 
 class InvocationContext(TypedDict):
     user_id: NotRequired[str]
-    """Whom the agent is talking to."""
+    """Your id for the user that the agent talks to."""
     session_id: NotRequired[str]
-    """The conversation: one turn at a time, in order, with what was said before."""
+    """Your id for the conversation. Its runs are processed one at a time, in order, and the model sees its earlier messages."""
     environment: NotRequired[str]
-    """Which environment answers; ``production`` unless set."""
+    """The environment that handles the message. The default is ``production``."""
     version: NotRequired[str]
-    """This version answers, whatever is deployed. Needs a key that may also read; for trying a version out."""
+    """Run this version instead of the deployed one, to try it out. The key also needs the permission ``read``."""
 
 
 class InvocationSummary(TypedDict):
@@ -384,15 +380,15 @@ class InvocationSummary(TypedDict):
     status: InvocationStatus
     environment: str
     version: str | None
-    """The version that ran; null for the agent's draft."""
+    """The version that ran. null for the agent's draft."""
     deployment_id: str | None
-    """The deployment that made it live."""
+    """The deployment that served the run, if any."""
     user_id: str | None
     session_id: str | None
     error: str | None
-    """Why it failed or was cancelled, for a person."""
+    """Why the run failed or was cancelled."""
     steps: int
-    """Model calls made."""
+    """Number of model calls."""
     tokens_used: int
     duration_ms: int | None
     created_at: str
@@ -405,23 +401,23 @@ class Invocation(TypedDict):
     status: InvocationStatus
     environment: str
     version: str | None
-    """The version that ran; null for the agent's draft."""
+    """The version that ran. null for the agent's draft."""
     deployment_id: str | None
-    """The deployment that made it live."""
+    """The deployment that served the run, if any."""
     user_id: str | None
     session_id: str | None
     message: str
     response: str | None
     error: str | None
-    """Why it failed or was cancelled, for a person."""
+    """Why the run failed or was cancelled."""
     steps: int
-    """Model calls made."""
+    """Number of model calls."""
     tokens_used: int
     duration_ms: int | None
     created_at: str
     finished_at: str | None
     timeline: list[LogEntry]
-    """Its log in order: model calls, tool calls, retries, with their times. Empty until it has ended."""
+    """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended."""
 
 
 class LogEntry(TypedDict):
@@ -429,7 +425,7 @@ class LogEntry(TypedDict):
     level: LogLevel
     message: str
     metadata: dict[str, Any]
-    """``request_id`` is the run's, ``environment`` and ``version`` say what ran; the rest depends on the entry."""
+    """``request_id``, ``environment`` and ``version`` identify the run. Other fields depend on the entry."""
 
 
 class Deployment(TypedDict):
@@ -439,44 +435,44 @@ class Deployment(TypedDict):
     version: str
     status: DeploymentStatus
     traffic_percent: int
-    """100 for the live one; less for a canary beside it."""
+    """Share of requests. 100 for the live deployment, less for a canary."""
     guards: Guards | None
     guard_report: GuardReport | None
-    """The last look at a guarded canary."""
+    """Result of the canary's last check."""
     rollback_of: str | None
-    """The deployment that this one took out of service by a rollback."""
+    """The deployment that this one replaced in a rollback."""
     created_by: str | None
     created_at: str
     activated_at: str | None
     ended_at: str | None
     error: str | None
-    """Why it failed or was rolled back, and what to do."""
+    """Why the deployment failed or was rolled back, and what to do about it."""
 
 
 class Guards(TypedDict):
     max_error_rate_increase: NotRequired[float]
-    """How far its share of failed runs may lie above the live one's: 0.05 is five points."""
+    """Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points."""
     max_p95_ratio: NotRequired[float]
-    """Its 95th percentile of run times over the live one's."""
+    """Maximum ratio of the canary's 95th percentile run time to the live deployment's."""
     max_mean_tokens_ratio: NotRequired[float]
-    """Its mean tokens of a run over the live one's."""
+    """Maximum ratio of the canary's mean tokens per run to the live deployment's."""
     min_runs: int
-    """Runs of each of the two before anything is judged."""
+    """Number of runs that both deployments need before they are compared."""
     window_seconds: int
-    """How long it is watched, from its activation."""
+    """How long the canary is watched after its activation."""
 
 
 class GuardReport(TypedDict):
     checked_at: str
     verdict: Literal["waiting", "healthy", "rolled_back"]
-    """``waiting``: not enough runs yet."""
+    """``waiting``: not enough runs yet. ``healthy``: no guard was violated. ``rolled_back``: a guard was violated."""
     reason: str | None
-    """Which guard was broken, with the figures."""
-    canary: ArmFigures
-    live: ArmFigures
+    """The guard that was violated, with its values."""
+    canary: DeploymentStats
+    live: DeploymentStats
 
 
-class ArmFigures(TypedDict):
+class DeploymentStats(TypedDict):
     runs: int
     error_rate: float
     p95_ms: float | None
@@ -485,22 +481,22 @@ class ArmFigures(TypedDict):
 
 class NewGuards(TypedDict):
     max_error_rate_increase: NotRequired[float]
-    """How far its share of failed runs may lie above the live one's: 0.05 is five points."""
+    """Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points."""
     max_p95_ratio: NotRequired[float]
-    """Its 95th percentile of run times over the live one's."""
+    """Maximum ratio of the canary's 95th percentile run time to the live deployment's."""
     max_mean_tokens_ratio: NotRequired[float]
-    """Its mean tokens of a run over the live one's."""
+    """Maximum ratio of the canary's mean tokens per run to the live deployment's."""
     min_runs: NotRequired[int]
-    """Runs of each of the two before anything is judged."""
+    """Number of runs that both deployments need before they are compared."""
     window_seconds: NotRequired[int]
-    """How long it is watched, from its activation."""
+    """How long the canary is watched after its activation."""
 
 
 class VersionSummary(TypedDict):
     version: str
     agent_id: str
     checksum: str
-    """SHA-256 of the definition: two versions with one checksum are the same."""
+    """SHA-256 of the definition. Versions with the same checksum are identical."""
     created_by: str | None
     created_at: str
 
@@ -509,7 +505,7 @@ class Version(TypedDict):
     version: str
     agent_id: str
     checksum: str
-    """SHA-256 of the definition: two versions with one checksum are the same."""
+    """SHA-256 of the definition. Versions with the same checksum are identical."""
     created_by: str | None
     created_at: str
     definition: VersionDefinition
@@ -518,14 +514,14 @@ class Version(TypedDict):
 class VersionDefinition(TypedDict):
     model: str
     temperature: float | None
-    """null leaves it to the model."""
+    """null uses the model's default."""
     instructions: str
     tools: list[McpTool | HttpTool]
     memory: MemorySettings
     limits: Limits
     logs: LogSettings
     fallback_models: list[str]
-    """Tried in order when the model fails."""
+    """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
 
 
@@ -553,15 +549,16 @@ VersionChange = TypedDict(
 
 class AddLogsResult(TypedDict):
     added: int
+    """Number of entries added."""
 
 
 class NewLogEntry(TypedDict):
     timestamp: NotRequired[str]
-    """When it happened, in the last 24 hours; now unless given."""
+    """When it happened, at most 24 hours ago. The default is now."""
     level: NotRequired[LogLevel]
     message: str
     request_id: NotRequired[str]
-    """The run it belongs to."""
+    """The run that the entry belongs to."""
     metadata: NotRequired[dict[str, Any]]
 
 
@@ -569,7 +566,7 @@ class MetricSeries(TypedDict):
     metric: Literal["response_time", "throughput", "error_rate", "tokens", "cost"]
     granularity: Granularity
     statistic: Literal["avg", "p50", "p95", "p99"] | None
-    """Of response_time; null for the others."""
+    """Which statistic of response_time the values are. null for other metrics."""
     values: list[MetricValue]
 
 
@@ -589,42 +586,42 @@ class MemoryHit(TypedDict):
     id: str
     content: str
     user_id: str | None
-    """Whose it is; null where it belongs to nobody."""
+    """The user that the memory belongs to. null if it belongs to no user."""
     session_id: str | None
     source_request_id: str | None
-    """The run that remembered it; null where somebody added it."""
+    """The run that stored the memory. null if it was added through the API."""
     metadata: dict[str, Any]
     created_at: str
     updated_at: str
-    """When it was last said. The same content of one user is one memory."""
+    """When the content was last stored. The same content of the same user is one memory."""
     score: float
-    """Sum of the contributions. It orders the hits of one search and means nothing beyond."""
+    """Sum of the contributions. Only comparable within one search."""
     score_parts: MemoryHitScoreParts
 
 
 class MemoryHitScoreParts(TypedDict):
     vector: VectorPart | None
-    """null: not among the hits by meaning."""
+    """null if the vector search did not find it."""
     text: TextPart | None
-    """null: not among the hits by words."""
+    """null if the text search did not find it."""
 
 
 class VectorPart(TypedDict):
     rank: int
-    """Its place among the hits by meaning, from 1."""
+    """Rank among the results of the vector search, starting at 1."""
     similarity: float
-    """Cosine of query and memory: 1 is the same meaning."""
+    """Cosine similarity of query and memory. 1 means identical."""
     contribution: float
     """What this part adds to the score."""
 
 
 class TextPart(TypedDict):
     rank: int
-    """Its place among the hits by words, from 1."""
+    """Rank among the results of the text search, starting at 1."""
     coverage: float
-    """How much of the query's words it has, rare words counting more: 0 to 1."""
+    """Share of the query's words that the memory contains, from 0 to 1. Rare words count more."""
     words: list[str]
-    """The words that matched, in the form they are indexed in."""
+    """The words that matched, in their indexed form."""
     contribution: float
     """What this part adds to the score."""
 
@@ -633,41 +630,41 @@ class Pagination(TypedDict):
     limit: int
     offset: int
     total: int
-    """How many items there are on all pages."""
+    """Number of items on all pages."""
     has_more: bool
 
 
 class SearchReport(TypedDict):
     mode: SearchMode
-    """What was searched by. ``text`` where the embedder could not be asked."""
+    """How the search was done. ``text`` if the embedder was not available."""
     exact: bool
-    """Whether every memory in question was compared. Large agents are searched by an index."""
+    """Whether every candidate was compared. Large memories are searched with an approximate index."""
     notice: str | None
-    """What is worth knowing about this search, such as why it went by words alone."""
+    """Note about this search, such as why only the text search was used."""
 
 
 class Memory(TypedDict):
     id: str
     content: str
     user_id: str | None
-    """Whose it is; null where it belongs to nobody."""
+    """The user that the memory belongs to. null if it belongs to no user."""
     session_id: str | None
     source_request_id: str | None
-    """The run that remembered it; null where somebody added it."""
+    """The run that stored the memory. null if it was added through the API."""
     metadata: dict[str, Any]
     created_at: str
     updated_at: str
-    """When it was last said. The same content of one user is one memory."""
+    """When the content was last stored. The same content of the same user is one memory."""
 
 
 class MemoryClear(TypedDict):
     id: str
     status: Literal["running", "completed"]
-    """While it runs, what it removes is out of sight already."""
+    """While it is ``running``, the memories it removes are already hidden."""
     memories_deleted: int
-    """So far."""
+    """Memories deleted so far."""
     messages_deleted: int
-    """Messages of sessions, so far."""
+    """Session messages deleted so far."""
     user_id: str | None
     session_id: str | None
     before: str | None
@@ -677,18 +674,19 @@ class MemoryClear(TypedDict):
 
 class MemoryStatus(TypedDict):
     memories: int
-    """All that is stored, with what a running clear has yet to remove."""
-    most_memories: int
-    """How many the agent may have. Past it the ones said longest ago go."""
+    """Number of stored memories, including those that a running clear has yet to delete."""
+    max_memories: int
+    """Maximum number of memories for this agent. Above it, those stored longest ago are deleted."""
     embedder: MemoryStatusEmbedder
-    """What memories are embedded with."""
-    waiting: int
-    """Memories yet to be embedded, counted to 10,000. Words find them already."""
+    """The model that embeds the agent's memories."""
+    pending_embeddings: int
+    """Number of memories not yet embedded, counted up to 10,000. The text search finds them already."""
     clearing: bool
+    """Whether a clear is running."""
 
 
 class MemoryStatusEmbedder(TypedDict):
-    """What memories are embedded with."""
+    """The model that embeds the agent's memories."""
 
     model: str
     dimensions: int
@@ -702,36 +700,36 @@ class DeleteMemoryResult(TypedDict):
 class WebhookWithSecret(TypedDict):
     id: str
     agent_id: str | None
-    """The one agent whose events it receives; null means all."""
+    """The only agent whose events are delivered. null: all agents."""
     url: str
     events: list[str]
     status: WebhookStatus
     disabled_reason: str | None
-    """Why Perch disabled it; null if you did, or if it is enabled."""
+    """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
     failing_since: str | None
-    """Since when no attempt has gone well; null while they do."""
-    previous_secret_until: str | None
-    """Until when the secret before the last rotation signs too."""
+    """Time since which every attempt has failed. null if the last attempt succeeded."""
+    previous_secret_expires_at: str | None
+    """Until when deliveries are signed with the previous secret too."""
     created_by: str | None
     created_at: str
     updated_at: str
     secret: str
-    """Shown this once: it is kept encrypted."""
+    """The signing secret. Shown only once."""
 
 
 class Webhook(TypedDict):
     id: str
     agent_id: str | None
-    """The one agent whose events it receives; null means all."""
+    """The only agent whose events are delivered. null: all agents."""
     url: str
     events: list[str]
     status: WebhookStatus
     disabled_reason: str | None
-    """Why Perch disabled it; null if you did, or if it is enabled."""
+    """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
     failing_since: str | None
-    """Since when no attempt has gone well; null while they do."""
-    previous_secret_until: str | None
-    """Until when the secret before the last rotation signs too."""
+    """Time since which every attempt has failed. null if the last attempt succeeded."""
+    previous_secret_expires_at: str | None
+    """Until when deliveries are signed with the previous secret too."""
     created_by: str | None
     created_at: str
     updated_at: str
@@ -749,17 +747,23 @@ class Delivery(TypedDict):
     event_type: EventType
     status: DeliveryStatus
     attempts: int
-    """How many were made."""
+    """Number of attempts made."""
     next_attempt_at: str | None
-    """When the next is due; null when there will be none."""
+    """When the next attempt is due. null if there will be none."""
     status_code: int | None
-    """What the last attempt was answered with; null if with nothing."""
+    """HTTP status of the last attempt. null if there was no response."""
     error: str | None
-    """Why the last attempt failed, in words; null if it did not."""
+    """Why the last attempt failed. null if it succeeded."""
     redelivery_of: str | None
-    """The delivery that this one repeats, if any."""
+    """The delivery that this one repeats."""
     created_at: str
     finished_at: str | None
+
+
+class RedeliverFailedResult(TypedDict):
+    queued: int
+    """How many deliveries were created."""
+    has_more: bool
 
 
 class DeliveryWithAttempts(TypedDict):
@@ -769,15 +773,15 @@ class DeliveryWithAttempts(TypedDict):
     event_type: EventType
     status: DeliveryStatus
     attempts: int
-    """How many were made."""
+    """Number of attempts made."""
     next_attempt_at: str | None
-    """When the next is due; null when there will be none."""
+    """When the next attempt is due. null if there will be none."""
     status_code: int | None
-    """What the last attempt was answered with; null if with nothing."""
+    """HTTP status of the last attempt. null if there was no response."""
     error: str | None
-    """Why the last attempt failed, in words; null if it did not."""
+    """Why the last attempt failed. null if it succeeded."""
     redelivery_of: str | None
-    """The delivery that this one repeats, if any."""
+    """The delivery that this one repeats."""
     created_at: str
     finished_at: str | None
     attempt_log: list[DeliveryAttempt]
@@ -785,39 +789,34 @@ class DeliveryWithAttempts(TypedDict):
 
 class DeliveryAttempt(TypedDict):
     number: int
-    at: str
+    attempted_at: str
     duration_ms: int
     status_code: int | None
     error: str | None
-    """Why it failed, in words; null if it did not."""
+    """Why the attempt failed. null if it succeeded."""
     response: str | None
-    """The beginning of what was answered: 1 KiB at most."""
-
-
-class RedeliverFailedResult(TypedDict):
-    queued: int
-    more: bool
+    """Start of the response body, at most 1 KiB."""
 
 
 class CreatedApiKey(TypedDict):
     id: str
     name: str
     agent_id: str | None
-    """The one agent this key reaches; null means all agents of the organisation."""
+    """The only agent that this key can access. null: all agents of the organisation."""
     role: Role | None
-    """The role it was made with, if any."""
+    """The role that the key was created with, if any."""
     permissions: list[Permission]
     prefix: str
-    """The first characters of the key, to recognise it by."""
+    """First characters of the key, to identify it."""
     status: KeyStatus
     created_by: str | None
-    """The key that made this one; null for an organisation's first."""
+    """The key that created this one. null for the organisation's first key."""
     rotated_from: str | None
-    """The key this one replaces, if it came from a rotation."""
+    """The key that this one replaced in a rotation."""
     created_at: str
     expires_at: str | None
     last_used_at: str | None
-    """Written in batches: may be some seconds late."""
+    """May be a few seconds out of date."""
     revoked_at: str | None
     key: str
 
@@ -826,21 +825,21 @@ class ApiKey(TypedDict):
     id: str
     name: str
     agent_id: str | None
-    """The one agent this key reaches; null means all agents of the organisation."""
+    """The only agent that this key can access. null: all agents of the organisation."""
     role: Role | None
-    """The role it was made with, if any."""
+    """The role that the key was created with, if any."""
     permissions: list[Permission]
     prefix: str
-    """The first characters of the key, to recognise it by."""
+    """First characters of the key, to identify it."""
     status: KeyStatus
     created_by: str | None
-    """The key that made this one; null for an organisation's first."""
+    """The key that created this one. null for the organisation's first key."""
     rotated_from: str | None
-    """The key this one replaces, if it came from a rotation."""
+    """The key that this one replaced in a rotation."""
     created_at: str
     expires_at: str | None
     last_used_at: str | None
-    """Written in batches: may be some seconds late."""
+    """May be a few seconds out of date."""
     revoked_at: str | None
 
 
@@ -856,21 +855,21 @@ class RevokeLeakedKeyResult(TypedDict):
 
 class ModelEntry(TypedDict):
     id: str
-    """What an agent's ``model`` may be. ``provider/*`` stands for any model that the provider has."""
+    """Value for an agent's ``model``. ``provider/*`` stands for all models of the provider."""
     provider: str
     source: Literal["built-in", "installation", "organisation"]
-    """Who brings it: Perch, the server's operator, or your organisation."""
+    """Where the model comes from: built into Perch, the server's configuration, or your organisation's providers."""
 
 
 class Provider(TypedDict):
     name: str
     type: ProviderType
     base_url: str | None
-    """Where it answers; null is the provider's own address."""
+    """URL of the provider's API. null uses the provider's public API."""
     models: list[str]
-    """The models that may be used; empty means any that the provider has."""
+    """Models that agents may use. Empty: all models of the provider."""
     api_key_set: bool
-    """Whether it has an API key. The key itself is never shown."""
+    """Whether an API key is set. The key is never returned."""
     created_at: str
     updated_at: str
 
@@ -884,38 +883,39 @@ class AuditEntry(TypedDict):
     id: str
     created_at: str
     actor: Literal["key", "oauth", "jwt", "operator", "public"]
-    """Who vouched for it: ``key`` an API key; ``oauth``, ``jwt`` a key and a user's token; ``operator`` a command on the server; ``public`` nobody."""
+    """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``operator``: a command on the server. ``public``: not at all."""
     key_id: str | None
     user_id: str | None
-    """The user of the token, where there was one."""
+    """The user that the token names, if the request had one."""
     operation: str
-    """The operation's id in this document, such as ``updateAgent``, or an operator's command."""
+    """The operation's id in this document, such as ``updateAgent``, or the operator's command."""
     resource_type: str
     resource: str | None
-    """The id of what was changed, or its name where it has no id."""
+    """Id of the resource, or its name if it has no id."""
     agent_id: str | None
-    """The agent it belongs to."""
+    """The agent that the resource belongs to."""
     address: str | None
-    """Where the request came from."""
+    """IP address that the request came from."""
     request_id: str | None
-    """``X-Request-Id`` of the answer."""
+    """``X-Request-Id`` of the response."""
     outcome: Literal["changed", "refused"]
+    """``changed``: the change was made. ``refused``: the request was refused."""
     details: AuditDetails
 
 
 class AuditDetails(TypedDict):
     fields: NotRequired[list[str]]
-    """Which fields the request named; never their values."""
+    """Names of the fields in the request, never their values."""
     reason: NotRequired[str]
-    """Why it was refused."""
+    """Error code of a refused request."""
 
 
 class MfaEnrolment(TypedDict):
     secret: str
-    """Base32. Shown only now."""
+    """The shared secret, in base32. Shown only once."""
     otpauth_url: str
     recovery_codes: list[str]
-    """For the day the device is lost; each once. Shown only now."""
+    """Codes for when the device is lost. Each works once. Shown only once."""
 
 
 class ConfirmMfaResult(TypedDict):
@@ -946,13 +946,13 @@ class MeKey(TypedDict):
     id: str
     name: str
     agent_id: str | None
-    """The one agent this key reaches; null means all agents of the organisation."""
+    """The only agent that this key can access. null: all agents of the organisation."""
     role: Role | None
-    """The role it was made with, if any."""
+    """The role that the key was created with, if any."""
     permissions: list[Permission]
     expires_at: str | None
 
 
 Runtime = RuntimeModel | RuntimeHttp
-ShownAgentAuth = ShownAgentAuthOauth2 | ShownAgentAuthJwt
+RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
 AgentAuth = AgentAuthOauth2 | AgentAuthJwt
