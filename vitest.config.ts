@@ -3,23 +3,22 @@ import { defineConfig } from "vitest/config";
 const fast = [
   "packages/contract/**/*.test.ts",
   "chaos/**/*.test.ts",
-  "packages/server/src/models/**/*.test.ts",
+  "packages/server/src/config/**/*.test.ts",
+  "packages/server/src/outbound/**/!(local-embedder).test.ts", // that one needs the embedder's weights
   "packages/server/src/platform/**/*.test.ts",
-  "packages/server/src/tools/**/*.test.ts",
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",
-  "packages/server/src/config.test.ts",
-  "packages/server/src/gate/epoch-cache.test.ts",
-  "packages/server/src/gate/rates.test.ts",
-  "packages/server/src/webhooks/endpoint-limits.test.ts",
-  "packages/server/test/architecture.test.ts",
-  "packages/server/test/retrieval/retrieval-set.test.ts",
+  "packages/server/src/cache/epoch-cache.test.ts",
+  "packages/server/src/limits/rates.test.ts",
+  "packages/server/src/resources/webhooks/endpoint-limits.test.ts",
+  "packages/server/test/guarantees/architecture.test.ts",
+  "packages/server/test/guarantees/retrieval/retrieval-set.test.ts",
   "spec/requirements.test.ts",
 ];
 
 const withServices = {
   exclude: [...fast, "**/node_modules/**"],
-  globalSetup: "packages/server/test/template-database.ts",
+  globalSetup: "packages/server/test/support/template-database.ts",
   testTimeout: 20_000,
   hookTimeout: 30_000,
 };

@@ -54,7 +54,7 @@ const pick = (list: readonly string[], n: number): string => list[n % list.lengt
 export const sentence = (n: number): string =>
   `${pick(who, n)} ${pick(what, Math.floor(n / 8))} ${pick(when, Math.floor(n / 128))}, ${pick(why, Math.floor(n / 1024))}.`;
 
-/** Questions in other words than the sentences have, most of them with a number that one memory has. */
+/** Questions that paraphrase the sentences, most of them with the number of one memory. */
 export const question = (n: number, size: number): string =>
   [
     `Who had trouble with ${["water", "the entrance", "a bill", "a broken window", "the machine"][n % 5]} lately?`,

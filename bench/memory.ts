@@ -1,12 +1,12 @@
 import type pg from "pg";
-import { readConfig } from "../packages/server/src/config.ts";
-import { createLocalEmbedder } from "../packages/server/src/models/local-embedder.ts";
+import { readConfig } from "../packages/server/src/config/config.ts";
+import { createLocalEmbedder } from "../packages/server/src/outbound/models/local-embedder.ts";
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
-import { searchWhileClearing } from "./clear.ts";
 import { median } from "./load.ts";
 import { question, sentence } from "./memory-texts.ts";
+import { searchWhileClearing } from "./search-while-clearing.ts";
 
 /** `PERCH_BENCH_MEMORIES=1000000` measures with a million. */
 const sizes = { small: 1000, large: Number(process.env.PERCH_BENCH_MEMORIES ?? 200_000) };
@@ -24,8 +24,8 @@ interface Subject {
 }
 
 /**
- * Each memory is a sentence with a number of its own. Its vector is the sentence's, moved some way towards two others: as near and as
- * far from each other as texts are, without embedding every one.
+ * Each memory is a sentence with a unique number. Its vector is the sentence's, moved towards two others, so that distances are
+ * like those of real texts without embedding every one.
  */
 const insertMemories = `
   insert into memories (organisation_id, agent_id, id, owner, content, metadata, embedder, dimensions, embedding)

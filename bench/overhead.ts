@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, X509Certificate } from "node:crypto";
-import { createCertificates } from "../packages/server/test/certificates.ts";
+import { createCertificates } from "../packages/server/test/support/certificates.ts";
 import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";

@@ -32,14 +32,14 @@ const insertEntries = `
     from (select i, md5(i::text || $3) as hash, now() - make_interval(secs => (i::float8 / $5::float8) * ${days} * 86400 - 0.001) as at
             from generate_series($3::bigint, $4::bigint) i) rows`;
 
-const insertSums = `
-  insert into run_sums (organisation_id, agent_id, span, since, environment, version, slot, runs, failed, tokens, duration_ms, cost_micros, durations)
-  select $1, $2::uuid, 'hour', date_trunc('hour', now()) - make_interval(hours => h), 'production', 'v1', slot, 100, 2, 4000, 1200, 0,
+const insertRollups = `
+  insert into run_rollups (organisation_id, agent_id, granularity, starts_at, environment, version, shard, runs, failed, tokens, duration_ms, cost_micros, duration_buckets)
+  select $1, $2::uuid, 'hour', date_trunc('hour', now()) - make_interval(hours => h), 'production', 'v1', shard, 100, 2, 4000, 1200, 0,
          array_fill(0, array[22]) || 100 || array_fill(0, array[105])
-    from generate_series(0, ${days} * 24 - 1) h, generate_series(0, 15) slot`;
+    from generate_series(0, ${days} * 24 - 1) h, generate_series(0, 15) shard`;
 
 async function makePartitions(client: pg.Client): Promise<void> {
-  for (const table of ["log_entries", "run_sums"])
+  for (const table of ["log_entries", "run_rollups"])
     for (let day = 3; day <= days + 1; day++)
       await client.query(`do $$ declare d date := (now() at time zone 'utc')::date - ${day}; begin
         execute format('create table if not exists %I partition of ${table} for values from (%L) to (%L)',
@@ -55,12 +55,12 @@ async function seed(database: ScratchDatabase, organisationId: string, agentId: 
       await client.query(insertEntries, [organisationId, agentId, from, to, size]);
       if (size > batch) console.error(`seeded ${to} of ${size} entries`);
     }
-    await client.query(insertSums, [organisationId, agentId]);
+    await client.query(insertRollups, [organisationId, agentId]);
     const others = size > batch ? 300 : 3;
     for (let i = 0; i < others; i++)
-      await client.query(insertSums, [organisationId, `00000000-0000-4000-a000-${String(i).padStart(12, "0")}`]);
+      await client.query(insertRollups, [organisationId, `00000000-0000-4000-a000-${String(i).padStart(12, "0")}`]);
     await client.query("vacuum analyze log_entries");
-    await client.query("vacuum analyze run_sums");
+    await client.query("vacuum analyze run_rollups");
   });
 }
 
@@ -117,12 +117,13 @@ const get = (path: (subject: Subject) => string) => (subject: Subject) => async 
   await response.arrayBuffer();
 };
 
-/** The end of a run, as workers write it: the record, five entries, the sums. */
+/** The end of a run, as workers write it: the record, five entries, the rollups. */
 const record = (client: pg.Client) => (subject: Subject) => async (): Promise<void> => {
   const hex = Date.now().toString(16).padStart(12, "0") + randomBytes(10).toString("hex");
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   const at = new Date().toISOString();
-  const line = { at, level: 1, message: "Model call: perch/echo", metadata: { type: "model_call", ms: 12 } };
+  const line = { at, level: 1, message: "Model call: perch/echo", metadata: { type: "model_call", duration_ms: 12 } };
+  const startsAt = { minute: `${at.slice(0, 16)}:00Z`, hour: `${at.slice(0, 13)}:00:00Z` };
   const run = {
     organisation_id: subject.organisationId,
     id,
@@ -136,10 +137,13 @@ const record = (client: pg.Client) => (subject: Subject) => async (): Promise<vo
     steps: 1,
     tokens_used: 40,
     duration_ms: 12,
-    turn: 0,
+    turn: null,
+    memory: null,
     log: [line, line, line, line, line],
+    rollup: { starts_at: startsAt, shard: 0, failed: 0, cost_micros: 0, bucket: 23, buckets: 128 },
+    event: { id, type: "agent.completed", agent_id: subject.agentId, data: {}, sweep_after_seconds: 30 },
   };
-  await client.query("select id from record_run($1::jsonb)", [JSON.stringify(run)]);
+  await client.query("select inserted from record_run($1::jsonb)", [JSON.stringify(run)]);
 };
 
 export async function telemetry(): Promise<Record<string, number>> {

@@ -21,7 +21,7 @@ export interface Clients {
   readonly sent: readonly SentRequest[];
   /** Resolves when every client has its last answer or has given up. */
   readonly finish: () => Promise<void>;
-  /** Sends every answered key once more, after the last fault. */
+  /** Sends every answered key again, after the last fault. */
   readonly resendAnswered: () => Promise<void>;
 }
 

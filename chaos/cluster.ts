@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { startValkey, type ValkeyProcess } from "../packages/server/test/valkey-process.ts";
-import { exchange } from "../scripts/services/sockets.ts";
+import { startValkey, type ValkeyProcess } from "../packages/server/test/support/valkey-process.ts";
+import { exchange } from "../scripts/services/processes.ts";
 import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
 import { freePort } from "../scripts/testbed/server-process.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type CountingModel, startCountingModel } from "./counting-model.ts";
 import { type DurablePostgres, startDurablePostgres } from "./durable-postgres.ts";
 import { type EngineLeaders, watchLeaders } from "./engine-leaders.ts";
+import { logProgress } from "./log-progress.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
-import { logProgress } from "./progress.ts";
 
 export interface Node extends PerchProcess {
   readonly port: number;

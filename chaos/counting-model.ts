@@ -23,7 +23,7 @@ interface ScriptRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
-/** A message says how many steps its run takes: "… in 3 steps". */
+/** The message contains the number of steps of its run: "… in 3 steps". */
 const stepsOf = (message: string) => Number(/ in (\d) steps$/.exec(message)?.[1] ?? 2);
 
 /**

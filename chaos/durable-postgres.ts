@@ -2,12 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { developmentPassword } from "../scripts/services/addresses.ts";
-import { run } from "../scripts/services/commands.ts";
-import { databaseSql } from "../scripts/services/database-sql.ts";
-import { binDir, folder, isFolderInstalled, runInFolder } from "../scripts/services/debian-folder.ts";
-import { Problem } from "../scripts/services/problem.ts";
-import { waitUntil } from "../scripts/services/waiting.ts";
+import { Problem, run, waitUntil } from "../scripts/services/commands.ts";
+import { developmentPassword } from "../scripts/services/layout.ts";
+import {
+  binDir,
+  databaseSql,
+  isPostgresInstalled,
+  postgresRoot,
+  runInPostgresRoot,
+} from "../scripts/services/postgres.ts";
 import { type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { freePort } from "../scripts/testbed/server-process.ts";
 
@@ -52,16 +55,16 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 
 /** Starts a separate PostgreSQL with durable commits, from the folder that `pnpm services up` installs. */
 export async function startDurablePostgres(): Promise<DurablePostgres> {
-  if (!isFolderInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
+  if (!isPostgresInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
   const data = `/chaos-${process.pid}-${port}`;
   const passwordFile = `${data}.password`;
-  await run("chroot", [folder, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
-  writeFileSync(join(folder, passwordFile), developmentPassword);
+  await run("chroot", [postgresRoot, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
+  writeFileSync(join(postgresRoot, passwordFile), developmentPassword);
   const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
   const stored = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  await runInFolder(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
-  rmSync(join(folder, passwordFile));
+  await runInPostgresRoot(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
+  rmSync(join(postgresRoot, passwordFile));
 
   const urlOf = (role: string, database: string) =>
     `postgres://${role}:${developmentPassword}@127.0.0.1:${port}/${database}`;
@@ -79,7 +82,7 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     // A direct child, so that its pid is reaped at once and not mistaken for a live server's.
     child = spawn(
       "chroot",
-      ["--userspec=postgres:postgres", folder, `${binDir}/postgres`, "-D", data, "-p", String(port)],
+      ["--userspec=postgres:postgres", postgresRoot, `${binDir}/postgres`, "-D", data, "-p", String(port)],
       { env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" }, stdio: "ignore" },
     );
     if (!(await waitUntil(answers, 60))) throw new Problem("The suite's PostgreSQL does not answer after 60 s");
@@ -102,12 +105,12 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     await signalAll("SIGCONT");
     await crash();
     // Not with a shell command: after an interruption none is started.
-    rmSync(join(folder, data), { recursive: true, force: true });
+    rmSync(join(postgresRoot, data), { recursive: true, force: true });
   };
 
   try {
     await start();
-    await runInFolder(`${binDir}/psql`, ["-XqAt", "-v", "ON_ERROR_STOP=1", adminUrl], databaseSql);
+    await runInPostgresRoot(`${binDir}/psql`, ["-XqAt", "-v", "ON_ERROR_STOP=1", adminUrl], databaseSql);
   } catch (error) {
     await drop();
     throw error;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
-import { logProgress } from "./progress.ts";
+import { logProgress } from "./log-progress.ts";
 
 export interface Fault {
   readonly name: string;

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { interruption, stopOnSignals } from "../scripts/services/interruption.ts";
+import { interruption, stopOnSignals } from "../scripts/services/commands.ts";
 import { startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
+import { readRecorded } from "./database-records.ts";
 import { fullPlan, injectFaults, shortPlan } from "./faults.ts";
+import { logProgress } from "./log-progress.ts";
 import { countCalls } from "./model-calls.ts";
 import { logFile } from "./perch-process.ts";
-import { logProgress } from "./progress.ts";
-import { readRecorded } from "./recorded.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
 const { values: options } = parseArgs({

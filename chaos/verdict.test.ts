@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "./clients.ts";
+import type { Recorded } from "./database-records.ts";
 import { countCalls } from "./model-calls.ts";
-import type { Recorded } from "./recorded.ts";
 import { compare } from "./verdict.ts";
 
 const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
@@ -17,8 +17,8 @@ const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
 });
 const row = { requestId: "req_1", status: "completed", message: "hello", response: "hello | after 0 |" };
 const recorded = (extra: Partial<Recorded> = {}): Recorded => ({ runs: [row], sessions: new Map(), ...extra });
-const counts = (items: SentRequest[], kept: Recorded) => {
-  const { lost, different, outOfOrder } = compare(items, kept);
+const counts = (items: SentRequest[], records: Recorded) => {
+  const { lost, different, outOfOrder } = compare(items, records);
   return { lost: lost.length, different: different.length, outOfOrder: outOfOrder.length };
 };
 const clean = { lost: 0, different: 0, outOfOrder: 0 };
@@ -43,12 +43,12 @@ describe("what clients saw against what is recorded", () => {
 
   test("a session must hold exactly what was sent, in order, and the model must have seen it", () => {
     const session = { id: "s", index: 0 };
-    const kept = ["user: hello", "assistant: hello | after 0 |"];
+    const messages = ["user: hello", "assistant: hello | after 0 |"];
     const sessions = (messages: string[]) => recorded({ sessions: new Map([["s", messages]]) });
-    expect(counts([sent({ session })], sessions(kept))).toEqual(clean);
-    for (const wrong of [[], kept.toReversed(), [...kept, ...kept]])
+    expect(counts([sent({ session })], sessions(messages))).toEqual(clean);
+    for (const wrong of [[], messages.toReversed(), [...messages, ...messages]])
       expect(counts([sent({ session })], sessions(wrong)).outOfOrder).toBe(1);
-    expect(counts([sent({ session: { id: "s", index: 1 } })], sessions(kept)).outOfOrder).toBe(1);
+    expect(counts([sent({ session: { id: "s", index: 1 } })], sessions(messages)).outOfOrder).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { SentRequest } from "./clients.ts";
+import type { Recorded } from "./database-records.ts";
 import type { CallCount } from "./model-calls.ts";
-import type { Recorded } from "./recorded.ts";
 
 export interface Verdict {
   readonly invocations: number;

@@ -3,8 +3,8 @@ import { agentDefaults, agentOperations } from "../packages/contract/src/index.t
 type JsonObject = Record<string, unknown>;
 
 /**
- * The JSON schema of `agent.yaml`: the body of `POST /v1/agents`, with the defaults in it. Editors complete and check by it, and the
- * CLI knows from it what a field is that the file leaves out.
+ * The JSON schema of `agent.yaml`: the body of `POST /v1/agents` with the defaults. Editors complete and check the file with it, and
+ * the CLI takes the defaults of omitted fields from it.
  */
 export function agentFileSchema(): JsonObject {
   const { body } = agentOperations["POST /v1/agents"];

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { makeTemplate } from "../packages/cli/src/dev/database.ts";
 
 /**
- * JavaScript for packages that are to be published: Node strips types of our own files, but not of those under node_modules. This is
- * the same stripping, done once, so that what is published is what was tested, line for line. The checkout never uses it.
+ * Builds the JavaScript of published packages: Node does not strip types under node_modules. This is the same type stripping, done
+ * once, so that the published code is the tested code, line for line. The checkout itself never uses the result.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -25,13 +25,13 @@ function buildCode(folder: string): number {
   return files.length;
 }
 
-/** For packages that others import. A run of the server or of the CLI needs none. */
+/** For packages that users import. The server and the CLI need none. */
 function buildDeclarations(folder: string): void {
   const emit = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--rewriteRelativeImportExtensions"];
-  const places = ["--rootDir", join(folder, "src"), "--outDir", join(folder, "dist"), "--noCheck"];
+  const folders = ["--rootDir", join(folder, "src"), "--outDir", join(folder, "dist"), "--noCheck"];
   const options = ["--target", "es2024", "--module", "nodenext", "--strict", "--exactOptionalPropertyTypes"];
   const entry = join(folder, "src/index.ts");
-  execFileSync(join(root, "node_modules/.bin/tsc"), ["--ignoreConfig", ...options, ...emit, ...places, entry], {
+  execFileSync(join(root, "node_modules/.bin/tsc"), ["--ignoreConfig", ...options, ...emit, ...folders, entry], {
     cwd: folder,
     stdio: "inherit",
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApiDocument } from "../packages/contract/src/index.ts";
 import server from "../packages/server/package.json" with { type: "json" };
-import { configurationReference } from "../packages/server/src/config-reference.ts";
+import { configurationReference } from "../packages/server/src/config/config-reference.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
 import { generateSources } from "./typescript-sdk/generate-sources.ts";
 import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";

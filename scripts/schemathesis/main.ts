@@ -2,12 +2,12 @@ import { parseArgs } from "node:util";
 import { startRestate } from "../testbed/restate-process.ts";
 import { createScratchDatabase } from "../testbed/scratch-database.ts";
 import { runCommand, startServer } from "../testbed/server-process.ts";
-import { createFixtures } from "./kept-things.ts";
+import { createFixtures } from "./fixtures.ts";
 import { installSchemathesis, runSchemathesis } from "./python.ts";
 
 /**
- * Schemathesis reads `/openapi.json` of a running server and sends what the document allows and what it forbids. It knows nothing of
- * this code, so it finds where the document and the server disagree.
+ * Schemathesis reads `/openapi.json` of a running server and sends requests that the document allows and requests that it forbids,
+ * to find where the document and the server disagree.
  */
 const { values: options } = parseArgs({
   options: {
@@ -42,7 +42,7 @@ async function runChecks(): Promise<number> {
         `--header=Authorization: Bearer ${key}`,
         `--seed=${options.seed}`,
         `--max-examples=${examples}`,
-        // Threads of Python 3.11 trip over each other while they compile expressions.
+        // Several workers race in Python 3.11 while they compile regular expressions.
         "--workers=1",
         "--continue-on-failure",
       ];

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkoutDir } from "../services/layout.ts";
-import type { Fixtures } from "./kept-things.ts";
+import type { Fixtures } from "./fixtures.ts";
 
 const requirements = join(import.meta.dirname, "requirements.txt");
 const template = join(import.meta.dirname, "schemathesis.toml");
 const folder = join(checkoutDir, ".tools/schemathesis");
-/** What was installed: a copy of the requirements, written last. */
+/** A copy of the installed requirements, written last. */
 const installed = join(folder, "installed.txt");
 
 function run(command: string, args: readonly string[]): Promise<number> {
@@ -21,7 +21,7 @@ function run(command: string, args: readonly string[]): Promise<number> {
   });
 }
 
-/** A virtual environment of its own, with exactly what `requirements.txt` says. Returns the program. */
+/** Installs exactly `requirements.txt` into a separate virtual environment, and returns the path of the program. */
 export async function installSchemathesis(): Promise<string> {
   const program = join(folder, "bin/schemathesis");
   const wanted = readFileSync(requirements, "utf8");
@@ -46,11 +46,11 @@ export async function installSchemathesis(): Promise<string> {
   return program;
 }
 
-/** Its exit code: 0 if nothing was found. `things` are put where the configuration names them. */
-export function runSchemathesis(program: string, args: readonly string[], things: Fixtures): Promise<number> {
+/** Returns the exit code: 0 if nothing was found. The fixtures replace their names in the configuration. */
+export function runSchemathesis(program: string, args: readonly string[], fixtures: Fixtures): Promise<number> {
   const filled = readFileSync(template, "utf8").replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = things[name];
-    if (value === undefined) throw new Error(`Nothing is called ${name}`);
+    const value = fixtures[name];
+    if (value === undefined) throw new Error(`There is no fixture ${name}`);
     return value;
   });
   const configuration = join(folder, "schemathesis.toml");

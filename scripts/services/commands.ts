@@ -1,14 +1,43 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { interruption } from "./interruption.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Something the reader can act on: printed without a stack. */
+export class Problem extends Error {}
+
+/** Aborted on SIGINT and SIGTERM, so that running commands stop and `finally` blocks clean up. */
+export const interruption = new AbortController();
+
+export function stopOnSignals(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interruption.abort());
+}
+
+/** For steps that take a while: prints one line at the start, and one with the duration at the end. */
+export async function withProgress<T>(title: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  console.log(`${title} ...`);
+  const result = await work();
+  console.log(`${title}: done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+/** Polls until `check` is true, and returns false after the timeout. */
+export async function waitUntil(check: () => boolean | Promise<boolean>, timeoutSeconds: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  while (!(await check())) {
+    if (performance.now() > deadline) return false;
+    await sleep(50, undefined, { signal: interruption.signal });
+  }
+  return true;
+}
 
 interface CommandOptions {
   env?: NodeJS.ProcessEnv;
   input?: string;
 }
 
-/** Runs a command to its end and returns its stdout; the error of a failed one carries the end of its output. */
+/** Runs a command to its end and returns its stdout. The error of a failed command has the last lines of its output. */
 export function run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: options.env ?? process.env, signal: interruption.signal });
@@ -25,7 +54,7 @@ export function run(command: string, args: readonly string[], options: CommandOp
     child.on("error", (error) => {
       failure = error;
     });
-    // After an abort the child still needs a moment: only `close` says that it is gone.
+    // An aborted child emits `error` at once and still runs for a moment. Only `close` says that it has ended.
     child.on("close", (code) => {
       if (code === 0) return resolve(stdout);
       const tail = output.trim().split("\n").slice(-15).join("\n");

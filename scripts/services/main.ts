@@ -1,19 +1,17 @@
 import { rmSync } from "node:fs";
-import { assertAddresses } from "./addresses.ts";
-import { interruption, stopOnSignals } from "./interruption.ts";
-import { assertPortBase } from "./layout.ts";
-import { withLock } from "./lock.ts";
+import { interruption, Problem, stopOnSignals } from "./commands.ts";
+import { assertAddresses, assertPortBase } from "./layout.ts";
 import { postgres } from "./postgres.ts";
-import { Problem } from "./problem.ts";
+import { type Service, withLock } from "./processes.ts";
 import { restate } from "./restate.ts";
-import type { Service } from "./service.ts";
 import { assertSamePorts, up } from "./up.ts";
 import { valkey } from "./valkey.ts";
 
 const services: readonly Service[] = [postgres, valkey, restate];
 
 const usage = `usage: pnpm services up|down|status|reset
-  up      install and start PostgreSQL, Valkey and Restate on loopback, write .services/env
+  up      install and start PostgreSQL, Valkey and Restate on loopback, write .services/env,
+          download the weights of perch/minilm to .models/minilm (24 MB) if they are missing
   down    stop what up started
   status  one line per service; exit code 1 unless all run
   reset   down, delete all data (not what is installed), up`;

@@ -1,25 +1,94 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { addresses, developmentPassword, isExternal, parsed, withoutPassword } from "./addresses.ts";
-import { findOnPath, run } from "./commands.ts";
-import { databaseSql } from "./database-sql.ts";
-import { writableDebian } from "./debian.ts";
-import { binDir, folder, installFolder, isFolderInstalled, removeTree, runInFolder } from "./debian-folder.ts";
-import { loopback, ports } from "./layout.ts";
-import { Problem } from "./problem.ts";
-import { findRunning, isZombie, logTail, type OwnProcess, readPid, stop } from "./processes.ts";
-import type { Service } from "./service.ts";
-import { exchange } from "./sockets.ts";
-import { waitUntil } from "./waiting.ts";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { findOnPath, isExecutable, Problem, run, waitUntil, withProgress } from "./commands.ts";
+import { bootstrapDebian, installableDebian, removeTree } from "./debian.ts";
+import {
+  addresses,
+  developmentPassword,
+  isExternal,
+  loopback,
+  parseUrl,
+  ports,
+  servicesDir,
+  withoutPassword,
+} from "./layout.ts";
+import {
+  type BackgroundProcess,
+  exchange,
+  findRunning,
+  isZombie,
+  logTail,
+  readPid,
+  type Service,
+  stop,
+} from "./processes.ts";
 
-const dataDir = join(folder, "data");
+/** Debian 13 in a folder, because Debian 12 has neither PostgreSQL 17 nor pgvector. */
+export const postgresRoot = join(servicesDir, "postgres/root");
+export const binDir = "/usr/lib/postgresql/17/bin";
+const dataDir = join(postgresRoot, "data");
 
-const own: OwnProcess = {
+export function isPostgresInstalled(): boolean {
+  return isExecutable(join(postgresRoot, binDir, "postgres"));
+}
+
+async function install(): Promise<void> {
+  // The name includes the pid: leftover processes of an earlier, killed install cannot write into this folder.
+  const partial = `${postgresRoot}.installing.${process.pid}`;
+  const setupHook =
+    'mkdir -p "$1/etc/postgresql-common"; echo "create_main_cluster = false" > "$1/etc/postgresql-common/createcluster.conf"';
+  await withProgress("postgres: installing PostgreSQL 17 and pgvector (once, about a minute)", async () => {
+    mkdirSync(dirname(postgresRoot), { recursive: true });
+    await removeUnfinishedInstalls();
+    const packages = ["postgresql-17", "postgresql-17-pgvector"];
+    await bootstrapDebian({ target: partial, suite: "trixie", packages, setupHook });
+    renameSync(partial, postgresRoot);
+  });
+}
+
+async function removeUnfinishedInstalls(): Promise<void> {
+  const names = readdirSync(dirname(postgresRoot)).filter((name) => name.startsWith("root.installing."));
+  for (const name of names) await removeTree(join(dirname(postgresRoot), name));
+}
+
+/** Runs a command as `postgres` in the folder, without the user's PG*, locale and TMPDIR variables. */
+export function runInPostgresRoot(command: string, args: readonly string[], input = ""): Promise<string> {
+  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" };
+  return run("chroot", ["--userspec=postgres:postgres", postgresRoot, command, ...args], { env, input });
+}
+
+const createRole = (name: string) =>
+  `select 'create role ${name}' where not exists (select from pg_roles where rolname = '${name}') \\gexec`;
+
+/**
+ * For psql as a superuser; may run any number of times. template1 gets the extension so that every database created later has it.
+ * It connects to template1 only before `perch` exists, because a session there makes any concurrent `create database` fail.
+ */
+export const databaseSql = `set client_min_messages = warning;
+${["perch_owner", "perch_app", "perch_platform", "perch_server"].map(createRole).join("\n")}
+alter role perch_owner login createrole createdb nosuperuser password '${developmentPassword}';
+alter role perch_app nologin;
+alter role perch_platform nologin;
+alter role perch_server login nocreaterole nocreatedb nosuperuser password '${developmentPassword}';
+grant perch_app, perch_platform to perch_owner with admin option;
+grant perch_app to perch_server;
+select not exists (select from pg_database where datname = 'perch') as is_new \\gset
+\\if :is_new
+\\connect template1
+create extension if not exists vector;
+create database perch owner perch_owner;
+\\endif
+\\connect perch
+set client_min_messages = warning;
+create extension if not exists vector;
+`;
+
+const background: BackgroundProcess = {
   name: "postgres",
   pidFile: join(dataDir, "postmaster.pid"),
-  marks: [`${binDir}/postgres`],
-  chrootDir: folder,
-  stopSignal: "SIGINT", // its "fast" shutdown; SIGTERM would wait for every client to leave
+  commandLineParts: [`${binDir}/postgres`],
+  chrootDir: postgresRoot,
+  stopSignal: "SIGINT", // its "fast" shutdown; SIGTERM would wait for every client to disconnect
 };
 
 const settings = {
@@ -30,53 +99,53 @@ const settings = {
   shared_buffers: "256MB",
 };
 
-/** Given at each start and not stored, so that a fault suite can start the same data with real durability. */
+/** Passed at each start and not stored in the configuration file. */
 const unsafeFastSettings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
 function missingPackages(): readonly string[] {
-  if (writableDebian()) return isFolderInstalled() || findOnPath("mmdebstrap") ? [] : ["mmdebstrap"];
+  if (installableDebian()) return isPostgresInstalled() || findOnPath("mmdebstrap") ? [] : ["mmdebstrap"];
   throw new Problem(
     "postgres: PostgreSQL 17 is only installed by root on Debian. Start one yourself, with the pgvector extension " +
       "available, and set PERCH_DATABASE_ADMIN_URL to it as a superuser (postgres://user:password@host:port/postgres).",
   );
 }
 
-/** An SSLRequest, which every PostgreSQL answers with one letter before it asks who we are. */
+/** Sends an SSLRequest, which every PostgreSQL answers with one letter before it authenticates. */
 async function answers(): Promise<boolean> {
   const request = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
-  const reply = await exchange({ url: parsed(addresses.databaseAdmin), defaultPort: 5432 }, request);
+  const reply = await exchange({ url: parseUrl(addresses.databaseAdmin), defaultPort: 5432 }, request);
   return reply === "S" || reply === "N";
 }
 
 async function initialise(): Promise<void> {
   const partial = "/data.initialising";
-  const passwordFile = join(folder, "tmp/password");
-  await removeTree(join(folder, partial));
-  await run("chroot", [folder, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", partial]);
+  const passwordFile = join(postgresRoot, "tmp/password");
+  await removeTree(join(postgresRoot, partial));
+  await run("chroot", [postgresRoot, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", partial]);
   writeFileSync(passwordFile, developmentPassword);
   const access = ["-U", "postgres", "-A", "scram-sha-256", "--pwfile=/tmp/password"];
   const locale = ["--locale=C.UTF-8", "-E", "UTF8", "--no-sync"];
   const stored = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  await runInFolder(`${binDir}/initdb`, ["-D", partial, ...access, ...locale, ...stored]);
+  await runInPostgresRoot(`${binDir}/initdb`, ["-D", partial, ...access, ...locale, ...stored]);
   rmSync(passwordFile);
-  renameSync(join(folder, partial), dataDir);
+  renameSync(join(postgresRoot, partial), dataDir);
 }
 
 async function start(): Promise<void> {
-  if (!isFolderInstalled()) await installFolder();
+  if (!isPostgresInstalled()) await install();
   if (!existsSync(dataDir)) await initialise();
-  // A killed server leaves its pid file behind, and PostgreSQL takes a zombie of that pid for a living server.
-  const lastPid = readPid(own.pidFile);
+  // A killed server leaves its pid file behind, and PostgreSQL takes a zombie with that pid for a live server.
+  const lastPid = readPid(background.pidFile);
   if (lastPid !== undefined) await waitUntil(() => !isZombie(lastPid), 30);
   const options = [`-p ${ports.postgres}`, ...unsafeFastSettings.map((setting) => `-c ${setting}`)].join(" ");
   const args = ["-D", "/data", "-w", "-t", "60", "-l", "/data/server.log", "-o", options, "start"];
-  await runInFolder(`${binDir}/pg_ctl`, args).catch((error: unknown) => {
+  await runInPostgresRoot(`${binDir}/pg_ctl`, args).catch((error: unknown) => {
     throw new Problem(`postgres did not start; ${logTail(join(dataDir, "server.log"))}`, { cause: error });
   });
 }
 
 async function prepare(): Promise<void> {
-  await runInFolder(`${binDir}/psql`, ["-XqAt", "-v", "ON_ERROR_STOP=1", addresses.databaseAdmin], databaseSql);
+  await runInPostgresRoot(`${binDir}/psql`, ["-XqAt", "-v", "ON_ERROR_STOP=1", addresses.databaseAdmin], databaseSql);
 }
 
 export const postgres: Service = {
@@ -86,13 +155,13 @@ export const postgres: Service = {
   ports: [ports.postgres],
   dataDir,
   missingPackages,
-  pid: () => findRunning(own),
+  pid: () => findRunning(background),
   answers,
   start,
   prepare,
-  stop: () => stop(own),
+  stop: () => stop(background),
   version: async () => {
-    if (!isFolderInstalled() || process.getuid?.() !== 0) return isFolderInstalled() ? "17" : "not installed";
-    return /\d+\.\d+/.exec(await runInFolder(`${binDir}/postgres`, ["--version"]))?.[0] ?? "unknown";
+    if (!isPostgresInstalled() || process.getuid?.() !== 0) return isPostgresInstalled() ? "17" : "not installed";
+    return /\d+\.\d+/.exec(await runInPostgresRoot(`${binDir}/postgres`, ["--version"]))?.[0] ?? "unknown";
   },
 };

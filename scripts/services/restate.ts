@@ -1,18 +1,35 @@
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { addresses, isExternal } from "./addresses.ts";
-import { run } from "./commands.ts";
-import { logDir, loopback, ports, runDir, servicesDir } from "./layout.ts";
-import { findRunning, type OwnProcess, startDetached, stop } from "./processes.ts";
-import { findRestateBinary, restateBinary } from "./restate-binary.ts";
-import type { Service } from "./service.ts";
-import { answersHttp } from "./sockets.ts";
+import { Problem, run } from "./commands.ts";
+import { addresses, isExternal, logDir, loopback, ports, runDir, servicesDir } from "./layout.ts";
+import { answersHttp, type BackgroundProcess, findRunning, type Service, startDetached, stop } from "./processes.ts";
 
 const dataDir = join(servicesDir, "restate");
 
-const own: OwnProcess = {
+/** The npm package's launcher runs the binary below a Node process of its own, so we look up the binary as it does. */
+function findRestateBinary(): string | undefined {
+  try {
+    const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");
+    const { platform, arch } = process;
+    return createRequire(launcher).resolve(`@restatedev/restate-server-${platform}-${arch}/bin/restate-server`);
+  } catch {
+    return undefined;
+  }
+}
+
+export function restateBinary(): string {
+  const found = findRestateBinary();
+  if (found) return found;
+  throw new Problem(
+    `restate: no server binary for ${process.platform}-${process.arch} in node_modules. Run \`pnpm install\`, ` +
+      "or set PERCH_RESTATE_INGRESS_URL and PERCH_RESTATE_ADMIN_URL to a running one.",
+  );
+}
+
+const background: BackgroundProcess = {
   name: "restate",
   pidFile: join(runDir, "restate.pid"),
-  marks: ["restate-server", `--base-dir ${dataDir} `],
+  commandLineParts: ["restate-server", `--base-dir ${dataDir} `],
   stopSignal: "SIGTERM",
 };
 
@@ -27,7 +44,7 @@ async function start(): Promise<void> {
     ...Object.fromEntries(inherited),
     DO_NOT_TRACK: "1",
     RESTATE_CLUSTER_NAME: "perch-development",
-    RESTATE_NODE_NAME: "perch-development", // its data refuses another name, and host names change
+    RESTATE_NODE_NAME: "perch-development", // Restate refuses its data under another name, and host names change
     RESTATE_LISTEN_MODE: "tcp", // unix sockets in a deep checkout exceed the length of a socket path
     RESTATE_BIND_ADDRESS: `${loopback}:${ports.restateNode}`,
     RESTATE_ADVERTISED_ADDRESS: `http://${loopback}:${ports.restateNode}`,
@@ -38,7 +55,11 @@ async function start(): Promise<void> {
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
   };
   const args = ["--base-dir", dataDir, "--no-logo"];
-  await startDetached(own, { command: restateBinary(), args, env, logFile: join(logDir, "restate.log") }, answers);
+  await startDetached(
+    background,
+    { command: restateBinary(), args, env, logFile: join(logDir, "restate.log") },
+    answers,
+  );
 }
 
 export const restate: Service = {
@@ -51,11 +72,11 @@ export const restate: Service = {
     restateBinary();
     return [];
   },
-  pid: () => findRunning(own),
+  pid: () => findRunning(background),
   answers,
   start,
   prepare: async () => {},
-  stop: () => stop(own),
+  stop: () => stop(background),
   version: async () => {
     const found = findRestateBinary();
     return found ? (await run(found, ["--version"])).trim().replace(/^\S+\s+/, "") : "not installed";

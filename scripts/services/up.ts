@@ -1,14 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { databaseSql } from "./database-sql.ts";
+import { ensureWeights, weightsDir } from "../local-embedder/weights.ts";
+import { Problem, waitUntil, withProgress } from "./commands.ts";
 import { installPackages } from "./debian.ts";
-import { writeEnvFile } from "./env-file.ts";
-import { portBase, portBaseFile, portVariable, runDir } from "./layout.ts";
-import { postgres } from "./postgres.ts";
-import { Problem } from "./problem.ts";
-import { withProgress } from "./progress.ts";
-import type { Service } from "./service.ts";
-import { isPortFree } from "./sockets.ts";
-import { waitUntil } from "./waiting.ts";
+import { portBase, portBaseFile, portVariable, runDir, writeEnvFile } from "./layout.ts";
+import { databaseSql, postgres } from "./postgres.ts";
+import { isPortFree, type Service } from "./processes.ts";
 
 export async function up(services: readonly Service[]): Promise<void> {
   assertSamePorts(services);
@@ -21,12 +17,14 @@ export async function up(services: readonly Service[]): Promise<void> {
   await installPackages(packages.flat());
   await forAllServices(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
   writeEnvFile();
+  await ensureWeights(weightsDir);
   for (const { name, address } of services) console.log(`${name.padEnd(9)} ${address}`);
+  console.log(`embedder  ${weightsDir}`);
   if (postgres.isExternal) console.log(externalDatabaseAdvice());
   console.log("next: pnpm migrate");
 }
 
-/** Waits for all before it fails, so that nothing goes on behind an error and every problem is told at once. */
+/** Waits for all services before it fails, so that nothing runs on after an error and every problem is reported at once. */
 async function forAllServices<T>(services: readonly Service[], work: (service: Service) => Promise<T>): Promise<T[]> {
   const results = await Promise.allSettled(services.map(work));
   const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -34,7 +32,7 @@ async function forAllServices<T>(services: readonly Service[], work: (service: S
   return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }
 
-/** Else `.services/env` would lead to the ports of another checkout. */
+/** Otherwise `.services/env` would name ports on which nothing of this checkout listens. */
 export function assertSamePorts(services: readonly Service[]): void {
   const runningBase = existsSync(portBaseFile) ? Number(readFileSync(portBaseFile, "utf8")) : portBase;
   if (runningBase === portBase || services.every((service) => service.pid() === undefined)) return;
@@ -66,9 +64,11 @@ async function ensureRunning(service: Service): Promise<void> {
 
 async function checkExternal(service: Service): Promise<void> {
   if (await waitUntil(service.answers, 5)) return;
-  throw new Problem(`${service.name}: nothing answers at ${service.address}, which the environment gives for it`);
+  throw new Problem(
+    `${service.name}: nothing answers at ${service.address}, the address that the environment gives for it`,
+  );
 }
 
 function externalDatabaseAdvice(): string {
-  return `\nThis PostgreSQL is yours. Unless you have done so, prepare it:\npsql "$PERCH_DATABASE_ADMIN_URL" <<'SQL'\n${databaseSql}SQL\n`;
+  return `\nThis PostgreSQL is yours. If you have not prepared it yet, run:\npsql "$PERCH_DATABASE_ADMIN_URL" <<'SQL'\n${databaseSql}SQL\n`;
 }

@@ -1,26 +1,32 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { addresses, isExternal, parsed, withoutPassword } from "./addresses.ts";
-import { findOnPath, run } from "./commands.ts";
-import { writableDebian } from "./debian.ts";
-import { logDir, loopback, ports, runDir, servicesDir } from "./layout.ts";
-import { Problem } from "./problem.ts";
-import { findRunning, type OwnProcess, startDetached, stop } from "./processes.ts";
-import type { Service } from "./service.ts";
-import { exchange } from "./sockets.ts";
+import { findOnPath, Problem, run } from "./commands.ts";
+import { installableDebian } from "./debian.ts";
+import {
+  addresses,
+  isExternal,
+  logDir,
+  loopback,
+  parseUrl,
+  ports,
+  runDir,
+  servicesDir,
+  withoutPassword,
+} from "./layout.ts";
+import { type BackgroundProcess, exchange, findRunning, type Service, startDetached, stop } from "./processes.ts";
 
 const dataDir = join(servicesDir, "valkey");
 
-const own: OwnProcess = {
+const background: BackgroundProcess = {
   name: "valkey",
   pidFile: join(runDir, "valkey.pid"),
-  marks: ["valkey-server", `--dir ${dataDir} `],
+  commandLineParts: ["valkey-server", `--dir ${dataDir} `],
   stopSignal: "SIGTERM",
 };
 
 function missingPackages(): readonly string[] {
   if (findOnPath("valkey-server")) return [];
-  const debian = writableDebian();
+  const debian = installableDebian();
   if (debian && debian.version >= 13) return ["valkey-server"];
   if (debian?.version === 12) return ["valkey-server/bookworm-backports", "valkey-tools/bookworm-backports"];
   throw new Problem(
@@ -30,7 +36,7 @@ function missingPackages(): readonly string[] {
 }
 
 async function answers(): Promise<boolean> {
-  const url = parsed(addresses.valkey);
+  const url = parseUrl(addresses.valkey);
   const reply = await exchange({ url, defaultPort: 6379, tls: url.protocol === "rediss:" }, "PING\r\n");
   return reply.startsWith("+PONG") || reply.startsWith("-NOAUTH");
 }
@@ -38,7 +44,7 @@ async function answers(): Promise<boolean> {
 async function start(): Promise<void> {
   mkdirSync(dataDir, { recursive: true });
   const listen = ["--port", String(ports.valkey), "--bind", loopback];
-  // Without its own process title the command line stays as we wrote it, which is how we know it again.
+  // Without its own process title the command line stays as we wrote it, which `commandLineParts` relies on.
   const rest = ["--dir", dataDir, "--save", "", "--appendonly", "no", "--daemonize", "no", "--set-proc-title", "no"];
   const launch = {
     command: "valkey-server",
@@ -46,7 +52,7 @@ async function start(): Promise<void> {
     env: process.env,
     logFile: join(logDir, "valkey.log"),
   };
-  await startDetached(own, launch, answers);
+  await startDetached(background, launch, answers);
 }
 
 export const valkey: Service = {
@@ -56,11 +62,11 @@ export const valkey: Service = {
   ports: [ports.valkey],
   dataDir,
   missingPackages,
-  pid: () => findRunning(own),
+  pid: () => findRunning(background),
   answers,
   start,
   prepare: async () => {},
-  stop: () => stop(own),
+  stop: () => stop(background),
   version: async () => {
     if (!findOnPath("valkey-server")) return "not installed";
     return /v=(\S+)/.exec(await run("valkey-server", ["--version"]))?.[1] ?? "unknown";

@@ -1,5 +1,5 @@
 /**
- * One conversation with the small model through Perch: three messages in a session, the answers as they are written.
+ * One conversation with the small model through Perch: three messages in a session, with streamed answers.
  * Reads PERCH_URL and PERCH_API_KEY. The server must know the provider: see what `node scripts/small-model/main.ts up` prints.
  */
 import { randomUUID } from "node:crypto";
@@ -23,7 +23,7 @@ type StreamEvent =
   | { event: "done"; data: { response: string; request_id: string; tokens_used: number; duration_ms: number } }
   | { event: "error"; data: { code: string; message: string } };
 
-/** Server-sent events, as far as we send them: `event` and `data` fields, a blank line after each. */
+/** Parses the server-sent events that Perch sends: `event` and `data` fields, with a blank line after each event. */
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const decoder = new TextDecoder();
   let buffer = "";
@@ -52,7 +52,7 @@ async function post(path: string, body: unknown, accept: string): Promise<Respon
   return response;
 }
 
-/** Prints what is new. A step that is tried again takes back what it had said: then the text starts afresh on a new line. */
+/** Prints the new text. A retried step may replace earlier text: then all of it is printed again on a new line. */
 function show(before: string, after: string): void {
   process.stdout.write(after.startsWith(before) ? after.slice(before.length) : `\n[again] ${after}`);
 }
@@ -70,10 +70,10 @@ async function sendMessage(message: string, sessionId: string): Promise<void> {
   for await (const { event, data } of eventsOf(response.body ?? new ReadableStream())) {
     if (event === "token") {
       firstToken ??= seconds();
-      const kept = data.step === step ? text : "";
+      const before = data.step === step ? text : "";
       step = data.step;
-      const next = kept.slice(0, data.offset) + data.text;
-      show(kept, next);
+      const next = before.slice(0, data.offset) + data.text;
+      show(before, next);
       text = next;
     } else if (event === "error") throw new Error(`${data.code}: ${data.message}`);
     else if (event === "done") {

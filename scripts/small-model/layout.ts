@@ -7,9 +7,9 @@ export const modelDir = join(servicesDir, "small-model");
 export const folder = join(modelDir, "root");
 export const weightsFile = join(modelDir, "model.gguf");
 
-/** Moves with the ports of the other services, so that two checkouts can run side by side. */
+/** Relative to the port base of the services, so that two checkouts can run side by side. */
 export const port = portBase + 88;
-/** More than the machine has makes it slower, and whoever starts a model here wants to go on working. */
+/** At most two, so that the machine stays usable, and not more than it has, which would be slower. */
 export const threads = Math.min(2, availableParallelism());
-/** What the server calls the model: `small/tinyllama` once the provider is named `small`. */
+/** The name of the model at the provider: `small/tinyllama` if the provider is named `small`. */
 export const modelName = "tinyllama";

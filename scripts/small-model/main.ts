@@ -1,13 +1,11 @@
 /**
- * A real chat model on this machine, for an honest end-to-end run: TinyLlama 1.1B behind an OpenAI-compatible address. It is
- * slow and often wrong, which is the point: real tokens, real delays. Nothing in the test suite depends on it.
+ * Runs a real chat model on this machine for end-to-end runs with real tokens and delays: TinyLlama 1.1B behind an OpenAI-compatible
+ * address. It is slow and often wrong. No test depends on it.
  */
 import { mkdirSync } from "node:fs";
-import { interruption, stopOnSignals } from "../services/interruption.ts";
+import { interruption, Problem, stopOnSignals, waitUntil } from "../services/commands.ts";
 import { assertPortBase } from "../services/layout.ts";
-import { withLock } from "../services/lock.ts";
-import { Problem } from "../services/problem.ts";
-import { waitUntil } from "../services/waiting.ts";
+import { withLock } from "../services/processes.ts";
 import { modelDir, modelName } from "./layout.ts";
 import { ensureFolder, isFolderInstalled } from "./llama-folder.ts";
 import { findModel, isHealthy, type RunningModel, startModel, stopModel } from "./llama-server.ts";
@@ -17,12 +15,12 @@ const usage = `usage: node scripts/small-model/main.ts up|down|status
   up      get TinyLlama and llama-server (first time: root on Debian, network, 320 MB, a minute or two), start it on loopback
   down    stop what up started
   status  one line; exit code 1 unless it runs
-What it takes lies in .services/small-model (435 MB); after down, delete that folder to be rid of it.`;
+Its files are in .services/small-model (435 MB); to remove it, run down and delete that folder.`;
 
 async function up(): Promise<void> {
   if (findModel() === undefined) {
     mkdirSync(modelDir, { recursive: true });
-    // The long part is outside the lock, which `pnpm services` waits for too.
+    // Downloads run outside of the lock, because `pnpm services` waits for it too.
     await ensureWeights();
     await ensureFolder();
   }

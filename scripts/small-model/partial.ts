@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { removeTree } from "../services/debian-folder.ts";
+import { removeTree } from "../services/debian.ts";
 import { commandLine } from "../services/processes.ts";
 
 /**
- * For long work that may be interrupted, or done by another `up` at the same time: each has a path of its own, and `work`
- * renames what is finished. What a dead one left behind goes when the next one starts.
+ * For long work that may be interrupted or run concurrently by another `up`: each run writes to its own path, and `work` renames the
+ * finished result. Leftovers of dead processes are removed when the next run starts.
  */
 export async function withPartial(path: string, work: (partial: string) => Promise<void>): Promise<void> {
   const prefix = `${basename(path)}.partial.`;

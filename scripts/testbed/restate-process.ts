@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { restateBinary } from "../services/restate-binary.ts";
+import { restateBinary } from "../services/restate.ts";
 import { freePort } from "./server-process.ts";
 
 export interface RestateNode {
@@ -12,7 +12,7 @@ export interface RestateNode {
   readonly adminUrl: string;
   readonly metricsUrl: string;
   readonly start: () => Promise<void>;
-  /** SIGKILL: what it has not replicated or written is gone. */
+  /** SIGKILL: data that is neither replicated nor written is lost. */
   readonly kill: () => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const answers = (url: string) =>
     () => false,
   );
 
-async function untilHealthy({ ingressPort, adminPort }: NodePlan): Promise<void> {
+async function waitUntilHealthy({ ingressPort, adminPort }: NodePlan): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const healthy = await Promise.all([
       answers(`http://127.0.0.1:${adminPort}/health`),
@@ -87,7 +87,7 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
     metricsUrl: `http://127.0.0.1:${plan.nodePort}/metrics`,
     start: async () => {
       child = spawn(restateBinary(), ["--no-logo"], { env: environmentOf(plan, plans, cluster), stdio: "ignore" });
-      await untilHealthy(plan);
+      await waitUntilHealthy(plan);
     },
     kill: async () => {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -98,7 +98,7 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
   };
 }
 
-/** An engine of the test's own: one node, or three that replicate to two. */
+/** Starts a separate engine: one node, or three with a replication factor of two. */
 export async function startRestate(count = 1, partitions = count > 1 ? 6 : 2): Promise<RestateCluster> {
   const folder = mkdtempSync(join(tmpdir(), "perch-restate-"));
   const plans: NodePlan[] = [];

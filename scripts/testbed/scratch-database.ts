@@ -18,7 +18,7 @@ function withDatabase(url: string, database: string): string {
   return changed.href;
 }
 
-/** Where the services of this checkout listen: the environment, or what `pnpm services up` wrote. */
+/** The address of a service, from the environment or from the file that `pnpm services up` wrote. */
 export function serviceUrl(name: string): string {
   if (!process.env[name] && existsSync(envFile)) process.loadEnvFile(envFile);
   const url = process.env[name];
@@ -36,7 +36,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** A database beside the development one, so that no test or measurement touches anybody's data. */
+/** Creates a database beside the development one, so that tests and benchmarks do not change its data. */
 export async function createScratchDatabase(template?: string): Promise<ScratchDatabase> {
   const name = `perch_scratch_${randomBytes(6).toString("hex")}`;
   const admin = serviceUrl("PERCH_DATABASE_ADMIN_URL");

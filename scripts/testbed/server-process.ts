@@ -15,7 +15,7 @@ export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS
   PERCH_PORT: String(port),
 });
 
-/** Runs one command of the server and returns what it printed. */
+/** Runs one command of the server and returns its output. */
 export async function runCommand(database: ScratchDatabase, args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
     env: { ...process.env, ...scratchSettings(database, 0) },
@@ -28,6 +28,7 @@ export async function freePort(): Promise<number> {
   await once(probe, "listening");
   const address = probe.address();
   probe.close();
+  await once(probe, "close");
   return typeof address === "object" && address ? address.port : 0;
 }
 
@@ -47,11 +48,11 @@ export async function waitUntilReady(url: string, child: ChildProcess, seconds: 
 export interface ServerProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Ends it as an operator would, and returns its exit code. */
+  /** Stops it with SIGTERM, and returns its exit code. */
   readonly stop: () => Promise<number | null>;
 }
 
-/** The real server as a process of its own, as a user would run it. */
+/** Starts the server as a separate process, as a user would run it. */
 export async function startServer(
   database: ScratchDatabase,
   extra: NodeJS.ProcessEnv = {},
@@ -75,9 +76,9 @@ export async function startServer(
   };
 }
 
-const acceptsConnections = (port: number): Promise<boolean> =>
+export const acceptsConnections = (port: number, host = "127.0.0.1"): Promise<boolean> =>
   new Promise((resolve) => {
-    const probe = connect(port, "127.0.0.1");
+    const probe = connect(port, host);
     probe.once("error", () => resolve(false));
     probe.once("connect", () => {
       probe.destroy();
@@ -87,11 +88,11 @@ const acceptsConnections = (port: number): Promise<boolean> =>
 
 export interface WorkerProcess {
   readonly port: number;
-  /** Ends it and waits until it is gone: SIGKILL, or SIGTERM as an operator would. */
+  /** Stops it and waits until it has exited. */
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
 }
 
-/** A worker as a process of its own. `extra` says where the engine is and, as PERCH_WORKER_URL, where it finds the worker. */
+/** Starts a worker as a separate process. `extra` has the addresses of the engine and, as PERCH_WORKER_URL, of the worker. */
 export async function startWorker(database: ScratchDatabase, extra: NodeJS.ProcessEnv): Promise<WorkerProcess> {
   const port = await freePort();
   const env = { ...process.env, ...scratchSettings(database, 0), PERCH_WORKER_PORT: String(port), ...extra };

@@ -3,8 +3,9 @@ import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * `@perch/sdk` as JavaScript and declarations, for packing: Node strips no types under node_modules. Compiled against the web's types alone, so that
- * nothing of Node gets in. The compiler leaves `.ts` in the imports of declarations, which not every bundler's resolution knows.
+ * Builds `@perch/sdk` as JavaScript and declarations: Node does not strip types under node_modules. Compiled only against the types
+ * of the web platform, so that it cannot use Node's. The compiler leaves `.ts` in the imports of declarations, which some bundlers
+ * cannot resolve.
  */
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "packages/sdk");

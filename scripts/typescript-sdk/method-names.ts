@@ -2,7 +2,7 @@ import type { OperationKey, Operations } from "../../packages/contract/src/index
 
 type OperationId = Operations[OperationKey]["id"];
 
-/** Where the client has each operation: `namespace.method`. A new operation needs a line here, and nothing else. */
+/** The `namespace.method` of each operation in the client. A new operation needs a line here, and nothing else. */
 export const methodNames = {
   createAgent: "agents.create",
   listAgents: "agents.list",
@@ -80,5 +80,5 @@ export const methodNames = {
   deleteProvider: "providers.delete",
 } as const satisfies Record<OperationId, `${string}.${string}`>;
 
-/** Methods that do more than one request: written by hand in `packages/sdk/src/resources`. */
+/** Methods that send more than one request are written by hand in `packages/sdk/src/resources`. */
 export const writtenByHand: ReadonlySet<string> = new Set(["invokeAgent"]);

@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 and JSON Schema that our own document uses. */
+/** The part of OpenAPI 3.1 and JSON Schema that our document uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -53,17 +53,17 @@ export const routesOf = ({ paths }: OpenApiDocument): Route[] =>
     })),
   );
 
-export const parametersIn = ({ parameters = [] }: DocumentedOperation, place: Parameter["in"]): Parameter[] =>
-  parameters.filter((parameter) => parameter.in === place);
+export const parametersIn = ({ parameters = [] }: DocumentedOperation, location: Parameter["in"]): Parameter[] =>
+  parameters.filter((parameter) => parameter.in === location);
 
-/** What it answers when all went well: at once, or 202. */
+/** The schemas of the successful responses: 200, 201 or 202. */
 export function answersOf({ responses }: DocumentedOperation) {
   const schemas = ["200", "201", "202"].flatMap((status) => {
     const schema = responses[status]?.content?.["application/json"]?.schema;
     return schema ? [schema] : [];
   });
   const [first] = schemas;
-  if (!first) throw new Error("an operation without an answer");
+  if (!first) throw new Error("an operation without a response schema");
   return { first, all: schemas };
 }
 

@@ -11,7 +11,7 @@ import {
 } from "./openapi-types.ts";
 import { comment, fieldsOf, indent, typeOf } from "./schema-types.ts";
 
-/** Parameters as an object with their names. */
+/** An object schema with the parameters as its properties. */
 export const objectOf = (parameters: readonly Parameter[]): Schema => ({
   type: "object",
   properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
@@ -41,7 +41,7 @@ function partsOf(operation: DocumentedOperation): string {
   return [request, `response: ${answers};`, ...(events ? [`event: ${typeOf(events)};`] : [])].join("\n");
 }
 
-/** `Operations`: for every route what it takes and what it answers. */
+/** `Operations`: the request and the response of every route. */
 export function operationTypes(document: OpenApiDocument): string {
   const entries = routesOf(document).map(({ key, operation }) => {
     const text = `${operation.summary}. ${operation.description}`;

@@ -23,11 +23,11 @@ interface Named extends Route {
 function namesOf({ operationId }: DocumentedOperation): { namespace: string; name: string } {
   const path: string | undefined = (methodNames as Readonly<Record<string, string>>)[operationId];
   const [namespace, name] = path?.split(".") ?? [];
-  if (!namespace || !name) throw new Error(`${operationId} has no place in scripts/typescript-sdk/method-names.ts`);
+  if (!namespace || !name) throw new Error(`${operationId} is missing in scripts/typescript-sdk/method-names.ts`);
   return { namespace, name };
 }
 
-/** A list that pages by query parameters, an envelope around one value, or an answer of its own form. */
+/** A list with pagination, an envelope around one value, or a response of another form. */
 function resultOf({ key, method, operation }: Route): { readonly type: string; readonly call: string } {
   const { properties = {} } = answersOf(operation).first;
   const { data, pagination } = properties;
@@ -39,7 +39,7 @@ function resultOf({ key, method, operation }: Route): { readonly type: string; r
   return { type: `Promise<Operations[${JSON.stringify(key)}]["response"]>`, call: "request" };
 }
 
-/** `Agent` reads better than the way to it, where the value has a name. */
+/** Uses the name of the schema, such as `Agent`, instead of an indexed type where there is one. */
 function namedResult(route: Route): { readonly type: string; readonly call: string } {
   const result = resultOf(route);
   const types = answersOf(route.operation).all.map(({ properties }) => properties?.data?.$ref);

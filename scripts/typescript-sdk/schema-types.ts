@@ -2,7 +2,7 @@ import type { OpenApiDocument, Schema } from "./openapi-types.ts";
 
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "  ");
 
-/** A TSDoc comment of these lines; nothing where there are none. */
+/** A TSDoc comment with this text, or an empty string if there is none. */
 export function comment(text: string | undefined): string {
   const lines = (text ?? "").trim().replaceAll("*/", "*\\/").split("\n");
   if (lines.length === 1) return lines[0] ? `/** ${lines[0]} */\n` : "";
@@ -13,14 +13,14 @@ const nameOf = (ref: string): string => ref.split("/").at(-1) ?? "";
 const isName = (text: string): boolean => /^[A-Za-z_$][\w$]*$/.test(text);
 const unionOf = (types: readonly string[]): string => [...new Set(types)].join(" | ");
 
-/** The fields of an object. What may be left out may also be undefined: JSON leaves it out as well. */
+/** The fields of an object. An optional field may be undefined, because JSON omits undefined values. */
 function fieldsOf({ properties = {}, required = [], additionalProperties }: Schema): string {
   const fields = Object.entries(properties).map(([name, schema]) => {
     const isRequired = required.includes(name);
     const text = schema.default === undefined ? schema.description : withDefault(schema);
     const key = isName(name) ? name : JSON.stringify(name);
     const type = typeOf(schema);
-    // `unknown` holds undefined already.
+    // `unknown` includes undefined.
     const optional = isRequired || type === "unknown" ? type : `${type} | undefined`;
     return `${comment(text)}${key}${isRequired ? "" : "?"}: ${optional};\n`;
   });

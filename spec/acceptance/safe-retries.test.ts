@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../packages/server/test/valkey-process.ts";
+import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 

@@ -13,7 +13,7 @@ export interface OptionSpec {
 }
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** `agent` is required, `message?` is not, `words...` takes all that is left. */
+/** `agent` is required, `message?` is not, `words...` takes the rest. */
 export type ArgumentName = string;
 
 type ValueOf<O extends OptionSpec> = O["type"] extends "boolean"
@@ -34,19 +34,19 @@ export type ArgumentValues<A extends readonly ArgumentName[]> = {
       : string;
 };
 
-/** What every command is given. */
+/** The context of a command. */
 export interface Session {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly isJson: boolean;
-  /** What the options alone say. */
-  readonly given: {
+  /** The connection options of the command line, without environment and profiles. */
+  readonly connectionOptions: {
     readonly profile?: string | undefined;
     readonly url?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** The address and the key that the options, the environment or the profile say. */
+  /** The address and the key, from the options, the environment or a profile. */
   readonly connection: () => Connection;
   readonly perch: () => Perch;
   /** Aborted by ctrl-c. */

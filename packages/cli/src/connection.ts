@@ -10,7 +10,7 @@ export interface Connection {
   readonly source: string;
 }
 
-interface Given {
+interface ConnectionOptions {
   readonly profile?: string | undefined;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
@@ -40,17 +40,17 @@ function findProfile(env: NodeJS.ProcessEnv, name: string | undefined): Connecti
   return { ...profile, source: `profile ${wanted}` };
 }
 
-/** Options go before the environment, that before a named profile, that before `perch dev` around here, that before the current profile. */
-export function findConnection(given: Given, env: NodeJS.ProcessEnv, cwd: string): Connection {
-  const name = given.profile ?? env.PERCH_PROFILE;
+/** In order of precedence: options, environment, named profile, `perch dev` in this folder or above, current profile. */
+export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv, cwd: string): Connection {
+  const name = options.profile ?? env.PERCH_PROFILE;
   const stored = name === undefined ? (findDevelopment(cwd) ?? findProfile(env, undefined)) : findProfile(env, name);
-  const url = given.url ?? (given.profile ? undefined : env.PERCH_URL) ?? stored?.url;
-  const key = given.key ?? (given.profile ? undefined : env.PERCH_API_KEY) ?? stored?.key;
+  const url = options.url ?? (options.profile ? undefined : env.PERCH_URL) ?? stored?.url;
+  const key = options.key ?? (options.profile ? undefined : env.PERCH_API_KEY) ?? stored?.key;
   if (!url || !key)
     throw new Problem(
       "No server to talk to.",
       "Start one with perch dev, or run perch login, or set PERCH_URL and PERCH_API_KEY.",
     );
-  const isGiven = url !== stored?.url || key !== stored?.key;
-  return { url, key, source: isGiven ? "options or environment" : (stored?.source ?? "options or environment") };
+  const isOverridden = url !== stored?.url || key !== stored?.key;
+  return { url, key, source: isOverridden ? "options or environment" : (stored?.source ?? "options or environment") };
 }

@@ -1,5 +1,5 @@
 import type { OptionSpecs } from "./command.ts";
-import { given } from "./given.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { parseWhole } from "./output/duration.ts";
 
 /** For commands that show a page of a list. */
@@ -9,7 +9,7 @@ export const listOptions = {
 } as const satisfies OptionSpecs;
 
 export const pageOf = ({ limit, offset }: { readonly limit?: string; readonly offset?: string }) =>
-  given({
+  omitUndefined({
     limit: limit === undefined ? undefined : parseWhole("limit", limit),
     offset: offset === undefined ? undefined : parseWhole("offset", offset),
   });

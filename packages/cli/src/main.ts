@@ -4,11 +4,11 @@ import { runCli } from "./run.ts";
 const stopped = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
-    // Who asks twice does not want to wait for an orderly end.
+    // A second ctrl-c ends without an orderly shutdown.
     if (stopped.signal.aborted) process.exit(1);
     stopped.abort(signal);
   });
-// A reader that has seen enough (`perch logs | head`) is no error.
+// A reader that closes the pipe (`perch logs | head`) is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;

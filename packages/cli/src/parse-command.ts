@@ -4,7 +4,7 @@ import { UsageError } from "./problem.ts";
 
 export interface Parsed {
   readonly command: Command | undefined;
-  /** The words before the first option, where they name no command. */
+  /** The words before the first option, if they do not name a command. */
   readonly topic: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>>;
@@ -41,8 +41,8 @@ function readArguments(command: Command, words: readonly string[]): Record<strin
 
 function checkChoices(name: string, specs: OptionSpecs, values: Readonly<Record<string, unknown>>): void {
   for (const [option, { choices }] of Object.entries(specs)) {
-    const given = [values[option] ?? []].flat();
-    const wrong = choices && given.find((value) => !choices.includes(String(value)));
+    const optionValues = [values[option] ?? []].flat();
+    const wrong = choices && optionValues.find((value) => !choices.includes(String(value)));
     if (wrong !== undefined) throw new UsageError(`perch ${name}: --${option} is one of ${choices?.join(", ")}.`);
   }
 }
@@ -58,7 +58,7 @@ const asParseOptions = (specs: OptionSpecs) =>
 /** Options may stand before, between and after the words. */
 export function parseCommand(commands: readonly Command[], argv: readonly string[]): Parsed {
   const args = [...argv];
-  // Which options there are depends on the command, so the words come first; options we do not know yet are passed over.
+  // Which options are allowed depends on the command, so the words are parsed first, ignoring unknown options.
   const { positionals: words } = parseArgs({
     args,
     options: asParseOptions(sharedOptions),

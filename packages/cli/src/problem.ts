@@ -1,4 +1,4 @@
-/** What went wrong in words for a person, and what to do next. Exit code 1. */
+/** An error for the user, with what to do next. Exit code 1. */
 export class Problem extends Error {
   readonly hint: string | undefined;
 
@@ -8,5 +8,5 @@ export class Problem extends Error {
   }
 }
 
-/** The command was written wrongly. Exit code 2. */
+/** The command line is invalid. Exit code 2. */
 export class UsageError extends Error {}

@@ -30,7 +30,7 @@ export function writeProfiles(env: NodeJS.ProcessEnv, profiles: Profiles): strin
   const file = profilesFile(env);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  // The mode above counts for a new file only.
+  // The mode above applies to new files only.
   chmodSync(file, 0o600);
   return file;
 }

@@ -2,7 +2,7 @@ import { PerchError } from "@perch/sdk";
 import { Problem, UsageError } from "./problem.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What to do next, where the code alone says it. */
+/** What to do next, for codes that need no further context. */
 const hints: Readonly<Record<string, string>> = {
   unauthorized: "Run perch login with a valid key, or check PERCH_API_KEY.",
   forbidden: "Use a key that may do this: perch keys create --role.",
@@ -41,7 +41,7 @@ function asJson(error: unknown): unknown {
   return { error: { code, message, details, status, request_id: requestId, retry_after: retryAfterSeconds } };
 }
 
-/** Says what failed, and returns the exit code. */
+/** Prints what failed, and returns the exit code. */
 export function reportError(error: unknown, terminal: Terminal, isJson: boolean): 1 | 2 {
   const isUsage = error instanceof UsageError;
   if (isJson) terminal.note(JSON.stringify(asJson(error)));

@@ -20,15 +20,15 @@ type Options = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 function createSession(options: Options, terminal: Terminal, { env, cwd, signal }: CliEnvironment): Session {
-  const given = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
-  const connection = () => findConnection(given, env, cwd);
+  const connectionOptions = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
+  const connection = () => findConnection(connectionOptions, env, cwd);
   return {
     terminal,
     env,
     cwd,
     signal,
     isJson: options.json === true,
-    given,
+    connectionOptions,
     connection,
     perch: () => {
       const { url, key } = connection();
@@ -39,8 +39,8 @@ function createSession(options: Options, terminal: Terminal, { env, cwd, signal 
 }
 
 /** One run of the command line: 0 done, 1 failed, 2 wrong usage. */
-export async function runCli(argv: readonly string[], surroundings: CliEnvironment): Promise<0 | 1 | 2> {
-  const terminal = createTerminal(surroundings, surroundings.env);
+export async function runCli(argv: readonly string[], environment: CliEnvironment): Promise<0 | 1 | 2> {
+  const terminal = createTerminal(environment, environment.env);
   if (argv.length === 1 && ["--version", "-v", "version"].includes(argv[0] ?? "")) {
     terminal.line(version);
     return 0;
@@ -54,11 +54,11 @@ export async function runCli(argv: readonly string[], surroundings: CliEnvironme
       return 0;
     }
     if (isHelp) terminal.line(commandHelp(command));
-    else await command.run(createSession(options, terminal, surroundings), args, options);
+    else await command.run(createSession(options, terminal, environment), args, options);
     return 0;
   } catch (error) {
     // Ctrl-c is not a failure of the command.
-    if (surroundings.signal.aborted) return 0;
+    if (environment.signal.aborted) return 0;
     return reportError(error, terminal, argv.includes("--json"));
   }
 }

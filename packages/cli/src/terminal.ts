@@ -5,20 +5,20 @@ import { Problem } from "./problem.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Where a command reads and writes. Answers go to standard output, everything for the person to standard error. */
+/** Input and output of a command. Results go to standard output, everything else to standard error. */
 export interface Terminal {
-  /** One line of the answer. */
+  /** One line of the result. */
   readonly line: (text?: string) => void;
-  /** Part of a line of the answer: a stream of tokens. */
+  /** Part of a line of the result, for a stream of tokens. */
   readonly write: (text: string) => void;
-  /** For the person: progress, notes. Not part of the answer. */
+  /** Progress and notes, which are not part of the result. */
   readonly note: (text: string) => void;
   readonly style: (style: Style, text: string) => string;
   readonly isInteractive: boolean;
   readonly columns: number;
-  /** True if the person says yes. Where nobody can be asked, `--yes` must have been given. */
+  /** True if the user confirms. Without a terminal, throws unless `--yes` was given. */
   readonly confirm: (question: string, yes: boolean) => Promise<boolean>;
-  /** What the person types, without showing it. */
+  /** Reads a line without showing it. */
   readonly secret: (prompt: string) => Promise<string>;
   readonly questions: (prompt: string) => AsyncIterable<string>;
   readonly readAll: () => Promise<string>;
@@ -39,7 +39,7 @@ function hasColour({ NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv, stdout: S
   return stdout.isTTY === true && TERM !== "dumb";
 }
 
-/** One line; nothing where the person ends it with ctrl-c or ctrl-d instead. */
+/** One line; empty if the user presses ctrl-c or ctrl-d instead. */
 async function ask(input: Readable, output: Writable, prompt: string): Promise<string> {
   const reader = createInterface({ input, output, terminal: true });
   const ended = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
@@ -60,7 +60,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     note: (text) => void stderr.write(`${text}\n`),
     style: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     isInteractive,
-    // Some terminals say 0.
+    // Some terminals report 0.
     columns: stdout.columns || 80,
     confirm: async (question, yes) => {
       if (yes) return true;
@@ -69,8 +69,8 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     },
     secret: async (prompt) => {
       stderr.write(prompt);
-      const nowhere = new Writable({ write: (_, __, done) => done() });
-      const answer = await ask(stdin, nowhere, "");
+      const discarded = new Writable({ write: (_, __, done) => done() });
+      const answer = await ask(stdin, discarded, "");
       stderr.write("\n");
       return answer;
     },

@@ -4,7 +4,7 @@ import { verifyWebhook } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { freePort } from "../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../spec/verifies.ts";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 import { signedHeaders } from "../src/commands/listen.ts";
 import { createShell, withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";

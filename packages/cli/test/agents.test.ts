@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { Perch, type PerchEvent, verifyWebhook } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 import { planFile } from "../src/agent-file/apply-file.ts";
 import { withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";

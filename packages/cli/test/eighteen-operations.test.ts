@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OperationKey, operationKeys } from "@perch/contract";
 import { expect, test, vi } from "vitest";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
 const server = usePerch({}, { withWorker: true });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import type { Organisation, Perch } from "../../server/test/harness.ts";
+import type { Organisation, Perch } from "../../server/test/support/harness.ts";
 import { createShell } from "./shell.ts";
 
 export interface Desk {

@@ -24,8 +24,8 @@ function addLine(block: Block, line: string): void {
 }
 
 /**
- * Cuts text that comes in pieces into events. By hand, since the client has no dependencies; a test compares it with `eventsource-parser`. A block
- * that was not finished when the text ends is no event.
+ * Parses events from chunks of text. Written by hand, since the client has no dependencies; a test compares it with `eventsource-parser`. A block
+ * that is incomplete when the text ends is dropped.
  */
 export function createEventParser(onEvent: (event: SentEvent) => void, onComment: () => void) {
   let rest = "";
@@ -38,14 +38,14 @@ export function createEventParser(onEvent: (event: SentEvent) => void, onComment
     else addLine(block, line);
   };
   return (text: string): void => {
-    // A return at the very end may be the first half of a line's end.
+    // A CR at the end of the chunk may be the first half of a CRLF.
     const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? "";
     for (const line of lines) onLine(line);
   };
 }
 
-/** The events of a body as they come. `onBytes` hears of every sign of life, `onComment` of a heartbeat. */
+/** The events of a body as they arrive. `onBytes` is called for all data, `onComment` for heartbeats. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   { onBytes, onComment }: { readonly onBytes: () => void; readonly onComment: () => void },
@@ -63,7 +63,7 @@ export async function* readEvents(
       yield* ready.splice(0);
     }
   } finally {
-    // Whoever stops reading closes the connection.
+    // Leaving the loop closes the connection.
     reader.cancel().catch(() => undefined);
   }
 }

@@ -49,14 +49,14 @@ function errorFromResponse(response: Response, text: string): PerchError {
     // Not ours.
   }
   const { status, headers } = response;
-  const asked = error.retry_after ?? parseRetryAfter(headers.get("retry-after"), Date.now());
+  const retryAfter = error.retry_after ?? parseRetryAfter(headers.get("retry-after"), Date.now());
   return createError({
     status,
     code: error.code ?? (status >= 500 ? "unavailable" : "unknown"),
     message: error.message ?? `The response was ${status}, but not from Perch. Is baseUrl correct?`,
     details: error.details,
     requestId: headers.get("x-request-id") ?? undefined,
-    retryAfterSeconds: asked,
+    retryAfterSeconds: retryAfter,
   });
 }
 

@@ -1,14 +1,14 @@
 import { WebhookVerificationError } from "./errors.ts";
 import type { PerchEvent } from "./webhook-event.ts";
 
-/** Headers of a request, in the form of whatever server took it. */
+/** Headers of a request, as common servers represent them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** How strict to be. */
 export interface VerifyOptions {
   /**
-   * How many seconds the time of a delivery may differ from now. With `null` any age passes, and `X-Service-Signature` alone will do: it
-   * holds no time, so an old delivery that is sent again cannot be told by it. Perch always sends both.
+   * How many seconds the time of a delivery may differ from now. With `null` any age passes, and `X-Service-Signature` alone is enough: it
+   * holds no time, so it cannot detect an old delivery that is sent again. Perch always sends both.
    *
    * @defaultValue `300`
    */
@@ -57,7 +57,7 @@ function concat(...parts: readonly Bytes[]): Bytes {
   return all;
 }
 
-/** The platform compares, in constant time. */
+/** The platform compares in constant time. */
 async function isSignedBy(keyBytes: Bytes, signatures: readonly Bytes[], message: Bytes): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", keyBytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   const checks = await Promise.all(signatures.map((one) => crypto.subtle.verify("HMAC", key, one, message)));

@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 
 const site = createServer((_, reply) => void reply.setHeader("content-type", "text/html").end("<title>page</title>"));
 site.listen(0, "127.0.0.1");

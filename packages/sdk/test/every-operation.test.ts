@@ -83,6 +83,6 @@ test("what no request could hold is refused before there is one", async () => {
   for (const idempotencyKey of ["", "a b", "grüße", "a\n"])
     await expect(perch.agents.pause("bot", { idempotencyKey })).rejects.toThrow("visible ASCII");
   for (const wrong of ["", "..", undefined as unknown as string])
-    await expect(perch.agents.delete(wrong)).rejects.toThrow("agent_id must be a text");
+    await expect(perch.agents.delete(wrong)).rejects.toThrow("agent_id must be a non-empty string");
   expect(called.size).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { usePerch } from "../../server/test/harness.ts";
-import { createScriptedAgent } from "../../server/test/invoking.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
+import { createScriptedAgent } from "../../server/test/support/invoke-calls.ts";
 import { Perch, RateLimitedError, RunFailedError, TimeoutError, UnavailableError } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 import { type LogEntry, Perch, type PerchEvent } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 

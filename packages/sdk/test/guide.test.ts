@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { methodNames } from "../../../scripts/typescript-sdk/method-names.ts";
-import { createOrganisation } from "../../server/src/organisations/create-organisation.ts";
-import { usePerch } from "../../server/test/harness.ts";
+import { createOrganisation } from "../../server/src/resources/organisations/create-organisation.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 
 const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/typescript-sdk.md"), "utf8");

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { usePerch } from "../../server/test/harness.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
 import { Perch } from "../src/index.ts";
 
 const server = usePerch();

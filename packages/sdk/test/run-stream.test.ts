@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { type Organisation, usePerch } from "../../server/test/harness.ts";
-import { createScriptedAgent } from "../../server/test/invoking.ts";
+import { type Organisation, usePerch } from "../../server/test/support/harness.ts";
+import { createScriptedAgent } from "../../server/test/support/invoke-calls.ts";
 import { NotFoundError, Perch, RunCancelledError, RunFailedError, type RunStreamEvent } from "../src/index.ts";
 import { type FlakyProxy, startFlakyProxy } from "./flaky-proxy.ts";
 

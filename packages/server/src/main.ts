@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-import { runCreateKey } from "./commands/run-create-key.ts";
-import { runCreateOrganisation } from "./commands/run-create-organisation.ts";
-import { runMigrate } from "./commands/run-migrate.ts";
-import { runResetAgentSecurity } from "./commands/run-reset-agent-security.ts";
-import { all, serve, work } from "./commands/run-roles.ts";
-import { runRotateMasterKey } from "./commands/run-rotate-master-key.ts";
-import { runSetTier } from "./commands/run-set-tier.ts";
-import { UsageError, usage } from "./commands/usage.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { runCreateKey } from "./compose/commands/run-create-key.ts";
+import { runCreateOrganisation } from "./compose/commands/run-create-organisation.ts";
+import { runMigrate } from "./compose/commands/run-migrate.ts";
+import { runResetAgentSecurity } from "./compose/commands/run-reset-agent-security.ts";
+import { all, serve, work } from "./compose/commands/run-roles.ts";
+import { runRotateMasterKey } from "./compose/commands/run-rotate-master-key.ts";
+import { runSetTier } from "./compose/commands/run-set-tier.ts";
+import { UsageError, usage } from "./compose/commands/usage.ts";
+import { type Config, readConfig } from "./config/config.ts";
+import { ConfigError } from "./config/config-error.ts";
 import { createLogger, type Logger } from "./platform/logger.ts";
 import { MasterKeyError } from "./platform/secrets.ts";
 

@@ -5,7 +5,7 @@ import { type AgentDocument, desiredDefinition, type Fields, isObject, readAgent
 
 export type Outcome = "created" | "updated" | "unchanged";
 
-/** What applying one agent would do, and the way to do it. */
+/** What applying one agent would change, and the function that does it. */
 export interface Plan {
   readonly name: string;
   readonly outcome: Outcome;
@@ -13,7 +13,7 @@ export interface Plan {
   readonly run: () => Promise<void>;
 }
 
-/** Says where in the file the refused fields are. */
+/** Adds the location of the refused fields to the error. */
 async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,7 +24,7 @@ async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promis
   }
 }
 
-/** A block of `security` that is gone from the file is taken away by null. */
+/** A block of `security` that is no longer in the file is removed by null. */
 function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): Record<string, unknown> {
   const fields = new Set(changes.map(({ path }) => path.split(".")[0] ?? ""));
   const patch: Record<string, unknown> = {};
@@ -66,7 +66,7 @@ async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
         try {
           await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
         } catch (conflict) {
-          // Somebody made it meanwhile: perch dev does when the file is saved.
+          // It was created meanwhile, for example by perch dev when the file was saved.
           if (!(conflict instanceof ConflictError)) throw conflict;
           await (await planAgent(perch, document)).run();
         }

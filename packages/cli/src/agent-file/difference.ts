@@ -19,7 +19,7 @@ export function changesBetween(from: unknown, to: unknown, path = ""): Change[] 
 const shown = (value: unknown): string => (value === undefined ? "(none)" : JSON.stringify(value));
 const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
 
-/** The lines that differ, without what both begin and end with. */
+/** The lines that differ, without the common beginning and end. */
 function changedLines(from: string, to: string): { readonly removed: string[]; readonly added: string[] } {
   const [before, after] = [from.split("\n"), to.split("\n")];
   let start = 0;

@@ -6,11 +6,11 @@ import { Problem } from "../problem.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One agent of a file: what it says, and where. */
+/** One agent of a file, with the location of its fields. */
 export interface AgentDocument {
   readonly name: string;
   readonly fields: Fields;
-  /** `agent.yaml:7`, for a path such as `limits.max_steps`: as near as there is something to point at. */
+  /** `agent.yaml:7`, for a path such as `limits.max_steps`: the nearest parent if the field itself is not in the file. */
   readonly locationOf: (path: string) => string;
 }
 
@@ -25,20 +25,20 @@ export function readAgentFile(file: string): AgentDocument[] {
     throw new Problem(`There is no ${file}.`, "Make one with perch init, or name another with -f.");
   const lines = new LineCounter();
   const documents = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
-  const placeAt = (offset: number) => `${basename(file)}:${lines.linePos(offset).line}`;
+  const formatLocation = (offset: number) => `${basename(file)}:${lines.linePos(offset).line}`;
   const found = Array.isArray(documents) ? documents : [];
   if (found.length === 0) throw new Problem(`${file} is empty.`, "Make one with perch init.");
   return found.map((document) => {
     const [error] = document.errors;
-    if (error) throw new Problem(`${placeAt(error.pos[0])}: ${error.message}`);
+    if (error) throw new Problem(`${formatLocation(error.pos[0])}: ${error.message}`);
     const fields: unknown = document.toJS();
     if (!isObject(fields) || typeof fields.name !== "string")
-      throw new Problem(`${placeAt(document.range[0])}: an agent needs a name.`);
+      throw new Problem(`${formatLocation(document.range[0])}: an agent needs a name.`);
     const locationOf = (path: string): string => {
       const steps = path.split(".").filter(Boolean);
       for (let length = steps.length; length > 0; length--) {
         const node = document.getIn(steps.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-        if (node?.range) return placeAt(node.range[0]);
+        if (node?.range) return formatLocation(node.range[0]);
       }
       return basename(file);
     };
@@ -46,17 +46,17 @@ export function readAgentFile(file: string): AgentDocument[] {
   });
 }
 
-/** What the agent shall be: the file's word, and the default where it says nothing. `security` is left alone unless it is named. */
-export function desiredDefinition({ name: _, ...given }: Fields): Fields {
+/** The desired definition: the file's fields, with defaults for the others. `security` is unchanged unless the file has it. */
+export function desiredDefinition({ name: _, ...fields }: Fields): Fields {
   const wanted: Record<string, unknown> = {};
   for (const [field, { default: fallback }] of Object.entries(properties)) {
-    const value = given[field] ?? fallback;
-    if (value === undefined || (field === "security" && !(field in given))) continue;
+    const value = fields[field] ?? fallback;
+    if (value === undefined || (field === "security" && !(field in fields))) continue;
     // memory, limits and logs merge field by field; the rest is replaced as a whole.
     const isMerged = ["memory", "limits", "logs"].includes(field);
     wanted[field] = isMerged && isObject(fallback) && isObject(value) ? { ...fallback, ...value } : value;
   }
-  // A field that the schema does not know is the server's to refuse, by name.
-  for (const field of Object.keys(given)) if (!(field in properties)) wanted[field] = given[field];
+  // Unknown fields are sent too: the server refuses them by name.
+  for (const field of Object.keys(fields)) if (!(field in properties)) wanted[field] = fields[field];
   return wanted;
 }

@@ -2,7 +2,7 @@ import type { OperationKey } from "@perch/sdk";
 import { command } from "../command.ts";
 import { UsageError } from "../problem.ts";
 
-/** `a=1&b=2` and what stands in an address belong to the query; SDK calls take them apart. */
+/** The query string is split off, because the SDK takes it separately. */
 function requestOf(method: string, address: string, body: string | undefined) {
   if (!/^(GET|POST|PATCH|DELETE)$/.test(method)) throw new UsageError("perch api: GET, POST, PATCH or DELETE.");
   if (!address.startsWith("/v1/")) throw new UsageError("perch api: the path begins with /v1/.");

@@ -26,7 +26,7 @@ export const apply = command({
       }
     const pending = plans.filter(({ outcome }) => outcome !== "unchanged");
     if (isDry || pending.length === 0) return show({ applied: false, agents: report }, () => {});
-    // A new agent destroys nothing, so nobody is asked.
+    // Creating an agent needs no confirmation.
     const changesOld = pending.some(({ outcome }) => outcome === "updated");
     if (changesOld && !(await terminal.confirm("Apply this?", yes === true))) return;
     for (const { run } of pending) await run();

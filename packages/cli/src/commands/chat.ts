@@ -26,7 +26,7 @@ export const chat = command({
         else await printRun(terminal, stream);
       } catch (error) {
         if (signal.aborted) return;
-        // One answer that failed is not the end of a conversation.
+        // A failed answer does not end the conversation.
         terminal.note(terminal.style("red", errorText(error)));
       }
     }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deployment } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
-import { given } from "../given.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration, parseWhole } from "../output/duration.ts";
 import { Problem, UsageError } from "../problem.ts";
 
-/** `v20260131-120000`: one that nobody has used, in the order of time. */
+/** `v20260131-120000`: unused so far, and sorts by time. */
 const newLabel = (): string => `v${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
 
 const parseNumber = (option: string, text: string): number => {
@@ -14,7 +14,7 @@ const parseNumber = (option: string, text: string): number => {
   return value;
 };
 
-/** Waits for the checks to end: it is live then, or it has failed and what was live stays so. */
+/** Waits for the checks: afterwards the deployment is live, or it has failed and the previous one stays live. */
 async function waitForChecks({ perch, terminal, signal }: Session, first: Deployment): Promise<Deployment> {
   const client = perch();
   let deployment = first;
@@ -51,13 +51,13 @@ const guardOptions = {
 } as const;
 
 function guardsOf(options: { readonly [K in keyof typeof guardOptions]?: string }) {
-  const rules = given({
+  const rules = omitUndefined({
     max_error_rate_increase: options["max-error-rate-increase"],
     max_p95_ratio: options["max-p95-ratio"],
     max_mean_tokens_ratio: options["max-mean-tokens-ratio"],
   });
   const { "min-runs": runs, window } = options;
-  const limits = given({
+  const limits = omitUndefined({
     min_runs: runs === undefined ? undefined : parseWhole("min-runs", runs),
     window_seconds: window === undefined ? undefined : parseDuration("window", window),
   });
@@ -85,7 +85,7 @@ export const deploy = command({
     const body = {
       environment,
       version: label,
-      ...given({ traffic_percent: traffic, redeploy, guards: guardsOf(guards) }),
+      ...omitUndefined({ traffic_percent: traffic, redeploy, guards: guardsOf(guards) }),
     };
     const created = await perch().deployments.create(agent, body, { signal });
     terminal.note(`${label} to ${environment}: ${created.id}`);

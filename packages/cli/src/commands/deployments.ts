@@ -1,6 +1,6 @@
 import { command, yesOption } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured, time } from "../output/text.ts";
@@ -20,7 +20,7 @@ const list = command({
     },
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { environment, status, ...page }) => {
-    const query = { ...pageOf(page), ...given({ environment, status }) };
+    const query = { ...pageOf(page), ...omitUndefined({ environment, status }) };
     const found = await perch().deployments.list(agent, query, { signal });
     show(found, () => {
       const rows = found.data.map((one) => [
@@ -88,8 +88,10 @@ export const rollback = command({
     const what =
       deployment === undefined ? `Take ${live?.version} out of ${environment}?` : `Put ${deployment}'s version back?`;
     if (!(await terminal.confirm(what, yes === true))) return;
-    const made = await client.deployments.rollback(agent, target, { signal });
-    show(made, () => terminal.line(terminal.style("green", `${made.version} is live in ${made.environment} again.`)));
+    const created = await client.deployments.rollback(agent, target, { signal });
+    show(created, () =>
+      terminal.line(terminal.style("green", `${created.version} is live in ${created.environment} again.`)),
+    );
   },
 });
 
@@ -117,7 +119,7 @@ const diff = command({
   summary: "Show the changes from one version to another, or to the draft.",
   args: ["agent", "version", "to?"],
   run: async ({ perch, terminal, show, signal }, { agent, version, to }) => {
-    const found = await perch().versions.diff(agent, version, given({ to }), { signal });
+    const found = await perch().versions.diff(agent, version, omitUndefined({ to }), { signal });
     show(found, () => terminal.line(found.same ? "They are the same." : found.text.trimEnd()));
   },
 });

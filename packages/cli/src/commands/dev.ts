@@ -11,7 +11,7 @@ import { errorText } from "../report-error.ts";
 
 const agentFile = "agent.yaml";
 
-/** Applies the file now and whenever it changes, until the signal. A wrong file is reported and waited for, not fatal. */
+/** Applies the file now and whenever it changes, until the signal. An invalid file is reported, and applied once it is fixed. */
 async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
   const perch = new Perch({ baseUrl: dev.state.url, apiKey: dev.state.key });
   const file = join(cwd, agentFile);
@@ -24,7 +24,7 @@ async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: Abor
       if (!signal.aborted) terminal.note(errorText(error));
     }
   };
-  // The folder and not the file: editors replace files, and it may not be there yet.
+  // Watches the folder, not the file: editors replace files, and it may not exist yet.
   const watcher = watch(cwd, { signal });
   watcher.on("error", () => {});
   let changes = 1;
@@ -41,7 +41,7 @@ async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: Abor
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
-      // A save is several events; read the file when it is whole.
+      // One save causes several events: wait until the file is complete.
       await sleep(100);
       continue;
     }
@@ -77,7 +77,7 @@ export const dev = command({
   run: async (session, _, { port, reset, yes }) => {
     const { terminal, cwd, signal } = session;
     if (port !== undefined && !/^[1-9]\d{0,4}$/.test(port)) throw new UsageError("perch dev: --port is a number.");
-    // Loaded here: it brings the database with it, which no other command needs.
+    // Imported here because it loads the database, which no other command needs.
     const { startDev, resetDev } = await import("../dev/start-dev.ts");
     const { lockFolder, openFolder } = await import("../dev/state.ts");
     if (reset && existsSync(join(cwd, ".perch"))) {

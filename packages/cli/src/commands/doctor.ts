@@ -11,7 +11,7 @@ interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly found: string;
-  /** What to do, where it is not as it should be. */
+  /** How to fix a failed check. */
   readonly fix: string | null;
 }
 
@@ -53,7 +53,7 @@ function profilesCheck({ env }: Session): Check {
     : passed("profiles", `${file}, readable by you alone`);
 }
 
-/** The server, from the outside in: does it answer, is it ready, does it know the key. The first failure says it all. */
+/** Checks whether the server answers, is ready, and accepts the key. Stops at the first failure, which explains the rest. */
 async function* remoteChecks({ connection, perch, signal }: Session): AsyncGenerator<Check> {
   let url: string;
   try {

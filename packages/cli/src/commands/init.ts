@@ -14,7 +14,7 @@ const nameFrom = (text: string): string =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 63);
 
-/** Data and keys of `perch dev` must not get into a repository. */
+/** Data and keys of `perch dev` must not be committed. */
 function ignoreData(folder: string): void {
   const file = join(folder, ".gitignore");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";

@@ -1,6 +1,6 @@
 import type { RunStream } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
-import { given } from "../given.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { printRun } from "../output/print-run.ts";
 import { UsageError } from "../problem.ts";
 
@@ -19,12 +19,12 @@ interface ContextValues {
 }
 
 export const contextOf = ({ session, user, environment, "agent-version": version }: ContextValues) =>
-  given({ session_id: session, user_id: user, environment, version });
+  omitUndefined({ session_id: session, user_id: user, environment, version });
 
 async function readMessage({ terminal }: Session, words: readonly string[]): Promise<string> {
-  const given = words.join(" ");
-  if (given !== "" && given !== "-") return given;
-  if (terminal.isInteractive && given === "") throw new UsageError("perch invoke: the message is missing.");
+  const argument = words.join(" ");
+  if (argument !== "" && argument !== "-") return argument;
+  if (terminal.isInteractive && argument === "") throw new UsageError("perch invoke: the message is missing.");
   const text = (await terminal.readAll()).trimEnd();
   if (text === "") throw new UsageError("perch invoke: the message is empty.");
   return text;

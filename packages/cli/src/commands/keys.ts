@@ -1,16 +1,16 @@
 import type { CreatedApiKey } from "@perch/sdk";
 import { command, type Session, yesOption } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured, time } from "../output/text.ts";
 
-/** The key alone goes to standard output, so that a script can catch it; the rest is for the person. */
-const showOnce = ({ terminal, show }: Session, made: CreatedApiKey, words: string): void =>
-  show(made, () => {
-    terminal.note(`${made.id} (${made.permissions.join(", ")}). ${words} Shown only once:`);
-    terminal.line(made.key);
+/** Only the key goes to standard output, so that a script can capture it. */
+const showOnce = ({ terminal, show }: Session, created: CreatedApiKey, words: string): void =>
+  show(created, () => {
+    terminal.note(`${created.id} (${created.permissions.join(", ")}). ${words} Shown only once:`);
+    terminal.line(created.key);
   });
 
 const create = command({
@@ -31,18 +31,22 @@ const create = command({
   examples: ["perch keys create ci --role developer --expires 90d"],
   run: async (session, { name }, { role, permission, agent, expires }) => {
     const seconds = expires === undefined ? undefined : parseDuration("expires", expires);
-    const rights = permission === undefined ? { role: role ?? ("developer" as const) } : given({ role });
+    const rights = permission === undefined ? { role: role ?? ("developer" as const) } : omitUndefined({ role });
     const body = {
       name,
       ...rights,
-      ...given({
+      ...omitUndefined({
         permissions: permission as ("read" | "write")[] | undefined,
         agent_id: agent,
         expires_at: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000).toISOString(),
       }),
     };
-    const made = await session.perch().keys.create(body, { signal: session.signal });
-    showOnce(session, made, made.expires_at ? `It expires at ${time(made.expires_at)}.` : "It does not expire.");
+    const created = await session.perch().keys.create(body, { signal: session.signal });
+    showOnce(
+      session,
+      created,
+      created.expires_at ? `It expires at ${time(created.expires_at)}.` : "It does not expire.",
+    );
   },
 });
 
@@ -55,7 +59,10 @@ const list = command({
     status: { type: "string", choices: ["active", "expired", "revoked"], help: "Only keys with this status." },
   },
   run: async ({ perch, terminal, show, signal }, _, { agent, status, ...page }) => {
-    const found = await perch().keys.list({ ...pageOf(page), ...given({ agent_id: agent, status }) }, { signal });
+    const found = await perch().keys.list(
+      { ...pageOf(page), ...omitUndefined({ agent_id: agent, status }) },
+      { signal },
+    );
     show(found, () => {
       const rows = found.data.map((key) => [
         key.id,
@@ -82,8 +89,8 @@ const rotate = command({
   examples: ["perch keys rotate key_01h455vb4pex5vsknk084sn02q --overlap 1h"],
   run: async (session, { key }, { overlap = "24h" }) => {
     const seconds = parseDuration("overlap", overlap);
-    const made = await session.perch().keys.rotate(key, { overlap_seconds: seconds }, { signal: session.signal });
-    showOnce(session, made, seconds === 0 ? "The old key is revoked." : `The old key works for another ${overlap}.`);
+    const created = await session.perch().keys.rotate(key, { overlap_seconds: seconds }, { signal: session.signal });
+    showOnce(session, created, seconds === 0 ? "The old key is revoked." : `The old key works for another ${overlap}.`);
   },
 });
 

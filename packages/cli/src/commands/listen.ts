@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { PerchEvent } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
-import { given } from "../given.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
 import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
@@ -43,7 +43,7 @@ function targetOf(port: string | undefined, path: string, url: string | undefine
 
 function printEvent({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
   if (isJson) {
-    terminal.line(JSON.stringify({ event, ...given({ answer }) }));
+    terminal.line(JSON.stringify({ event, ...omitUndefined({ answer }) }));
     return;
   }
   const outcome = answer === undefined ? "" : ` -> ${terminal.style(/^2/.test(answer) ? "green" : "red", answer)}`;
@@ -74,7 +74,7 @@ export const listen = command({
     const target = targetOf(port, path, url);
     const secret = chosen ?? `whsec_${randomBytes(24).toString("base64")}`;
     terminal.note(target === undefined ? "Listening for events." : `Events go to ${target}, signed with ${secret}`);
-    const filter = { intervalMs: 1000, ...given({ agent_id: agent }) };
+    const filter = { intervalMs: 1000, ...omitUndefined({ agent_id: agent }) };
     for await (const event of perch().events.follow(filter, { signal })) {
       if (wanted && !wanted.includes(event.type)) continue;
       printEvent(session, event, target === undefined ? undefined : await forward(event, target, secret, signal));

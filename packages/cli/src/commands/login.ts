@@ -11,11 +11,11 @@ const login = command({
     "The key is read from standard input, so that it does not end up in the shell's history: type it when asked, or perch login < key.txt. --key works too.\nProfiles are stored in perch/config.json in your configuration folder, readable only by you. The new profile becomes the current one.",
   args: ["name?"],
   examples: ["perch login staging --url https://perch.example.com"],
-  run: async ({ terminal, env, given, show, signal }, { name = "default" }) => {
-    const url = given.url ?? env.PERCH_URL;
+  run: async ({ terminal, env, connectionOptions, show, signal }, { name = "default" }) => {
+    const url = connectionOptions.url ?? env.PERCH_URL;
     if (!url) throw new UsageError("perch login: --url is missing.");
     const read = () => (terminal.isInteractive ? terminal.secret("API key: ") : terminal.readAll());
-    const key = given.key ?? env.PERCH_API_KEY ?? (await read()).trim();
+    const key = connectionOptions.key ?? env.PERCH_API_KEY ?? (await read()).trim();
     const me = await new Perch({ baseUrl: url, apiKey: key }).me({ signal });
     const { profiles } = readProfiles(env);
     const file = writeProfiles(env, { current: name, profiles: { ...profiles, [name]: { url, key } } });

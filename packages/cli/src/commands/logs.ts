@@ -1,6 +1,6 @@
 import type { LogEntry } from "@perch/sdk";
 import { command } from "../command.ts";
-import { given } from "../given.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince, parseWhole } from "../output/duration.ts";
 import { coloured, time } from "../output/text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -40,8 +40,8 @@ export const logs = command({
   examples: ["perch logs support --follow --level error", "perch logs support --since 15m"],
   run: async ({ perch, terminal, isJson, signal }, { agent }, options) => {
     const { follow, since, limit, level, run, environment, contains } = options;
-    const filter = given({ level, request_id: run, environment, version: options["agent-version"], contains });
-    const page = given({
+    const filter = omitUndefined({ level, request_id: run, environment, version: options["agent-version"], contains });
+    const page = omitUndefined({
       start_time: since === undefined ? undefined : parseSince("since", since),
       limit: limit === undefined ? undefined : parseWhole("limit", limit),
     });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { command, yesOption } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince, parseWhole } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { time } from "../output/text.ts";
@@ -27,7 +27,7 @@ const search = command({
   },
   run: async ({ perch, terminal, show, signal }, { agent, query }, { limit, mode, user, session }) => {
     if (query.length === 0) throw new UsageError("perch memory search: the query is missing.");
-    const filters = given({
+    const filters = omitUndefined({
       limit: limit === undefined ? undefined : parseWhole("limit", limit),
       mode,
       user_id: user,
@@ -57,9 +57,9 @@ const add = command({
   },
   run: async ({ perch, terminal, show, signal }, { agent, content }, { user, session }) => {
     if (content.length === 0) throw new UsageError("perch memory add: the content is missing.");
-    const body = { content: content.join(" "), ...given({ user_id: user, session_id: session }) };
-    const made = await perch().memory.add(agent, body, { signal });
-    show(made, () => terminal.line(made.id));
+    const body = { content: content.join(" "), ...omitUndefined({ user_id: user, session_id: session }) };
+    const created = await perch().memory.add(agent, body, { signal });
+    show(created, () => terminal.line(created.id));
   },
 });
 
@@ -69,7 +69,7 @@ const list = command({
   args: ["agent"],
   options: { ...listOptions, ...owner },
   run: async ({ perch, terminal, show, signal }, { agent }, { user, session, ...page }) => {
-    const query = { ...pageOf(page), ...given({ user_id: user, session_id: session }) };
+    const query = { ...pageOf(page), ...omitUndefined({ user_id: user, session_id: session }) };
     const found = await perch().memory.list(agent, query, { signal });
     show(found, () => {
       const rows = found.data.map(({ id, content, user_id, updated_at }) => [
@@ -94,7 +94,7 @@ const clear = command({
     yes: yesOption,
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { user, session, before, yes }) => {
-    const scope = given({
+    const scope = omitUndefined({
       user_id: user,
       session_id: session,
       before: before === undefined ? undefined : parseSince("before", before),
@@ -103,7 +103,7 @@ const clear = command({
     if (!(await terminal.confirm(`Remove ${what} ${agent} remembers?`, yes === true))) return;
     const client = perch();
     let cleared = await client.memory.clear(agent, scope, { signal });
-    // What is removed is out of sight already; the count is worth the wait.
+    // The memories are hidden already; wait only to report the count.
     while (cleared.status === "running") {
       await sleep(500, undefined, { signal });
       cleared = await client.memory.getClear(agent, cleared.id, { signal });

@@ -1,6 +1,6 @@
 import type { MetricSeries } from "@perch/sdk";
 import { command } from "../command.ts";
-import { given } from "../given.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { chart } from "../output/chart.ts";
 import { parseSince } from "../output/duration.ts";
 import { time } from "../output/text.ts";
@@ -49,10 +49,10 @@ export const metrics = command({
     if (metric !== undefined && !names.includes(metric as Name))
       throw new UsageError(`perch metrics: a metric is one of ${names.join(", ")}.`);
     const start_time = parseSince("since", since);
-    const shared = given({ granularity, environment, version: options["agent-version"] });
+    const shared = omitUndefined({ granularity, environment, version: options["agent-version"] });
     const series: MetricSeries[] = [];
     for (const name of metric === undefined ? defaultMetrics : [metric as Name]) {
-      const own = name === "response_time" ? given({ statistic }) : {};
+      const own = name === "response_time" ? omitUndefined({ statistic }) : {};
       series.push(await perch().metrics.get(agent, { metric: name, start_time, ...shared, ...own }, { signal }));
     }
     show(metric === undefined ? series : series[0], () => {

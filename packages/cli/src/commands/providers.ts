@@ -1,6 +1,6 @@
 import { command, yesOption } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { printMore, printTable } from "../output/table.ts";
 
 const types = ["openai", "anthropic", "google", "openai-compatible"] as const;
@@ -43,8 +43,8 @@ const add = command({
   run: async ({ perch, terminal, show, signal, env }, { name }, options) => {
     const { type = "openai-compatible", "base-url": base_url, "api-key-env": variable } = options;
     const api_key = variable === undefined ? undefined : env[variable];
-    const made = await perch().providers.create({ name, type, ...given({ base_url, api_key }) }, { signal });
-    show(made, () => terminal.line(`${made.name}: use model: ${made.name}/<model>`));
+    const created = await perch().providers.create({ name, type, ...omitUndefined({ base_url, api_key }) }, { signal });
+    show(created, () => terminal.line(`${created.name}: use model: ${created.name}/<model>`));
   },
 });
 

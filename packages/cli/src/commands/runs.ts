@@ -1,6 +1,6 @@
 import { command } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured, time } from "../output/text.ts";
 import { printLogEntry } from "./logs.ts";
@@ -19,7 +19,7 @@ const list = command({
     session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { status, session, ...page }) => {
-    const query = { ...pageOf(page), ...given({ status, session_id: session }) };
+    const query = { ...pageOf(page), ...omitUndefined({ status, session_id: session }) };
     const found = await perch().invocations.list(agent, query, { signal });
     show(found, () => {
       const rows = found.data.map((run) => [

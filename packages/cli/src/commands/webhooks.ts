@@ -1,7 +1,7 @@
 import type { WebhookWithSecret } from "@perch/sdk";
 import { command, type Session, yesOption } from "../command.ts";
-import { given } from "../given.ts";
 import { listOptions, pageOf } from "../list-options.ts";
+import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured, time } from "../output/text.ts";
@@ -16,10 +16,10 @@ export const eventNames = [
 ] as const;
 type EventName = (typeof eventNames)[number];
 
-const showOnce = ({ terminal, show }: Session, made: WebhookWithSecret): void =>
-  show(made, () => {
-    terminal.note(`${made.id} for ${made.events.join(", ")} at ${made.url}. Signing secret, shown only once:`);
-    terminal.line(made.secret);
+const showOnce = ({ terminal, show }: Session, created: WebhookWithSecret): void =>
+  show(created, () => {
+    terminal.note(`${created.id} for ${created.events.join(", ")} at ${created.url}. Signing secret, shown only once:`);
+    terminal.line(created.secret);
   });
 
 const list = command({
@@ -27,7 +27,7 @@ const list = command({
   summary: "List webhooks.",
   options: { ...listOptions, agent: { type: "string", value: "AGENT", help: "Only webhooks of this agent." } },
   run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
-    const found = await perch().webhooks.list({ ...pageOf(page), ...given({ agent_id: agent }) }, { signal });
+    const found = await perch().webhooks.list({ ...pageOf(page), ...omitUndefined({ agent_id: agent }) }, { signal });
     show(found, () => {
       const rows = found.data.map((one) => [
         one.id,
@@ -54,7 +54,7 @@ const create = command({
   examples: ["perch webhooks create https://hooks.example.com/perch --event agent.failed"],
   run: async (session, { url }, { event, agent }) => {
     if (!event) throw new UsageError(`perch webhooks create: --event is missing: ${eventNames.join(", ")}.`);
-    const body = { url, events: event as EventName[], ...given({ agent_id: agent }) };
+    const body = { url, events: event as EventName[], ...omitUndefined({ agent_id: agent }) };
     showOnce(session, await session.perch().webhooks.create(body, { signal: session.signal }));
   },
 });
@@ -107,7 +107,7 @@ const deliveries = command({
     },
   },
   run: async ({ perch, terminal, show, signal }, { webhook }, { status, ...page }) => {
-    const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...given({ status }) }, { signal });
+    const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...omitUndefined({ status }) }, { signal });
     show(found, () => {
       const rows = found.data.map((one) => [
         one.id,

@@ -9,7 +9,7 @@ export interface Child {
   /** Ends when the process does. */
   readonly exited: Promise<void>;
   readonly isRunning: () => boolean;
-  /** SIGTERM, and SIGKILL when that was not enough. */
+  /** SIGTERM, then SIGKILL if that is not enough. */
   readonly stop: (limitSeconds: number) => Promise<void>;
   readonly lastLines: () => string;
 }
@@ -57,7 +57,7 @@ const answers = (url: string) =>
     () => false,
   );
 
-/** Waits until all addresses answer well. */
+/** Waits until all addresses answer with 2xx. */
 export async function untilHealthy(child: Child, urls: readonly string[], limitSeconds: number): Promise<void> {
   const deadline = performance.now() + limitSeconds * 1000;
   while (performance.now() < deadline) {

@@ -6,7 +6,7 @@ import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { type Bridge, startBridge } from "./wire-bridge.ts";
 
-/** The same roles as in production: who owns the tables is not who serves, and row-level security holds for both. */
+/** The same roles as in production: the server does not run as the owner of the tables, and row-level security applies to both. */
 const roles = `
 do $$
 begin
@@ -34,7 +34,7 @@ export interface DevDatabase {
 }
 
 const extensions = { vector, btree_gin };
-/** An empty database with our roles, made when the package is: making one anew takes several seconds. A checkout has none. */
+/** An empty database with our roles, created when the package is built, because creating one takes several seconds. A checkout has none. */
 const template = join(import.meta.dirname, "../database.tar.gz");
 
 export async function makeTemplate(): Promise<Uint8Array> {

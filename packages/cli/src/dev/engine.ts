@@ -28,7 +28,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** An engine that a killed `perch dev` left behind holds the data. It is ours if it runs on this very folder. */
+/** An engine that a killed `perch dev` left running locks the data. It is ours if it runs on this folder. */
 export async function stopOrphan(folder: DevFolder): Promise<void> {
   const file = pidFile(folder);
   const pid = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;

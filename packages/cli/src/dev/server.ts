@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
@@ -11,7 +12,16 @@ import type { DevFolder, DevState } from "./state.ts";
 export interface ServerPackage {
   readonly main: string;
   readonly release: string;
-  readonly migrations: readonly string[];
+  /** A checksum of its migrations and database functions. */
+  readonly schema: string;
+}
+
+function schemaChecksum(folder: string): string {
+  const checksum = createHash("sha256");
+  for (const part of ["migrations", "sql"])
+    for (const name of readdirSync(join(folder, part)).sort())
+      checksum.update(name).update(readFileSync(join(folder, part, name)));
+  return checksum.digest("hex");
 }
 
 /** The server beside us in node_modules: built when installed, source in a checkout. */
@@ -19,11 +29,10 @@ export function findServer(): ServerPackage {
   const file = createRequire(import.meta.url).resolve("@perch/server/package.json");
   const manifest = JSON.parse(readFileSync(file, "utf8")) as { version: string; bin: Record<string, string> };
   const folder = dirname(file);
-  const migrations = readdirSync(join(folder, "migrations")).filter((name) => name.endsWith(".sql"));
   return {
     main: join(folder, manifest.bin["perch-server"] ?? ""),
     release: manifest.version,
-    migrations: migrations.sort(),
+    schema: schemaChecksum(folder),
   };
 }
 
@@ -57,7 +66,7 @@ export function serverSettings(
   };
 }
 
-/** One command of the server, to its end; what it printed. */
+/** Runs one command of the server to its end, and returns its output. */
 export async function runServerCommand(main: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });

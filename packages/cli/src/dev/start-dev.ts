@@ -8,11 +8,11 @@ import { type DevState, lockFolder, openFolder, readState, writeState } from "./
 
 export interface Dev {
   readonly state: DevState & { readonly key: string };
-  /** Whether this folder had been used before. */
+  /** Whether this is the first start in this folder. */
   readonly isFirst: boolean;
-  /** Resolves with what stopped by itself. */
+  /** Resolves with the process that stopped by itself. */
   readonly broken: Promise<Child>;
-  /** The server first, so that nobody is kept waiting; then what it stands on. */
+  /** Stops the server first, then the engine and the database that it needs. */
   readonly stop: () => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ type Cleanup = () => Promise<void> | void;
 
 export const resetDev = (cwd: string): void => rmSync(join(cwd, ".perch"), { recursive: true, force: true });
 
-/** Everything an agent needs, on this machine alone. What was begun is undone if the rest fails. */
+/** Starts everything an agent needs on this machine. If one part fails, those already started are stopped. */
 export async function startDev({ cwd, apiPort, onProgress }: DevOptions): Promise<Dev> {
   const folder = openFolder(cwd);
   const undo: Cleanup[] = [lockFolder(folder)];
@@ -45,10 +45,10 @@ export async function startDev({ cwd, apiPort, onProgress }: DevOptions): Promis
     const database = await openDatabase(folder.database, state.ports.database);
     undo.push(database.close);
     const env = serverSettings(state, database, folder);
-    if (server.migrations.join() !== state.migrations.join()) {
+    if (server.schema !== state.schema) {
       onProgress("preparing the tables");
       await runServerCommand(server.main, ["migrate"], env);
-      state = { ...state, migrations: server.migrations };
+      state = { ...state, schema: server.schema };
       writeState(folder, state);
     }
     const key = state.key ?? (await newOrganisation(server.main, env, onProgress));

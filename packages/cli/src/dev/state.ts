@@ -7,15 +7,15 @@ import { Problem } from "../problem.ts";
 const portNames = ["api", "worker", "database", "ingress", "admin", "node"] as const;
 export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
 
-/** What `perch dev` keeps under `.perch/` beside the data: all that makes the second start find the first one's organisation. */
+/** What `perch dev` stores under `.perch/` beside the data, so that the next start finds the same organisation. */
 export interface DevState {
   readonly url: string;
   readonly key: string | null;
   readonly masterKey: string;
   readonly ports: Ports;
-  /** What the server was when it last ran here: another release needs another address for its workers. */
+  /** The release that last ran here: another release needs another address for its workers. */
   readonly release: string;
-  readonly migrations: readonly string[];
+  readonly schema: string;
 }
 
 export interface DevFolder {
@@ -29,7 +29,7 @@ export function openFolder(cwd: string): DevFolder {
   const root = join(cwd, ".perch");
   const folder = { root, database: join(root, "database"), engine: join(root, "engine"), logs: join(root, "logs") };
   mkdirSync(folder.logs, { recursive: true, mode: 0o700 });
-  // Keys and data lie here: nobody wants them in a repository.
+  // The folder holds keys and data, which must not be committed.
   writeFileSync(join(root, ".gitignore"), "*\n");
   return folder;
 }
@@ -43,7 +43,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** One `perch dev` in a folder: two on the same files would destroy them. */
+/** Allows one `perch dev` per folder: two would corrupt the files. */
 export function lockFolder({ root }: DevFolder): () => void {
   const file = join(root, "lock");
   const holder = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
@@ -72,7 +72,7 @@ async function anyPort(): Promise<number> {
   });
 }
 
-/** The ports of last time where they are free, others where not. The API's is the usual one if nobody has it. */
+/** The ports of the last start, or free ones where those are taken. The API prefers 7400. */
 async function choosePorts(before: Partial<Ports>): Promise<Ports> {
   const chosen: Partial<Record<keyof Ports, number>> = {};
   for (const name of portNames) {
@@ -101,7 +101,7 @@ export async function readState(folder: DevFolder, release: string, apiPort?: nu
     masterKey: stored.masterKey ?? randomBytes(32).toString("base64"),
     ports,
     release,
-    migrations: stored.migrations ?? [],
+    schema: stored.schema ?? "",
   };
 }
 

@@ -1,15 +1,15 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { authenticationOk, isIdle, parseMessageGroup, parseStartupMessage, terminate } from "./wire-messages.ts";
 
-/** One PostgreSQL backend: what it is asked, and in whose name. */
+/** One PostgreSQL backend. `become` sets the user of the next messages. */
 export interface Backend {
   readonly execute: (message: Uint8Array) => Promise<Uint8Array>;
   readonly become: (user: string) => Promise<void>;
   readonly rollBack: () => Promise<void>;
 }
 
-/** Lets one holder in at a time, in the order they came. */
-function createTurns() {
+/** A fair mutex: one holder at a time, in order of arrival. */
+function createMutex() {
   let last = Promise.resolve();
   return (): Promise<() => void> => {
     const before = last;
@@ -22,22 +22,22 @@ function createTurns() {
 }
 
 /**
- * Many connections to one backend: a client has it from its first message to the end of its transaction, then the next client does.
- * So a client in a transaction keeps all others waiting, as a lock on everything would.
+ * Many connections share one backend: a client holds it from its first message to the end of its transaction, and all others wait
+ * meanwhile.
  */
-async function serveClient(socket: Socket, backend: Backend, takeTurn: () => Promise<() => void>): Promise<void> {
+async function serveClient(socket: Socket, backend: Backend, acquire: () => Promise<() => void>): Promise<void> {
   let pending: Buffer = Buffer.alloc(0);
   let user: string | undefined;
   let release: (() => void) | undefined;
 
-  const greet = (): boolean => {
-    const cut = parseStartupMessage(pending);
-    if (!cut) return false;
-    pending = cut.rest;
-    if (cut.found.kind === "encryption") socket.write("N");
-    else if (cut.found.kind === "cancel") socket.end();
+  const handleStartup = (): boolean => {
+    const parsed = parseStartupMessage(pending);
+    if (!parsed) return false;
+    pending = parsed.rest;
+    if (parsed.found.kind === "encryption") socket.write("N");
+    else if (parsed.found.kind === "cancel") socket.end();
     else {
-      user = cut.found.user;
+      user = parsed.found.user;
       socket.write(authenticationOk);
     }
     return true;
@@ -45,7 +45,7 @@ async function serveClient(socket: Socket, backend: Backend, takeTurn: () => Pro
 
   const answer = async (messages: readonly Buffer[], as: string): Promise<void> => {
     if (!release) {
-      release = await takeTurn();
+      release = await acquire();
       await backend.become(as);
     }
     const parts: Uint8Array[] = [];
@@ -61,12 +61,12 @@ async function serveClient(socket: Socket, backend: Backend, takeTurn: () => Pro
   try {
     for await (const chunk of socket) {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      while (user === undefined && greet());
+      while (user === undefined && handleStartup());
       if (user === undefined) continue;
-      for (let cut = parseMessageGroup(pending); cut; cut = parseMessageGroup(pending)) {
-        pending = cut.rest;
-        if (cut.found.at(-1)?.[0] === terminate) return void socket.end();
-        await answer(cut.found, user);
+      for (let parsed = parseMessageGroup(pending); parsed; parsed = parseMessageGroup(pending)) {
+        pending = parsed.rest;
+        if (parsed.found.at(-1)?.[0] === terminate) return void socket.end();
+        await answer(parsed.found, user);
       }
     }
   } finally {
@@ -84,13 +84,13 @@ export interface Bridge {
 }
 
 export async function startBridge(backend: Backend, port: number): Promise<Bridge> {
-  const takeTurn = createTurns();
+  const acquire = createMutex();
   const open = new Set<Socket>();
   const server: Server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => open.delete(socket));
-    serveClient(socket, backend, takeTurn).catch(() => socket.destroy());
+    serveClient(socket, backend, acquire).catch(() => socket.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -103,8 +103,8 @@ export async function startBridge(backend: Backend, port: number): Promise<Bridg
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of open) socket.destroy();
       await closed;
-      // Whoever was in the middle of something has rolled back when the turn comes to us.
-      (await takeTurn())();
+      // Wait until clients with an open transaction have rolled back.
+      (await acquire())();
     },
   };
 }

@@ -2,8 +2,8 @@ import type { RunStream } from "@perch/sdk";
 import type { Terminal } from "../terminal.ts";
 
 /**
- * The text of a run as it comes. A token may replace what stood after its offset, when a step was tried again; what is printed
- * cannot be taken back, so then the text begins anew on a line of its own.
+ * Prints the text of a run as it arrives. When a step is retried, a token may replace text that is already printed: then the text is
+ * printed again on a new line.
  */
 export async function printRun(terminal: Terminal, stream: RunStream): Promise<void> {
   let printed = "";
@@ -26,7 +26,7 @@ export async function printRun(terminal: Terminal, stream: RunStream): Promise<v
       newLine();
       terminal.note(terminal.style("dim", `[${event.name} ${event.status}]`));
     } else if (event.type === "done") {
-      // The answer is the last word: a stream that expired tells the end alone.
+      // The response is authoritative: a stream that has expired contains only the end.
       if (event.response !== printed) {
         newLine();
         terminal.write(event.response);

@@ -13,7 +13,7 @@ export function printTable(terminal: Terminal, titles: readonly string[], rows: 
   }
 }
 
-/** The last line of a page that is not all. */
+/** The last line of a page if there are more. */
 export function printMore(
   terminal: Terminal,
   { total, has_more, offset }: { total: number; has_more: boolean; offset: number },

@@ -1,36 +1,41 @@
 import type { FastifyInstance } from "fastify";
-import { createAgentDirectory } from "../agents/agent-directory.ts";
-import { agentHandlers } from "../agents/agent-handlers.ts";
-import { auditHandlers } from "../audit/audit-handlers.ts";
-import { createRefusalRecords } from "../audit/record-refusals.ts";
-import { deploymentHandlers } from "../deployments/deployment-handlers.ts";
-import { createServingDirectory } from "../deployments/serving-directory.ts";
-import { versionHandlers } from "../deployments/version-handlers.ts";
-import { createEngine } from "../engine/engine.ts";
-import { checkIngressHealth } from "../engine/reach-engine.ts";
-import { eventHandlers } from "../events/event-handlers.ts";
-import { countFullSlots, countRefusals } from "../gate/count-refusals.ts";
-import { createOrganisationChanges } from "../gate/organisation-changes.ts";
-import { unauthenticatedBucket } from "../gate/rates.ts";
-import { cacheRefusals } from "../gate/remember-refusals.ts";
-import { createAdmission } from "../http/admit.ts";
-import { createApp } from "../http/app.ts";
-import { createKeyDirectory } from "../http/authenticate.ts";
-import { databaseCheck } from "../http/health.ts";
-import { createChangeOnce } from "../idempotency/change-once.ts";
-import { invocationHandlers } from "../invocations/invocation-handlers.ts";
-import { keyHandlers } from "../keys/key-handlers.ts";
-import { createKeyUsage } from "../keys/key-usage.ts";
-import { logHandlers } from "../logs/log-handlers.ts";
-import { memoryHandlers } from "../memory/memory-handlers.ts";
-import { metricHandlers } from "../metrics/metric-handlers.ts";
-import { mfaHandlers } from "../mfa/mfa-handlers.ts";
-import { createSecondFactor } from "../mfa/second-factor.ts";
+import { createAdmission } from "../api/admission.ts";
+import { createApp } from "../api/app.ts";
+import { createChangeOnce } from "../api/change-once.ts";
+import { databaseCheck } from "../api/health.ts";
+import { createKeyDirectory } from "../auth/authenticate.ts";
+import { createKeyUsage } from "../auth/key-usage.ts";
+import { createSecondFactor } from "../auth/second-factor.ts";
+import { createOrganisationChanges } from "../cache/organisation-changes.ts";
+import { currentSchema } from "../db/migrate.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
+import { checkIngressHealth } from "../engine/engine-health.ts";
+import { cacheRefusals } from "../limits/cache-refusals.ts";
+import { countFullSlots, countRefusals } from "../limits/count-refusals.ts";
+import { unauthenticatedBucket } from "../limits/rates.ts";
+import type { Logger } from "../platform/logger.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
-import { providerHandlers } from "../providers/provider-handlers.ts";
-import { createUrlCheck } from "../webhooks/check-url.ts";
-import { deliveryHandlers } from "../webhooks/delivery-handlers.ts";
-import { webhookHandlers } from "../webhooks/webhook-handlers.ts";
+import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
+import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
+import { auditHandlers } from "../resources/audit/audit-handlers.ts";
+import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
+import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
+import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
+import { versionHandlers } from "../resources/deployments/version-handlers.ts";
+import { eventHandlers } from "../resources/events/event-handlers.ts";
+import { keyHandlers } from "../resources/keys/key-handlers.ts";
+import { updateAgentKeysRevokedAt } from "../resources/keys/key-queries.ts";
+import { logHandlers } from "../resources/logs/log-handlers.ts";
+import { createClearDeletedAgent } from "../resources/memory/clear-deleted-agent.ts";
+import { memoryHandlers } from "../resources/memory/memory-handlers.ts";
+import { metricHandlers } from "../resources/metrics/metric-handlers.ts";
+import { mfaHandlers } from "../resources/mfa/mfa-handlers.ts";
+import { providerHandlers } from "../resources/providers/provider-handlers.ts";
+import { createUrlCheck } from "../resources/webhooks/check-url.ts";
+import { deliveryHandlers } from "../resources/webhooks/delivery-handlers.ts";
+import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
+import { deleteWebhooksOfAgent } from "../resources/webhooks/webhook-queries.ts";
+import { invocationHandlers } from "../runs/accept/invocation-handlers.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
 import { webhookAddressPolicy } from "./webhooks.ts";
@@ -38,6 +43,17 @@ import { webhookAddressPolicy } from "./webhooks.ts";
 export interface Api {
   readonly app: FastifyInstance;
   readonly shutdownSteps: readonly ShutdownStep[];
+}
+
+/** Revokes the keys of a deleted agent, deletes its webhooks and clears its memory. */
+function deleteWhatAgentOwns({ engine, logger }: { readonly engine: Engine; readonly logger: Logger }): OnAgentDelete {
+  const clearMemory = createClearDeletedAgent({ engine, logger });
+  return async (trx, agent) => {
+    const scope = { organisationId: agent.organisationId, onlyAgentId: null };
+    await updateAgentKeysRevokedAt(trx, scope, agent.agentId);
+    await deleteWebhooksOfAgent(trx, scope, agent.agentId);
+    return clearMemory(trx, agent);
+  };
 }
 
 /** Builds the API, and the steps that shut it down, in order. */
@@ -53,7 +69,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const serving = createServingDirectory({ db, now: nowMs });
   const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
-  const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
+  const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   telemetry.watchDependency("engine", () => checkIngressHealth(config.ingressUrls));
   const refusals = createRefusalRecords({ db, logger });
@@ -62,11 +78,11 @@ export async function composeApi(core: Core): Promise<Api> {
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const unauthenticatedLimit = unauthenticatedBucket(config.unauthenticatedRequestsPerMinute);
   const app = await createApp({
-    config,
+    http: config,
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engine, logger, agentAuth }),
+      ...agentHandlers({ db, agents, engine, agentAuth, onDelete: deleteWhatAgentOwns({ engine, logger }) }),
       ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
       ...deploymentHandlers({ db, agents, engine }),
       ...versionHandlers({ db, agents }),
@@ -87,7 +103,7 @@ export async function composeApi(core: Core): Promise<Api> {
     guard,
     refusals,
     tracing: core.tracing,
-    readiness: { database: databaseCheck(db) },
+    readiness: { database: databaseCheck(db, await currentSchema()) },
   });
   return {
     app,

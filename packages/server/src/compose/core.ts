@@ -1,25 +1,28 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import type { Gate } from "../gate/gate.ts";
-import { createLocalGate } from "../gate/local-gate.ts";
-import { createResilientGate } from "../gate/resilient-gate.ts";
-import { createLocalSlots, createSharedSlots, type RunSlots } from "../gate/run-slots.ts";
-import { connectValkey, createValkeyGate } from "../gate/valkey-gate.ts";
-import { measuredOperations } from "../http/measure-requests.ts";
-import { createLocalLogNotifications, createValkeyLogNotifications, type LogNotifications } from "../logs/log-news.ts";
-import { createGuardedClient, createTrustedClient, type GuardedClient } from "../platform/guarded-client.ts";
+import type { Gate } from "../limits/gate.ts";
+import { createLocalGate } from "../limits/local-gate.ts";
+import { createResilientGate } from "../limits/resilient-gate.ts";
+import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/run-slots.ts";
+import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
+import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
+import { version } from "../platform/version.ts";
+import {
+  createLocalLogNotifications,
+  createValkeyLogNotifications,
+  type LogNotifications,
+} from "../resources/logs/log-notifications.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
 import { connectSubscriber, createSubscriptions } from "../streams/valkey-subscriptions.ts";
-import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { createTracing } from "../tracing/otlp-tracing.ts";
-import type { Tracing } from "../tracing/tracing.ts";
-import { version } from "../version.ts";
+import { createTracing } from "../telemetry/otlp-tracing.ts";
+import { createTelemetry, measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { composeMemory, type Memory } from "./memory.ts";
 
 export interface Core {

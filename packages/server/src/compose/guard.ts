@@ -1,8 +1,8 @@
-import type { SecondFactor } from "../mfa/second-factor.ts";
-import { createGuardedClient } from "../platform/guarded-client.ts";
-import { createGuard, type Guard } from "../security/guard.ts";
-import { createReadAuthorities } from "../security/read-authorities.ts";
-import { createVerifyOAuth } from "../security/verify-oauth.ts";
+import { createGuard, type Guard } from "../api/guard.ts";
+import { createReadAuthorities } from "../auth/read-authorities.ts";
+import type { SecondFactor } from "../auth/second-factor.ts";
+import { createVerifyOAuth } from "../auth/verify-oauth.ts";
+import { createGuardedClient } from "../outbound/guarded-client.ts";
 import type { Core } from "./core.ts";
 
 /** Enforces the security settings of the instance and of agents, between key check and handler. */

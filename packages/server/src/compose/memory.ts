@@ -1,13 +1,13 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
-import { createRunClear, type RunClear } from "../memory/clear-memory.ts";
-import { createEmbedText, type EmbedText } from "../memory/embed-text.ts";
-import { createSearchMemory, type SearchMemory } from "../memory/search-memory.ts";
-import { createLocalEmbedder } from "../models/local-embedder.ts";
-import type { GuardedClient } from "../platform/guarded-client.ts";
+import type { GuardedClient } from "../outbound/guarded-client.ts";
+import { createLocalEmbedder } from "../outbound/models/local-embedder.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sealer } from "../platform/secrets.ts";
-import { createFindEmbedder, type FindEmbedder } from "../providers/find-embedder.ts";
+import { createEmbedText, type EmbedText } from "../resources/memory/embed-text.ts";
+import { createRunClear, type RunClear } from "../resources/memory/run-clear.ts";
+import { createSearchMemory, type SearchMemory } from "../resources/memory/search-memory.ts";
+import { createFindEmbedder, type FindEmbedder } from "../resources/providers/find-embedder.ts";
 
 export interface Memory {
   readonly findEmbedder: FindEmbedder;

@@ -1,9 +1,9 @@
-import type { Config } from "../config.ts";
-import { createGuardedClient } from "../platform/guarded-client.ts";
-import { version } from "../version.ts";
-import { createDeliverySteps } from "../webhooks/delivery-steps.ts";
-import { createEndpointLimits } from "../webhooks/endpoint-limits.ts";
-import { createPostEvent } from "../webhooks/post-event.ts";
+import type { Config } from "../config/config.ts";
+import { createGuardedClient } from "../outbound/guarded-client.ts";
+import { version } from "../platform/version.ts";
+import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
+import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
+import { createPostEvent } from "../resources/webhooks/post-event.ts";
 import { deliveryServices } from "../workflows/deliver-webhook.ts";
 import type { Core } from "./core.ts";
 

@@ -1,24 +1,24 @@
+import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { maintainPartitions } from "../db/partitions.ts";
-import { createDeploymentSteps } from "../deployments/activation.ts";
-import { createPreflight } from "../deployments/preflight.ts";
 import { createEngine } from "../engine/engine.ts";
-import { ensureHousekeeping } from "../engine/ensure-housekeeping.ts";
-import { checkAdminHealth } from "../engine/reach-engine.ts";
-import { registerWorker } from "../engine/register.ts";
+import { checkAdminHealth } from "../engine/engine-health.ts";
+import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
+import { registerWorker } from "../engine/register-worker.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
-import { createOrganisationChanges } from "../gate/organisation-changes.ts";
-import { createRunSteps } from "../invocations/run-steps.ts";
-import { createClearStep, finishOpenClears } from "../memory/clear-memory.ts";
-import { createEmbedMemories } from "../memory/embed-memories.ts";
-import { createBuiltInModels } from "../models/models.ts";
-import { createCallRemoteAgent } from "../models/remote-agent.ts";
+import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
+import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
+import { createTools } from "../outbound/tools/tools.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
-import { createFindModel } from "../providers/find-model.ts";
-import { createTools } from "../tools/create-tools.ts";
-import { version } from "../version.ts";
+import { version } from "../platform/version.ts";
+import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
+import { createPreflight } from "../resources/deployments/preflight.ts";
+import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
+import { createClearStep, finishOpenClears } from "../resources/memory/run-clear.ts";
+import { createFindModel } from "../resources/providers/find-model.ts";
+import { createRunSteps } from "../runs/execute/run-steps.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { housekeepingService } from "../workflows/housekeeping.ts";
-import { memoryServices } from "../workflows/keep-memory.ts";
+import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 import { composeDeliveries } from "./webhooks.ts";
@@ -66,7 +66,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     embed: createEmbedMemories({ db, findEmbedder: memory.findEmbedder, logger, now: nowMs }),
     clear: createClearStep(memory.runClear),
   };
-  const changes = createOrganisationChanges({ db, gate, logger, repairEverySeconds: 1 });
+  const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   const deliveries = composeDeliveries(core);
   const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });

@@ -48,8 +48,8 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
   const find = (purpose: string) =>
     db.selectFrom("data_keys").select(["wrapped", "master_key"]).where("purpose", "=", purpose).executeTakeFirst();
 
-  const unwrap = (purpose: string, wrapped: Buffer, name: string | null): Buffer => {
-    const masterKey = masterKeys.get(name ?? "");
+  const unwrap = (purpose: string, wrapped: Buffer, name: string): Buffer => {
+    const masterKey = masterKeys.get(name);
     if (!masterKey)
       throw new MasterKeyError(
         `The data keys are under the master key ${name}; PERCH_MASTER_KEY is ${masterKeyName(current)}. Give the one they are under as PERCH_MASTER_KEY, or among PERCH_PREVIOUS_MASTER_KEYS.`,
@@ -64,21 +64,14 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
       .values({ purpose, ...wrap(current, purpose, randomBytes(32)) })
       .onConflict((conflict) => conflict.column("purpose").doNothing())
       .execute();
-    // A row without a key is from a release that derived the data key from the master key and could not rotate it.
-    await db
-      .updateTable("data_keys")
-      .set(wrap(current, purpose, deriveKey(previous.at(-1) ?? current, purpose)))
-      .where("purpose", "=", purpose)
-      .where("wrapped", "is", null)
-      .execute();
   };
 
   const findOrInsert = async (purpose: KeyPurpose): Promise<Buffer> => {
     const row = await find(purpose);
-    if (row?.wrapped) return unwrap(purpose, row.wrapped, row.master_key);
+    if (row) return unwrap(purpose, row.wrapped, row.master_key);
     await insert(purpose);
     const inserted = await find(purpose);
-    if (!inserted?.wrapped) throw new Error(`there is no data key for ${purpose}`);
+    if (!inserted) throw new Error(`there is no data key for ${purpose}`);
     return unwrap(purpose, inserted.wrapped, inserted.master_key);
   };
 
@@ -94,9 +87,9 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
     rewrap: async () => {
       const name = masterKeyName(current);
       const rows = await db.selectFrom("data_keys").selectAll().execute();
-      const old = rows.filter(({ wrapped, master_key }) => wrapped !== null && master_key !== name);
+      const old = rows.filter(({ master_key }) => master_key !== name);
       for (const { purpose, wrapped, master_key } of old) {
-        const key = unwrap(purpose, wrapped as Buffer, master_key);
+        const key = unwrap(purpose, wrapped, master_key);
         const next = wrap(current, purpose, key);
         await db
           .updateTable("data_keys")

@@ -97,9 +97,9 @@ export interface AuditLog {
 }
 
 export interface DataKeys {
-  master_key: string | null;
+  master_key: string;
   purpose: string;
-  wrapped: Buffer | null;
+  wrapped: Buffer;
   wrapped_at: Generated<Timestamp>;
 }
 
@@ -113,19 +113,19 @@ export interface Deliveries {
   id: string;
   last_error: string | null;
   last_status_code: number | null;
-  look_after: Timestamp;
   next_attempt_at: Timestamp | null;
   organisation_id: string;
   redelivery_of: string | null;
   status: Generated<string>;
+  sweep_after: Timestamp;
   webhook_id: string;
 }
 
 export interface DeliveryAttempts {
   at: Timestamp;
   delivery_id: string;
+  duration_ms: number;
   error: string | null;
-  ms: number;
   number: number;
   organisation_id: string;
   response: string | null;
@@ -135,16 +135,16 @@ export interface DeliveryAttempts {
 export interface Deployments {
   activated_at: Timestamp | null;
   agent_id: string;
-  asked: Generated<Int8>;
   created_at: Generated<Timestamp>;
   created_by: string | null;
+  creation_order: Generated<Int8>;
   ended_at: Timestamp | null;
   environment: string;
   error: string | null;
   guard_report: Json | null;
   guards: Json | null;
   id: string;
-  live: Int8 | null;
+  live_order: Int8 | null;
   organisation_id: string;
   origin: string;
   rollback_of: string | null;
@@ -246,11 +246,11 @@ export interface Memories {
   metadata: Json;
   organisation_id: string;
   owner: string;
+  sequence: Generated<Int8>;
   session_id: string | null;
   source_id: string | null;
   updated_at: Generated<Timestamp>;
   words: Generated<string>;
-  written: Generated<Int8>;
 }
 
 export interface MemoryClears {
@@ -258,8 +258,8 @@ export interface MemoryClears {
   before: Timestamp | null;
   completed_at: Timestamp | null;
   created_at: Generated<Timestamp>;
-  cut: Int8;
   id: string;
+  last_sequence: Int8;
   memories: Generated<Int8>;
   messages: Generated<Int8>;
   organisation_id: string;
@@ -271,7 +271,7 @@ export interface MemoryCounts {
   agent_id: string;
   memories: Int8;
   organisation_id: string;
-  slot: number;
+  shard: number;
 }
 
 export interface ModelProviders {
@@ -298,20 +298,29 @@ export interface PartitionedTables {
   step: Generated<string>;
 }
 
-export interface RunSums {
+export interface RunRollups {
   agent_id: string;
   cost_micros: Int8;
+  duration_buckets: number[];
   duration_ms: Int8;
-  durations: number[];
   environment: string;
   failed: number;
+  granularity: string;
   organisation_id: string;
   runs: number;
-  since: Timestamp;
-  slot: number;
-  span: string;
+  shard: number;
+  starts_at: Timestamp;
   tokens: Int8;
   version: string;
+}
+
+export interface SchemaFunctions {
+  checksum: string;
+  name: string;
+}
+
+export interface SchemaRelease {
+  release: string;
 }
 
 export interface SessionMessages {
@@ -320,12 +329,12 @@ export interface SessionMessages {
   content: string;
   invocation_id: string;
   organisation_id: string;
-  owner: Generated<string>;
-  place: number;
+  owner: string;
+  position: number;
   role: string;
+  sequence: Generated<Int8>;
   session_id: string;
   turn: number;
-  written: Generated<Int8>;
 }
 
 export interface Webhooks {
@@ -368,7 +377,9 @@ export interface DB {
   model_providers: ModelProviders;
   organisations: Organisations;
   partitioned_tables: PartitionedTables;
-  run_sums: RunSums;
+  run_rollups: RunRollups;
+  schema_functions: SchemaFunctions;
+  schema_release: SchemaRelease;
   session_messages: SessionMessages;
   webhooks: Webhooks;
 }

@@ -1,56 +1,174 @@
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import pg from "pg";
+import { version } from "../platform/version.ts";
 import type { DB } from "./generated-rows.ts";
+import { maintainPartitions } from "./partitions.ts";
 
-const folder = join(import.meta.dirname, "../../migrations");
+const migrationFolder = join(import.meta.dirname, "../../migrations");
+const functionFolder = join(import.meta.dirname, "../../sql");
 
-/** The migrations of this release, in order, by name. */
-export const migrationNames = async (): Promise<string[]> =>
+/** A database function: its file in sql/ has its name and its one, current text. */
+export interface SqlFunction {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a release brings to the database. */
+export interface Schema {
+  readonly release: string;
+  readonly functions: readonly SqlFunction[];
+}
+
+const namesIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder))
     .filter((file) => file.endsWith(".sql"))
     .map((file) => file.slice(0, -4))
     .sort();
 
-async function readMigrations(): Promise<Record<string, Migration>> {
-  const names = await migrationNames();
-  const entries = names.map(async (name): Promise<[string, Migration]> => {
-    const text = await readFile(join(folder, `${name}.sql`), "utf8");
-    return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
-  });
-  return Object.fromEntries(await Promise.all(entries));
+/** The migrations of this release, in order, by name. */
+export const migrationNames = (): Promise<string[]> => namesIn(migrationFolder);
+
+const readFunction = async (name: string): Promise<SqlFunction> => ({
+  name,
+  text: await readFile(join(functionFolder, `${name}.sql`), "utf8"),
+});
+
+export const currentSchema = async (): Promise<Schema> => ({
+  release: version,
+  functions: await Promise.all((await namesIn(functionFolder)).map(readFunction)),
+});
+
+const checksumOf = ({ text }: SqlFunction): string => createHash("sha256").update(text).digest("hex");
+
+/** Functions that a migration's tables refer to, from its line `-- requires: a, b`. */
+const requiredBy = (text: string): string[] => /^-- requires: (.+)$/m.exec(text)?.[1]?.split(", ") ?? [];
+
+async function readMigration(name: string): Promise<Migration> {
+  const text = await readFile(join(migrationFolder, `${name}.sql`), "utf8");
+  const required = await Promise.all(requiredBy(text).map(readFunction));
+  return {
+    up: async (db) => {
+      for (const statement of [...required.map((each) => each.text), text]) await sql.raw(statement).execute(db);
+    },
+  };
 }
 
-/** Migrates the database to this release. Safe to run concurrently: an advisory lock lets one process work at a time. */
-export async function migrate(ownerUrl: string): Promise<string[]> {
-  const db = new Kysely<unknown>({
+async function readMigrations(): Promise<Record<string, Migration>> {
+  const names = await migrationNames();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readMigration(name)] as const)));
+}
+
+/** Releases are numbered `major.minor.patch`. */
+function isNewer(release: string, than: string): boolean {
+  const [numbers, others] = [release, than].map((text) => text.split(/[.-]/, 3).map(Number));
+  const differing = [0, 1, 2].find((i) => numbers?.[i] !== others?.[i]);
+  return differing !== undefined && (numbers?.[differing] ?? 0) > (others?.[differing] ?? 0);
+}
+
+interface Applied {
+  readonly release: string | undefined;
+  readonly migrations: ReadonlySet<string>;
+  readonly functions: ReadonlyMap<string, string>;
+}
+
+/** What the database has; all of it empty before the first migration. */
+async function findApplied(db: Kysely<DB>): Promise<Applied> {
+  const { rows } = await sql<{ migrated: boolean; tracked: boolean }>`
+    select to_regclass('public.kysely_migration') is not null as migrated,
+           to_regclass('public.schema_functions') is not null as tracked`.execute(db);
+  const migrations = rows[0]?.migrated
+    ? (await sql<{ name: string }>`select name from public.kysely_migration`.execute(db)).rows
+    : [];
+  const tracked = rows[0]?.tracked ?? false;
+  const functions = tracked ? await db.selectFrom("schema_functions").selectAll().execute() : [];
+  const release = tracked ? await db.selectFrom("schema_release").select("release").executeTakeFirst() : undefined;
+  return {
+    release: release?.release,
+    migrations: new Set(migrations.map(({ name }) => name)),
+    functions: new Map(functions.map(({ name, checksum }) => [name, checksum])),
+  };
+}
+
+/** The newer release that the database belongs to, if it does: by its number, or by a migration that this release does not know. */
+async function newerRelease({ release, migrations }: Applied, schema: Schema): Promise<string | undefined> {
+  if (release !== undefined && isNewer(release, schema.release)) return release;
+  const known = new Set(await migrationNames());
+  return [...migrations].some((name) => !known.has(name)) ? (release ?? "unknown") : undefined;
+}
+
+const changedFunctions = ({ functions }: Applied, schema: Schema): SqlFunction[] =>
+  schema.functions.filter((each) => functions.get(each.name) !== checksumOf(each));
+
+/** Applies the functions whose text has changed, drops those that are gone from sql/, and notes the release. */
+async function applyFunctions(db: Kysely<DB>, schema: Schema): Promise<string[]> {
+  const applied = await findApplied(db);
+  if ((await newerRelease(applied, schema)) !== undefined) return [];
+  const changed = changedFunctions(applied, schema);
+  const current = new Set(schema.functions.map(({ name }) => name));
+  const dropped = [...applied.functions.keys()].filter((name) => !current.has(name));
+  // Giving a function to another owner needs that owner to hold CREATE on the schema.
+  await sql`grant create on schema public to perch_platform`.execute(db);
+  for (const { text } of changed) await sql.raw(text).execute(db);
+  for (const name of dropped) {
+    await sql`drop function ${sql.id(name)}`.execute(db);
+    await db.deleteFrom("schema_functions").where("name", "=", name).execute();
+  }
+  await sql`revoke create on schema public from perch_platform`.execute(db);
+  for (const each of changed)
+    await db
+      .insertInto("schema_functions")
+      .values({ name: each.name, checksum: checksumOf(each) })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet({ checksum: checksumOf(each) }))
+      .execute();
+  await db.deleteFrom("schema_release").execute();
+  await db.insertInto("schema_release").values({ release: schema.release }).execute();
+  await maintainPartitions(db);
+  return [...changed.map(({ name }) => `function ${name}`), ...dropped.map((name) => `dropped function ${name}`)];
+}
+
+export interface MigrationReport {
+  readonly applied: readonly string[];
+  /** Set when the database belongs to a newer release: then nothing was changed. */
+  readonly newerRelease: string | undefined;
+}
+
+/**
+ * Brings the database up to this release: the numbered migrations first, then the functions, in one transaction. Several processes
+ * may call it at once: locks let one work. A database of a newer release is left as it is, so an old release can be rolled back to.
+ */
+export async function migrate(ownerUrl: string, schema?: Schema): Promise<MigrationReport> {
+  const db = new Kysely<DB>({
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: ownerUrl, max: 2 }) }),
   });
   try {
+    const wanted = schema ?? (await currentSchema());
+    const newer = await newerRelease(await findApplied(db), wanted);
+    if (newer !== undefined) return { applied: [], newerRelease: newer };
     const migrator = new Migrator({ db, provider: { getMigrations: readMigrations } });
     const { error, results = [] } = await migrator.migrateToLatest();
     if (error) {
       const failed = results.find(({ status }) => status === "Error")?.migrationName;
       throw new Error(`Migration ${failed ?? "lock"} failed; nothing was changed.`, { cause: error });
     }
-    // Concurrent grants on one table fail, and several processes may migrate at once.
-    await db.transaction().execute(async (trx) => {
+    const functions = await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtext('perch roles'))`.execute(trx);
       await sql`grant select on kysely_migration to perch_app`.execute(trx);
+      return applyFunctions(trx, wanted);
     });
-    return results.map(({ migrationName }) => migrationName);
+    return { applied: [...results.map(({ migrationName }) => migrationName), ...functions], newerRelease: undefined };
   } finally {
     await db.destroy();
   }
 }
 
-/** Migrations of this release that the database lacks. */
-export async function pendingMigrations(db: Kysely<DB>): Promise<string[]> {
-  const table = await sql<{ name: string | null }>`select to_regclass('public.kysely_migration') as name`.execute(db);
-  if (!table.rows[0]?.name) return migrationNames();
-  const applied = await sql<{ name: string }>`select name from public.kysely_migration`.execute(db);
-  const done = new Set(applied.rows.map(({ name }) => name));
-  return (await migrationNames()).filter((name) => !done.has(name));
+/** Migrations and functions of this release that the database lacks. A newer release's functions serve older nodes too. */
+export async function pendingMigrations(db: Kysely<DB>, schema: Schema): Promise<string[]> {
+  const applied = await findApplied(db);
+  const migrations = (await migrationNames()).filter((name) => !applied.migrations.has(name));
+  if ((await newerRelease(applied, schema)) !== undefined) return migrations;
+  return [...migrations, ...changedFunctions(applied, schema).map(({ name }) => `function ${name}`)];
 }

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import type { AgentKey } from "../agents/agent-key.ts";
-import type { DeploymentKey } from "../deployments/activation.ts";
-import type { RunInput, RunOutcome } from "../invocations/run.ts";
-import type { ClearKey } from "../memory/clear-queries.ts";
+import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { ClearKey, DeploymentKey, RunInput, RunOutcome } from "./messages.ts";
 import {
   agentRuns,
   agentSessions,
@@ -20,7 +18,7 @@ import {
 export interface Engine {
   /** Returns when the engine has the run and will not lose it. */
   readonly start: (run: RunInput) => Promise<void>;
-  /** Starts the run or joins it, and waits for its end; undefined when it has not ended in time. It goes on all the same. */
+  /** Starts the run or joins it, and waits for its end; undefined when it has not ended in time. The run continues either way. */
   readonly wait: (run: RunInput, waitMs: number) => Promise<RunOutcome | undefined>;
   /** Returns when the engine will see to it that the deployment is checked and becomes live, in its turn. */
   readonly activate: (deployment: DeploymentKey) => Promise<void>;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { afterEach, expect, test } from "vitest";
-import type { RunSteps } from "../invocations/run-steps.ts";
 import { createLogger } from "../platform/logger.ts";
+import type { RunSteps } from "../runs/execute/run-steps.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import { type Endpoint, serveEndpoint } from "./serve-endpoint.ts";
 
@@ -18,7 +18,7 @@ const steps: RunSteps = {
 let endpoint: Endpoint | undefined;
 afterEach(() => endpoint?.close());
 
-/** What an unauthenticated caller gets who asks a worker which workflows it has. */
+/** The status of an unauthenticated request for the list of workflows. */
 async function discover(identityKeys: readonly string[]): Promise<number> {
   endpoint = await serveEndpoint({
     services: [...runServices(steps)],
@@ -35,10 +35,10 @@ async function discover(identityKeys: readonly string[]): Promise<number> {
   return headers[":status"];
 }
 
-test("a worker answers an engine that signs nothing, where no identity is asked for", async () => {
+test("a worker without an identity key answers unsigned requests", async () => {
   expect(await discover([])).toBe(200);
 });
 
-test("a worker with an identity key refuses whoever cannot sign", async () => {
+test("a worker with an identity key refuses unsigned requests", async () => {
   expect(await discover(["publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9"])).toBe(401);
 });

@@ -14,7 +14,7 @@ interface EndpointOptions {
 
 export interface Endpoint {
   readonly port: number;
-  /** Takes no more steps; what is under way goes on elsewhere from its last finished step. */
+  /** Takes no more steps; running invocations continue on another worker after their last completed step. */
   readonly close: () => Promise<void>;
 }
 

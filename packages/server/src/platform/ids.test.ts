@@ -11,8 +11,8 @@ describe("newUuid", () => {
   test("is a UUIDv7, new each time, that sorts by the time it was made", async () => {
     const first = newUuid();
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    const made = Number.parseInt(first.replaceAll("-", "").slice(0, 12), 16);
-    expect(Math.abs(Date.now() - made)).toBeLessThan(5000);
+    const timeMs = Number.parseInt(first.replaceAll("-", "").slice(0, 12), 16);
+    expect(Math.abs(Date.now() - timeMs)).toBeLessThan(5000);
     expect(new Set(Array.from({ length: 1000 }, newUuid)).size).toBe(1000);
     await new Promise((resolve) => setTimeout(resolve, 3));
     expect(newUuid() > first).toBe(true);
@@ -20,17 +20,20 @@ describe("newUuid", () => {
 });
 
 describe("public ids", () => {
-  test.each(kinds)("of the kind %s are its prefix and the UUID in base32, and come back as the same UUID", (kind) => {
-    expect(toPublicId(kind, uuid)).toBe(`${idPrefixes[kind]}_${suffix}`);
-    for (const value of [
-      uuid,
-      newUuid(),
-      "00000000-0000-0000-0000-000000000000",
-      "ffffffff-ffff-ffff-ffff-ffffffffffff",
-    ]) {
-      expect(parsePublicId(kind, toPublicId(kind, value))).toBe(value);
-    }
-  });
+  test.each(kinds)(
+    "of the kind %s are its prefix and the UUID in base32, and are parsed back to the same UUID",
+    (kind) => {
+      expect(toPublicId(kind, uuid)).toBe(`${idPrefixes[kind]}_${suffix}`);
+      for (const value of [
+        uuid,
+        newUuid(),
+        "00000000-0000-0000-0000-000000000000",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      ]) {
+        expect(parsePublicId(kind, toPublicId(kind, value))).toBe(value);
+      }
+    },
+  );
 
   test("are what the contract promises", () => {
     expect(AgentId.safeParse(toPublicId("agent", newUuid())).success).toBe(true);

@@ -36,7 +36,7 @@ describe("shutDown", () => {
     expect(await shutDown([], createRecordingLogger().logger)).toBe(true);
   });
 
-  test("goes on past a step that fails, one that throws at once and one that hangs, and reports each", async () => {
+  test("continues after a step that fails, one that throws at once and one that hangs, and reports each", async () => {
     const { logger, lines, failures } = createRecordingLogger();
     const reached: string[] = [];
     const broken = new Error("the pool is broken");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createLocalStreams } from "./local-streams.ts";
 import type { RunStreams } from "./run-streams.ts";
 
-/** How many events of a run are there now. */
+/** The number of stored events of a run. */
 async function countEvents(streams: RunStreams, runId: string): Promise<number> {
   const stop = new AbortController();
   const reader = streams.read(runId, undefined, stop.signal);
@@ -11,7 +11,7 @@ async function countEvents(streams: RunStreams, runId: string): Promise<number> 
   return (await page).value?.length ?? 0;
 }
 
-test("a stream is forgotten 15 minutes after its last event, two minutes after its end", async () => {
+test("a stream expires 15 minutes after its last event, two minutes after its end", async () => {
   let nowMs = 1_800_000_000_000;
   const streams = createLocalStreams(() => nowMs);
   const tool = { type: "tool", step: 1, call: 1, name: "t", status: "started" } as const;
@@ -27,7 +27,7 @@ test("a stream is forgotten 15 minutes after its last event, two minutes after i
   expect(await countEvents(streams, "running")).toBe(0);
 });
 
-test("the run left alone for longest makes room, by count and by size", async () => {
+test("the least recently used run is evicted, by count and by size", async () => {
   const few = createLocalStreams(Date.now, { maxRuns: 2 });
   const small = createLocalStreams(Date.now, { maxBytesOfAll: 1000 });
   for (const streams of [few, small]) {
@@ -37,7 +37,7 @@ test("the run left alone for longest makes room, by count and by size", async ()
   }
 });
 
-test("a reader goes on in a stream that was forgotten and began again", async () => {
+test("a reader continues in a stream that expired and began again", async () => {
   const streams = createLocalStreams(Date.now, { maxRuns: 1 });
   const stop = new AbortController();
   const reader = streams.read("run", undefined, stop.signal);

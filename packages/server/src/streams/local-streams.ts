@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { textOfStep } from "./said-text.ts";
 import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
+import { textOfStep } from "./text-diff.ts";
 import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
 
 interface RunLog {

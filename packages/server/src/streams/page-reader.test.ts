@@ -44,7 +44,7 @@ async function watch(subject: ReturnType<typeof createSource>, seconds: number, 
 }
 
 describe("a reader", () => {
-  test("of a silent run gives an empty page at once, after 1, 2 and then every 3 seconds", async () => {
+  test("of a run without events gives an empty page at once, after 1, 2 and then every 3 seconds", async () => {
     const seen = await watch(createSource(), 10);
     expect(seen).toEqual([0, 1, 3, 6, 9].map((second) => [second, 0]));
   });
@@ -61,7 +61,7 @@ describe("a reader", () => {
   test.each([
     ["cannot be notified", { listening: false }],
     ["gets no answer", { failing: true }],
-  ])("that %s looks and gives an empty page every second", async (_, trouble) => {
+  ])("that %s reads and gives an empty page every second", async (_, trouble) => {
     const subject = createSource([[end]]);
     const seen = await watch(subject, 5, () => {
       Object.assign(subject.state, trouble);
@@ -79,7 +79,7 @@ describe("a reader", () => {
     ]);
   });
 
-  test("looks once when woken once", async () => {
+  test("reads once for one notification", async () => {
     const subject = createSource();
     await watch(subject, 0.5, subject.wake);
     expect(subject.state.reads).toBe(2);

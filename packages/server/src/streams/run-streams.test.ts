@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { connectValkey } from "../gate/valkey-gate.ts";
+import { connectValkey } from "../limits/valkey-gate.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { createLocalStreams } from "./local-streams.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { textOfStep } from "./said-text.ts";
+import { textOfStep } from "./text-diff.ts";
 import { createValkeyStreams } from "./valkey-streams.ts";
 import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
 
 const logger = createLogger("silent");
 const maxBytes = 100_000;
 
-/** Two doors to the same streams, as two nodes have. */
-type Doors = readonly [RunStreams, RunStreams];
+/** Two nodes that share the same streams. */
+type StreamNodes = readonly [RunStreams, RunStreams];
 
 const local = createLocalStreams(Date.now, { maxBytes });
 const connections = [0, 1].map(() => {
@@ -22,11 +22,15 @@ const connections = [0, 1].map(() => {
   const subscriber = connectSubscriber(valkey, logger);
   return { valkey, subscriber, subscriptions: createSubscriptions(subscriber) };
 });
-const [one, two] = connections.map((both) => createValkeyStreams({ ...both, logger, now: Date.now, maxBytes }));
+const [one, two] = connections.map((connection) =>
+  createValkeyStreams({ ...connection, logger, now: Date.now, maxBytes }),
+);
 if (!one || !two) throw new Error("no streams");
 
 beforeAll(() =>
-  vi.waitUntil(() => connections.every((both) => [both.valkey, both.subscriber].every((c) => c.status === "ready"))),
+  vi.waitUntil(() =>
+    connections.every((connection) => [connection.valkey, connection.subscriber].every((c) => c.status === "ready")),
+  ),
 );
 afterAll(async () => {
   for (const streams of [one, two]) await streams.close();
@@ -48,97 +52,97 @@ async function collect(streams: RunStreams, runId: string, after?: string, max =
 }
 const eventsOf = (stored: readonly StoredEvent[]) => stored.map(({ event }) => event);
 
-describe.each<[string, Doors]>([
+describe.each<[string, StreamNodes]>([
   ["in one process", [local, local]],
   ["in Valkey, two nodes together", [one, two]],
-])("run streams %s", (_, doors) => {
-  test("a reader gets the events that were there and those that come, in order, and can go on after any of them", async () => {
+])("run streams %s", (_, nodes) => {
+  test("a reader gets past and future events in order, and can resume after any of them", async () => {
     const runId = newUuid();
-    await doors[0].append(runId, tool);
-    const reading = collect(doors[1], runId);
-    const writer = doors[0].writeText(runId, 1);
+    await nodes[0].append(runId, tool);
+    const reading = collect(nodes[1], runId);
+    const writer = nodes[0].writeText(runId, 1);
     writer.write("Hel");
     await sleep(40);
     writer.write("lo 😀");
     await writer.finish();
-    await doors[0].append(runId, { type: "end" });
+    await nodes[0].append(runId, { type: "end" });
     const all = await reading;
     expect(eventsOf(all)).toEqual([tool, token(1, 0, "Hel"), token(1, 3, "lo 😀"), { type: "end" }]);
     for (const [i, { id }] of all.entries()) {
-      if (i + 1 < all.length) expect(await collect(doors[0], runId, id)).toEqual(all.slice(i + 1));
+      if (i + 1 < all.length) expect(await collect(nodes[0], runId, id)).toEqual(all.slice(i + 1));
     }
   });
 
-  test("a live reader waits milliseconds, not for the next look", async () => {
+  test("a waiting reader is notified within milliseconds, before its next poll", async () => {
     const runId = newUuid();
-    const reading = collect(doors[1], runId);
+    const reading = collect(nodes[1], runId);
     await sleep(100);
     const startedAt = performance.now();
-    await doors[0].append(runId, { type: "end" });
+    await nodes[0].append(runId, { type: "end" });
     await reading;
     expect(performance.now() - startedAt).toBeLessThan(200);
   });
 
-  test("several readers of a run each get all of it; one that leaves takes nothing from the others", async () => {
+  test("several readers of a run each get all events; one that stops does not affect the others", async () => {
     const runId = newUuid();
-    const readers = [doors[0], doors[0], doors[1]].map((door) => collect(door, runId));
-    const leaving = collect(doors[0], runId, undefined, 1);
+    const readers = [nodes[0], nodes[0], nodes[1]].map((node) => collect(node, runId));
+    const stopped = collect(nodes[0], runId, undefined, 1);
     await sleep(50);
-    await doors[0].append(runId, tool);
-    await leaving;
-    await doors[1].append(runId, { type: "end" });
+    await nodes[0].append(runId, tool);
+    await stopped;
+    await nodes[1].append(runId, { type: "end" });
     for (const reader of readers) expect(eventsOf(await reader)).toEqual([tool, { type: "end" }]);
   });
 
-  test("another attempt that says the same is silent, and goes on where the first one ended", async () => {
+  test("another attempt with the same text writes nothing, and continues where the first one ended", async () => {
     const runId = newUuid();
-    const first = doors[0].writeText(runId, 1);
+    const first = nodes[0].writeText(runId, 1);
     first.write("one two");
     await sleep(50);
-    const second = doors[1].writeText(runId, 1);
+    const second = nodes[1].writeText(runId, 1);
     second.write("one ");
     second.write("two three");
     await second.finish();
     first.write(" four");
     await first.finish();
-    await doors[0].append(runId, { type: "end" });
-    const events = eventsOf(await collect(doors[0], runId));
+    await nodes[0].append(runId, { type: "end" });
+    const events = eventsOf(await collect(nodes[0], runId));
     expect(events).toEqual([token(1, 0, "one two"), token(1, 7, " three"), { type: "end" }]);
   });
 
-  test("another attempt that says something else, or less, replaces what is there", async () => {
+  test("another attempt with a different or shorter text replaces the stored one", async () => {
     const runId = newUuid();
     for (const text of ["one two three", "one four", "one"]) {
-      const writer = doors[0].writeText(runId, 1);
+      const writer = nodes[0].writeText(runId, 1);
       writer.write(text);
       await writer.finish();
     }
-    await doors[0].append(runId, { type: "end" });
-    const events = eventsOf(await collect(doors[1], runId));
+    await nodes[0].append(runId, { type: "end" });
+    const events = eventsOf(await collect(nodes[1], runId));
     expect(events).toEqual([token(1, 0, "one two three"), token(1, 4, "four"), token(1, 3, ""), { type: "end" }]);
   });
 
-  test("steps have texts of their own, and a step that is past says no more", async () => {
+  test("each step has its own text, and an earlier step can write no more", async () => {
     const runId = newUuid();
     for (const step of [1, 2, 3]) {
-      const writer = doors[step === 2 ? 1 : 0].writeText(runId, step);
+      const writer = nodes[step === 2 ? 1 : 0].writeText(runId, step);
       writer.write(`step ${step}`);
       await writer.finish();
     }
-    const late = doors[1].writeText(runId, 2);
+    const late = nodes[1].writeText(runId, 2);
     late.write("I am late");
     await late.finish();
-    const again = doors[1].writeText(runId, 3);
+    const again = nodes[1].writeText(runId, 3);
     again.write("step 3!");
     await again.finish();
-    await doors[0].append(runId, { type: "end" });
-    const events = eventsOf(await collect(doors[0], runId));
+    await nodes[0].append(runId, { type: "end" });
+    const events = eventsOf(await collect(nodes[0], runId));
     expect([1, 2, 3].map((step) => textOfStep(events, step))).toEqual(["step 1", "step 2", "step 3!"]);
   });
 
-  test("a run that says too much keeps a beginning without holes, and its end", async () => {
+  test("a run with too much text keeps a prefix without gaps, and its end", async () => {
     const runId = newUuid();
-    const writer = doors[0].writeText(runId, 1);
+    const writer = nodes[0].writeText(runId, 1);
     let whole = "";
     for (let i = 0; i < 30; i++) {
       const words = `${i} `.repeat(2500);
@@ -148,13 +152,13 @@ describe.each<[string, Doors]>([
     }
     await writer.finish();
     const big: RunEvent = { ...tool, arguments: { q: "x".repeat(maxBytes) } };
-    await doors[0].append(runId, big);
-    await doors[0].append(runId, { type: "end" });
-    const events = eventsOf(await collect(doors[1], runId));
-    const kept = textOfStep(events, 1);
-    expect(kept.length).toBeGreaterThan(maxBytes / 2);
-    expect(kept.length).toBeLessThan(maxBytes);
-    expect(whole.startsWith(kept)).toBe(true);
+    await nodes[0].append(runId, big);
+    await nodes[0].append(runId, { type: "end" });
+    const events = eventsOf(await collect(nodes[1], runId));
+    const stored = textOfStep(events, 1);
+    expect(stored.length).toBeGreaterThan(maxBytes / 2);
+    expect(stored.length).toBeLessThan(maxBytes);
+    expect(whole.startsWith(stored)).toBe(true);
     expect(events.slice(-2)).toEqual([
       { type: "tool", step: 1, call: 0, name: "search", status: "started" },
       { type: "end" },
@@ -163,17 +167,17 @@ describe.each<[string, Doors]>([
 
   test("an id that was never issued counts as the start", async () => {
     const runId = newUuid();
-    await doors[0].append(runId, { type: "end" });
+    await nodes[0].append(runId, { type: "end" });
     for (const after of ["", "x", "1-2-3", "-", "+", "$", "1", "0-0", `${"9".repeat(20)}-1`]) {
-      expect(eventsOf(await collect(doors[0], runId, after)), after).toEqual([{ type: "end" }]);
+      expect(eventsOf(await collect(nodes[0], runId, after)), after).toEqual([{ type: "end" }]);
     }
   });
 
   test("pages hold a hundred events at most", async () => {
     const runId = newUuid();
-    for (let call = 0; call < 250; call++) await doors[0].append(runId, { ...tool, call } as RunEvent);
+    for (let call = 0; call < 250; call++) await nodes[0].append(runId, { ...tool, call } as RunEvent);
     const stop = new AbortController();
-    const reader = doors[1].read(runId, undefined, stop.signal);
+    const reader = nodes[1].read(runId, undefined, stop.signal);
     const sizes: number[] = [];
     for (let i = 0; i < 3; i++) sizes.push((await reader.next()).value?.length ?? 0);
     expect(sizes).toEqual([100, 100, 50]);
@@ -182,9 +186,9 @@ describe.each<[string, Doors]>([
     expect((await waiting).done).toBe(true);
   });
 
-  test("an unknown run gives an empty page at once and after a second, and ends at once when told to", async () => {
+  test("an unknown run gives an empty page at once and after a second, and ends at once when aborted", async () => {
     const stop = new AbortController();
-    const reader = doors[0].read(newUuid(), undefined, stop.signal);
+    const reader = nodes[0].read(newUuid(), undefined, stop.signal);
     const startedAt = performance.now();
     expect((await reader.next()).value).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(500);

@@ -34,7 +34,7 @@ export interface RunStreams {
   readonly append: (runId: string, event: RunEvent) => Promise<void>;
   /**
    * Pages of events after this one, or from the first. An empty page means that nothing is there or nothing came for a while:
-   * whether the run has ended must then be looked up elsewhere. Ends when the signal says so.
+   * whether the run has ended must then be looked up elsewhere. Ends when the signal is aborted.
    */
   readonly read: (
     runId: string,

@@ -1,7 +1,7 @@
 import type { Redis } from "iovalkey";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { connectValkey } from "../gate/valkey-gate.ts";
+import { connectValkey } from "../limits/valkey-gate.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { putScript, takeScript } from "./stream-scripts.ts";
@@ -25,8 +25,8 @@ function newStream() {
   };
 }
 
-describe("who writes the text of a run", () => {
-  test("is whoever began last, whatever their clocks say", async () => {
+describe("the owner of a stream", () => {
+  test("is the attempt that began last, whatever the clocks show", async () => {
     const { take, put } = newStream();
     expect(await take("old", 2000, 1)).toBe(true);
     expect(await take("new", 1000, 1)).toBe(true);
@@ -34,7 +34,7 @@ describe("who writes the text of a run", () => {
     expect(await put("new", 1)).toBe("put");
   });
 
-  test("is not an attempt that lost it and tries again", async () => {
+  test("is not an earlier attempt that lost it and tries again", async () => {
     const { take, put } = newStream();
     await take("old", 1000, 1);
     await take("new", 2000, 1);
@@ -42,14 +42,14 @@ describe("who writes the text of a run", () => {
     expect(await put("new", 1)).toBe("put");
   });
 
-  test("is a new attempt whose first call was lost, when it tries again", async () => {
+  test("is a newer attempt whose first call was lost, when it tries again", async () => {
     const { take, put } = newStream();
     await take("old", 1000, 1);
     expect(await take("new", 2000, 2)).toBe(true);
     expect(await put("old", 1)).toBe("taken");
   });
 
-  test("is nobody by a call that comes too late: not an older take, not what was to be put under it", async () => {
+  test("does not change by a late call: neither an older take nor a put under it", async () => {
     const { take, put } = newStream();
     await take("one", 1000, 3);
     expect(await take("one", 1000, 2)).toBe(false);
@@ -57,7 +57,7 @@ describe("who writes the text of a run", () => {
     expect(await put("one", 3)).toBe("put");
   });
 
-  test("is not known after Valkey forgot, until somebody takes it again", async () => {
+  test("is unknown after Valkey lost its data, until the stream is taken again", async () => {
     const { take, put, forget } = newStream();
     await take("one", 1000, 1);
     await put("one", 1);
@@ -67,7 +67,7 @@ describe("who writes the text of a run", () => {
     expect(await put("one", 2)).toBe("put");
   });
 
-  test("reads back its own step, not all of the run", async () => {
+  test("reads back its own step, not the whole run", async () => {
     const { take, put, readBack } = newStream();
     await take("one", 1000, 1);
     await put("one", 1);
@@ -75,7 +75,7 @@ describe("who writes the text of a run", () => {
     expect(await readBack(2)).toHaveLength(0);
   });
 
-  test("is never somebody at a step that is past", async () => {
+  test("is never an attempt of an earlier step", async () => {
     const { take, put } = newStream();
     await take("two", 1000, 1, 2);
     expect(await take("one", 2000, 1, 1)).toBe(false);

@@ -1,9 +1,9 @@
 /**
- * A run has two keys: the stream of its events, and a hash that says who writes its text:
+ * A run has two keys: the stream of its events, and a hash that describes the owner of its text:
  *   writer, at, take   the owner's name, when it began, and how often it has taken the stream
- *   step, from         the step it says, and the last event before that step
+ *   step, from         the step it writes, and the last event before that step
  *   bytes              about how much the stream holds
- * Both live as long as each other. If one was lost alone (evicted, or a failover), the other must not be believed.
+ * Both live as long as each other. If one was lost alone (evicted, or a failover), the other must not be trusted.
  */
 const prelude = `
 local stream, owner, ttl = KEYS[1], KEYS[2], ARGV[1]
@@ -25,7 +25,7 @@ end`;
 
 /**
  * ARGV: ttl, writer, at, take, step. Returns the events since the step began, or nothing if it may not own the stream. A first take
- * always may, unless the step is past. A later one may not push out an attempt that began after its own.
+ * always may, unless the step is past. A later take may not replace an attempt that began after its own.
  */
 export const takeScript = `${prelude}
 local writer, take, step = ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])

@@ -1,57 +1,57 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { foldTokens, type TextToken } from "./said-text.ts";
+import { foldTokens, type TextToken } from "./text-diff.ts";
 import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
 
-/** Keeps the text of one step, and does with each call what the test says. */
-function createStore(fate: () => "fine" | "lost before" | "lost after" | "memory lost" = () => "fine") {
+/** Stores the text of one step. Each call succeeds or fails as the test decides. */
+function createStore(nextOutcome: () => "fine" | "lost before" | "lost after" | "memory lost" = () => "fine") {
   let tokens: TextToken[] = [];
   let owner: Claim | undefined;
-  let holes = 0;
-  const meet = async <T>(work: () => T): Promise<T> => {
-    const now = fate();
+  let gaps = 0;
+  const withOutcome = async <T>(work: () => T): Promise<T> => {
+    const outcome = nextOutcome();
     await sleep(0);
-    if (now === "lost before") throw new Error("not sent");
-    if (now === "memory lost") {
+    if (outcome === "lost before") throw new Error("not sent");
+    if (outcome === "memory lost") {
       tokens = [];
       owner = undefined;
     }
     const answer = work();
-    if (now === "lost after") throw new Error("answer lost");
+    if (outcome === "lost after") throw new Error("answer lost");
     return answer;
   };
   const store: TextStore = {
     take: (claim) =>
-      meet(() => {
+      withOutcome(() => {
         if (owner && owner.writer !== claim.writer && claim.generation > 1) return undefined;
         owner = claim;
         return foldTokens(tokens);
       }),
     put: (claim, token) =>
-      meet(() => {
+      withOutcome(() => {
         if (!owner) return "lost";
         if (owner.writer !== claim.writer || owner.generation !== claim.generation) return "taken";
-        if (token.offset > foldTokens(tokens).length) holes++;
+        if (token.offset > foldTokens(tokens).length) gaps++;
         tokens.push(token);
         return "put";
       }),
   };
-  return { store, text: () => foldTokens(tokens), tokens: () => tokens, holes: () => holes };
+  return { store, text: () => foldTokens(tokens), tokens: () => tokens, gaps: () => gaps };
 }
 
 const quick = { now: () => 1, maxTextLength: 10_000, onFailure: () => undefined, flushEveryMs: 1, retryAfterMs: 2 };
 
 describe("a text writer", () => {
-  test("ends with the whole text and never a hole, whichever calls fail, before or after they took effect", async () => {
+  test("ends with the whole text and never a gap, whichever calls fail, before or after they took effect", async () => {
     let failures = 0;
     const attempts = Array.from({ length: 200 }, async (_, run) => {
       let call = run * 7;
       const store = createStore(() => {
         call += 1;
-        const fate =
+        const outcome =
           (["fine", "lost before", "lost after", "memory lost"] as const)[(call * call + run) % 11] ?? "fine";
-        if (fate !== "fine") failures++;
-        return fate;
+        if (outcome !== "fine") failures++;
+        return outcome;
       });
       let text = "";
       const writer = createTextWriter({ store: store.store, ...quick, finishWithinMs: 5000 });
@@ -63,13 +63,13 @@ describe("a text writer", () => {
       }
       await writer.finish();
       expect(store.text()).toBe(text);
-      expect(store.holes()).toBe(0);
+      expect(store.gaps()).toBe(0);
     });
     await Promise.all(attempts);
     expect(failures).toBeGreaterThan(300);
   });
 
-  test("says the first words at once and joins those that follow closely", async () => {
+  test("writes the first words at once and batches those that follow closely", async () => {
     const { store, tokens, text } = createStore();
     const writer = createTextWriter({ store, ...quick, flushEveryMs: 50 });
     await sleep(5);
@@ -84,7 +84,7 @@ describe("a text writer", () => {
     expect(tokens()).toHaveLength(2);
   });
 
-  test("an attempt that another one pushed out writes no more, and its end waits for nothing", async () => {
+  test("an attempt that lost the stream to another writes no more, and finishes at once", async () => {
     const { store, text } = createStore();
     const old = createTextWriter({ store, ...quick });
     old.write("old words");
@@ -99,7 +99,7 @@ describe("a text writer", () => {
     expect(text()).toBe("old wine");
   });
 
-  test("a store that hangs costs the end of a step its limit and no more", async () => {
+  test("a store that hangs delays the end of a step by at most its limit", async () => {
     const store: TextStore = { take: () => new Promise(() => {}), put: () => new Promise(() => {}) };
     const writer = createTextWriter({ store, ...quick, finishWithinMs: 100 });
     writer.write("text");
@@ -108,7 +108,7 @@ describe("a text writer", () => {
     expect(performance.now() - startedAt).toBeLessThan(200);
   });
 
-  test("an attempt given up while the store is away does not try for ever", async () => {
+  test("an attempt that is abandoned while the store is down does not retry forever", async () => {
     let takes = 0;
     const store: TextStore = {
       take: async () => {
@@ -120,13 +120,13 @@ describe("a text writer", () => {
     const writer = createTextWriter({ store, ...quick });
     writer.write("text");
     await sleep(20);
-    const tried = takes;
+    const takesBefore = takes;
     await sleep(50);
-    expect(takes).toBe(tried);
-    expect(tried).toBeLessThan(4);
+    expect(takes).toBe(takesBefore);
+    expect(takesBefore).toBeLessThan(4);
   });
 
-  test("a text longer than is kept stops, and is a beginning of the whole", async () => {
+  test("a text above the limit is stored up to it, as a prefix of the whole", async () => {
     const { store, text } = createStore();
     const writer = createTextWriter({ store, ...quick, maxTextLength: 100 });
     for (let i = 0; i < 50; i++) {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { TextWriter } from "./run-streams.ts";
-import { createTextDiff, type TextDiff, type TextToken } from "./said-text.ts";
+import { createTextDiff, type TextDiff, type TextToken } from "./text-diff.ts";
 
 /** A writer's claim to the stream of a step. */
 export interface Claim {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../test/valkey-process.ts";
-import { connectValkey } from "../gate/valkey-gate.ts";
+import { startValkey, type ValkeyProcess } from "../../test/support/valkey-process.ts";
+import { connectValkey } from "../limits/valkey-gate.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { textOfStep } from "./said-text.ts";
+import { textOfStep } from "./text-diff.ts";
 import { createValkeyStreams } from "./valkey-streams.ts";
 import { connectSubscriber, createSubscriptions } from "./valkey-subscriptions.ts";
 
@@ -42,17 +42,17 @@ async function connect() {
   return { valkey, subscriber, streams };
 }
 
-/** What a reader has from now on; every token must begin within the text it has. */
+/** Reads a run from now on, and counts tokens that begin beyond the text so far. */
 function follow(streams: RunStreams, runId: string) {
   const stop = new AbortController();
   const events: RunEvent[] = [];
   const pages: (readonly StoredEvent[])[] = [];
-  let holes = 0;
+  let gaps = 0;
   const done = (async () => {
     for await (const page of streams.read(runId, undefined, stop.signal)) {
       pages.push(page);
       for (const { event } of page) {
-        if (event.type === "token" && event.offset > textOfStep(events, event.step).length) holes++;
+        if (event.type === "token" && event.offset > textOfStep(events, event.step).length) gaps++;
         events.push(event);
       }
     }
@@ -60,7 +60,7 @@ function follow(streams: RunStreams, runId: string) {
   return {
     pages,
     text: (step = 1) => textOfStep(events, step),
-    holes: () => holes,
+    gaps: () => gaps,
     stop: () => {
       stop.abort();
       return done;
@@ -68,10 +68,10 @@ function follow(streams: RunStreams, runId: string) {
   };
 }
 
-const soon = { timeout: 8000, interval: 20 };
+const polling = { timeout: 8000, interval: 20 };
 
-describe("streams while Valkey has trouble", () => {
-  test("SIGKILL in the middle of a text: readers get all of it after the return, no event leaves a hole", async () => {
+describe("streams during failures of Valkey", () => {
+  test("SIGKILL in the middle of a text: readers get all of it after the restart, without gaps", async () => {
     const { streams } = await connect();
     const runId = newUuid();
     const reader = follow(streams, runId);
@@ -84,22 +84,22 @@ describe("streams while Valkey has trouble", () => {
       if (i === 60) await server.start();
       await sleep(30);
     }
-    await vi.waitUntil(() => reader.text().includes("word 90"), soon);
+    await vi.waitUntil(() => reader.text().includes("word 90"), polling);
     await writer.finish();
-    await vi.waitUntil(() => reader.text() === text, soon);
+    await vi.waitUntil(() => reader.text() === text, polling);
     const late = follow(streams, runId);
-    await vi.waitUntil(() => late.text() === text, soon);
-    expect(reader.holes() + late.holes()).toBe(0);
+    await vi.waitUntil(() => late.text() === text, polling);
+    expect(reader.gaps() + late.gaps()).toBe(0);
     await Promise.all([reader.stop(), late.stop()]);
   });
 
-  test("frozen: nobody who writes waits for it, and the text is whole after it answers again", async () => {
+  test("frozen: writers do not wait for it, and the text is complete after it answers again", async () => {
     const { streams } = await connect();
     const runId = newUuid();
     const reader = follow(streams, runId);
     const writer = streams.writeText(runId, 1);
     writer.write("before ");
-    await vi.waitUntil(() => reader.text() === "before ", soon);
+    await vi.waitUntil(() => reader.text() === "before ", polling);
     server.freeze();
     const startedAt = performance.now();
     writer.write("meanwhile ");
@@ -108,50 +108,50 @@ describe("streams while Valkey has trouble", () => {
     other.write("nothing");
     await other.finish();
     expect(performance.now() - startedAt).toBeLessThan(1500);
-    await vi.waitUntil(() => reader.pages.some((page) => page.length === 0), soon);
+    await vi.waitUntil(() => reader.pages.some((page) => page.length === 0), polling);
     server.thaw();
     writer.write("after");
-    await vi.waitUntil(() => reader.text() === "before meanwhile after", soon);
+    await vi.waitUntil(() => reader.text() === "before meanwhile after", polling);
     await writer.finish();
-    expect(reader.holes()).toBe(0);
+    expect(reader.gaps()).toBe(0);
     await reader.stop();
   });
 
-  test.each(["stream", "owner"])("the %s alone evicted: a new reader still sees a text without holes", async (lost) => {
+  test.each(["stream", "owner"])("the %s alone evicted: a new reader still sees a text without gaps", async (lost) => {
     const { streams, valkey } = await connect();
     const runId = newUuid();
     const writer = streams.writeText(runId, 1);
     writer.write("one ");
     const key = `perch:stream:{${runId}}`;
-    await vi.waitUntil(() => valkey.exists(key), soon);
+    await vi.waitUntil(() => valkey.exists(key), polling);
     await valkey.del(lost === "stream" ? key : `${key}:owner`);
     await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
     writer.write("two");
     await writer.finish();
     const reader = follow(streams, runId);
-    await vi.waitUntil(() => reader.text() === "one two", soon);
-    expect(reader.holes()).toBe(0);
+    await vi.waitUntil(() => reader.text() === "one two", polling);
+    expect(reader.gaps()).toBe(0);
     await reader.stop();
   });
 
-  test("subscriptions survive a connection that breaks again before they are back", async () => {
+  test("subscriptions survive a connection that breaks again before they are restored", async () => {
     const { streams, subscriber, valkey } = await connect();
     const runIds = Array.from({ length: 50 }, newUuid);
     const readers = runIds.map((runId) => follow(streams, runId));
     const channels = async () => Number((await valkey.pubsub("CHANNELS")).length);
-    await vi.waitUntil(async () => (await channels()) === 50, soon);
+    await vi.waitUntil(async () => (await channels()) === 50, polling);
     for (let i = 0; i < 3; i++) {
       subscriber.once("ready", () => void subscriber.stream.destroy());
       subscriber.stream.destroy();
       await sleep(100);
     }
-    await vi.waitUntil(async () => (await channels()) === 50, soon);
+    await vi.waitUntil(async () => (await channels()) === 50, polling);
     await Promise.all(readers.map((reader) => reader.stop()));
-    await vi.waitUntil(async () => (await channels()) === 0, soon);
+    await vi.waitUntil(async () => (await channels()) === 0, polling);
   });
 });
 
-test("what is said before a subscription is there is not noticed late", async () => {
+test("an event published before the subscription is confirmed is not delayed", async () => {
   const { streams, subscriber } = await connect();
   const subscribe = subscriber.subscribe.bind(subscriber);
   vi.spyOn(subscriber, "subscribe").mockImplementation(async (...channels) => {
@@ -170,23 +170,23 @@ test("what is said before a subscription is there is not noticed late", async ()
 });
 
 describe("a process with many readers", () => {
-  test("has one subscription for each run, and none when all have left", async () => {
+  test("has one subscription for each run, and none when all readers have stopped", async () => {
     const { streams, valkey, subscriber } = await connect();
     const runIds = Array.from({ length: 500 }, newUuid);
     const readers = runIds.flatMap((runId) => [follow(streams, runId), follow(streams, runId)]);
     const channels = async () => Number((await valkey.pubsub("CHANNELS")).length);
-    await vi.waitUntil(async () => (await channels()) === 500, soon);
+    await vi.waitUntil(async () => (await channels()) === 500, polling);
     const startedAt = performance.now();
     for (const runId of runIds) {
       const writer = streams.writeText(runId, 1);
       writer.write(runId);
       void writer.finish();
     }
-    await vi.waitUntil(() => readers.every((reader, i) => reader.text() === runIds[i >> 1]), soon);
+    await vi.waitUntil(() => readers.every((reader, i) => reader.text() === runIds[i >> 1]), polling);
     console.log(`1,000 readers of 500 runs had their text after ${Math.round(performance.now() - startedAt)} ms`);
     const listeners = subscriber.listenerCount("message");
     await Promise.all(readers.map((reader) => reader.stop()));
-    await vi.waitUntil(async () => (await channels()) === 0, soon);
+    await vi.waitUntil(async () => (await channels()) === 0, polling);
     expect(listeners).toBe(1);
   });
 

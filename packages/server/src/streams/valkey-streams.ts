@@ -2,9 +2,9 @@ import type { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { textOfStep } from "./said-text.ts";
 import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
+import { textOfStep } from "./text-diff.ts";
 import { createTextWriter, type PutResult, type TextStore } from "./text-writer.ts";
 import type { Subscriptions } from "./valkey-subscriptions.ts";
 

@@ -4,14 +4,14 @@ import { createTelemetry } from "./telemetry.ts";
 const invoke = "POST /v1/agents/{agent_id}/invoke";
 const make = () => createTelemetry({ version: "1.2.3", operations: [invoke], providers: ["local"] });
 
-/** Lines of one metric that say more than 0. */
+/** Lines of one metric with a value above 0. */
 async function seriesOf({ read }: ReturnType<typeof make>, name: string): Promise<string[]> {
   const { text } = await read();
   return text.split("\n").filter((line) => line.startsWith(`${name}{`) && !line.endsWith(" 0"));
 }
 
 describe("labels", () => {
-  test("an operation that nobody knows is unknown, however many there are", async () => {
+  test("operations that are not in the contract share the label unknown", async () => {
     const telemetry = make();
     telemetry.requestEnded(invoke, 200, 0.01);
     for (let i = 0; i < 1000; i++) telemetry.requestEnded(`GET /v1/agents/agt_${i}`, 404, 0.01);
@@ -22,7 +22,7 @@ describe("labels", () => {
     expect(await seriesOf(telemetry, "perch_http_request_duration_seconds_count")).toHaveLength(2);
   });
 
-  test("a status is its class; a client that left has one of its own; what is no status is unknown", async () => {
+  test("a status is counted by its class, a client that closed the connection separately, anything else as unknown", async () => {
     const telemetry = make();
     for (const status of [200, 201, 302, 404, 429, 500, 503, 0, 999, Number.NaN])
       telemetry.requestEnded(invoke, status);
@@ -38,7 +38,7 @@ describe("labels", () => {
     ]);
   });
 
-  test("a provider is one of the installation's, or stands for all that organisations brought", async () => {
+  test("known providers have their own label, all others are unknown", async () => {
     const telemetry = make();
     const fail = () => Promise.reject(new Error("no"));
     for (const name of ["perch", "local", "organisation", "remote_agent", "acme-secret", "acme-other"])
@@ -55,20 +55,20 @@ describe("labels", () => {
 });
 
 describe("values", () => {
-  test("steps are counted while they are under way, and no longer when one throws", async () => {
+  test("running steps are counted, and no longer after they end or throw", async () => {
     const telemetry = make();
     const gate = Promise.withResolvers<string>();
     const steps = telemetry.countSteps({ model: () => gate.promise, tool: () => Promise.reject(new Error("no")) });
-    const underWay = async () => (await telemetry.read()).text.match(/^perch_worker_active_steps (\d+)$/m)?.[1];
+    const activeSteps = async () => (await telemetry.read()).text.match(/^perch_worker_active_steps (\d+)$/m)?.[1];
     const first = steps.model();
     await expect(steps.tool()).rejects.toThrow("no");
-    expect(await underWay()).toBe("1");
+    expect(await activeSteps()).toBe("1");
     gate.resolve("done");
     expect(await first).toBe("done");
-    expect(await underWay()).toBe("0");
+    expect(await activeSteps()).toBe("0");
   });
 
-  test("a dependency that refuses, or does not answer, is away; one that several watch must answer all", async () => {
+  test("a dependency that fails or times out is down; one with several probes is up only if all succeed", async () => {
     const telemetry = make();
     telemetry.watchDependency("database", async () => "here");
     telemetry.watchDependency("valkey", () => new Promise(() => undefined));

@@ -5,11 +5,11 @@ type AsyncFunction<A extends unknown[], R> = (...args: A) => Promise<R>;
 export interface RunMetrics {
   readonly runAccepted: () => void;
   readonly runEnded: (status: "completed" | "failed" | "cancelled", durationMs: number) => void;
-  /** The same steps, counted while they are under way. */
+  /** Wraps the steps so that running ones are counted. */
   readonly countSteps: <T extends object>(steps: T) => T;
-  /** The same call of a model, timed. `organisation` stands for all providers that organisations brought. */
+  /** Wraps a model so that its calls are timed. The label `organisation` covers all providers of organisations. */
   readonly timeModel: <A extends unknown[], R>(provider: string, call: AsyncFunction<A, R>) => AsyncFunction<A, R>;
-  /** The same call of a tool, counted by how it went. */
+  /** Wraps a tool call so that it is counted by its outcome. */
   readonly countToolCalls: <A extends unknown[], R extends { readonly failed: boolean }>(
     call: AsyncFunction<A, R>,
   ) => AsyncFunction<A, R>;

@@ -1,7 +1,13 @@
+import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
-import { createWebhookMetrics, type WebhookMetrics } from "./webhook-metrics.ts";
+
+const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
+
+interface WebhookMetrics {
+  readonly webhookAttempted: (outcome: (typeof webhookOutcomes)[number]) => void;
+}
 
 /**
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
@@ -12,11 +18,14 @@ export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
   readonly watchStreams: (open: () => number) => void;
-  /** Also what the process itself needs: memory, event loop, garbage. Only where somebody reads it. */
+  /** Adds metrics of the process itself: memory, event loop, garbage collection. Only called where metrics are served. */
   readonly watchProcess: () => void;
   /** Everything, as Prometheus reads it. */
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
+
+/** What requests are counted under: the contract's operations, and the two health pages. */
+export const measuredOperations: readonly string[] = [...operationKeys, "GET /healthz", "GET /readyz"];
 
 const limits = ["organisation", "agent", "address", "concurrent_runs"] as const;
 export type Limit = (typeof limits)[number];
@@ -87,6 +96,17 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
       openStreams = open;
     },
   };
+}
+
+function createWebhookMetrics(registry: Registry): WebhookMetrics {
+  const attempts = new Counter({
+    name: "perch_webhook_attempts_total",
+    help: "Webhook delivery attempts by outcome. http_error: the receiver answered with a status other than 2xx. blocked: the address is not allowed. deferred: postponed, because the endpoint has too many attempts in progress.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  for (const outcome of webhookOutcomes) attempts.inc({ outcome }, 0);
+  return { webhookAttempted: (outcome) => attempts.inc({ outcome }) };
 }
 
 export function createTelemetry({ version, operations, providers }: TelemetryOptions): Telemetry {

@@ -1,9 +1,8 @@
 import * as restate from "@restatedev/restate-sdk";
-import type { DeploymentKey, DeploymentSteps } from "../deployments/activation.ts";
+import type { DeploymentKey } from "../engine/messages.ts";
 import { canaryWatches, deploymentQueues } from "../engine/services.ts";
-import { retryStepUntilSuccess } from "./until-it-works.ts";
-
-const options = { idempotencyRetention: { hours: 1 }, journalRetention: 0 };
+import type { DeploymentSteps } from "../resources/deployments/deployment-steps.ts";
+import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
 /** The engine is called just before the deployment's transaction commits. If the row never appears, it was rolled back. */
 const visibilityRetriesMs = [20, 50, 100, 500, 1000, 3000, 10_000, 20_000];
@@ -63,13 +62,13 @@ export const deploymentServices = (steps: DeploymentSteps) =>
       handlers: {
         activate: (context: restate.ObjectContext, deployment: DeploymentKey) => activate(context, deployment, steps),
       },
-      options,
+      options: serviceOptions,
     }),
     restate.service({
       name: canaryWatches,
       handlers: {
         look: (context: restate.Context, deployment: DeploymentKey) => checkCanary(context, deployment, steps),
       },
-      options,
+      options: serviceOptions,
     }),
   ] as const;

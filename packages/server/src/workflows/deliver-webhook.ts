@@ -1,10 +1,8 @@
 import * as restate from "@restatedev/restate-sdk";
 import { webhookDeliveries, webhookSweep } from "../engine/services.ts";
-import { type DeliverySteps, type DeliveryTask, maxClaimed } from "../webhooks/delivery-steps.ts";
-import { createPeriodicService } from "./ticking-chain.ts";
-import { retryStepUntilSuccess } from "./until-it-works.ts";
-
-const options = { idempotencyRetention: { hours: 1 }, journalRetention: 0 };
+import { type DeliverySteps, type DeliveryTask, maxClaimed } from "../resources/webhooks/delivery-steps.ts";
+import { createPeriodicService } from "./periodic-service.ts";
+import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
 /** The attempt is the idempotency key: however often it is sent, it runs once. */
 export function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0): void {
@@ -55,7 +53,7 @@ export const deliveryServices = (steps: DeliverySteps, { now, everyMs }: SweepOp
         deliver: (context: restate.Context, task: DeliveryTask) => deliver(context, task, steps),
         dispatch: (context: restate.Context) => dispatch(context, steps),
       },
-      options,
+      options: serviceOptions,
     }),
     createPeriodicService({ name: webhookSweep, everyMs, now, tick: (context) => dispatch(context, steps) }),
   ] as const;

@@ -1,6 +1,6 @@
 import { housekeeping } from "../engine/services.ts";
-import { createPeriodicService } from "./ticking-chain.ts";
-import { retryTickUntilSuccess } from "./until-it-works.ts";
+import { createPeriodicService } from "./periodic-service.ts";
+import { retryTickUntilSuccess } from "./retry-policies.ts";
 
 export interface HousekeepingSteps {
   readonly now: () => Promise<number>;

@@ -1,5 +1,10 @@
 import * as restate from "@restatedev/restate-sdk";
+import type { RunInput, RunOutcome } from "../engine/messages.ts";
 import { agentRuns, agentSessions } from "../engine/services.ts";
+import type { ModelReply } from "../outbound/models/model.ts";
+import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
+import type { RunSteps } from "../runs/execute/run-steps.ts";
 import {
   type Attempt,
   type Ended,
@@ -9,32 +14,16 @@ import {
   type Progress,
   type Recorded,
   type Retry,
-  type RunInput,
-  type RunOutcome,
-} from "../invocations/run.ts";
-import { afterTools, maxRetryAfterMs } from "../invocations/run-rules.ts";
-import type { RunSteps } from "../invocations/run-steps.ts";
-import type { ModelReply } from "../models/model.ts";
-import type { ToolResult } from "../tools/call-tool.ts";
-import type { RunTool } from "../tools/tool-set.ts";
+} from "../runs/run.ts";
 import { sendDelivery } from "./deliver-webhook.ts";
-import { sendEmbed } from "./keep-memory.ts";
-import { retryStepUntilSuccess } from "./until-it-works.ts";
+import { sendEmbed } from "./memory-services.ts";
+import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
 const options = {
+  ...serviceOptions,
   // A step may be one model call of 15 minutes.
   inactivityTimeout: { minutes: 16 },
   abortTimeout: { minutes: 1 },
-  // The record in the database answers later retries; the engine need only cover those that come while it is being read.
-  idempotencyRetention: { hours: 1 },
-  journalRetention: 0,
-  retryPolicy: {
-    initialInterval: 100,
-    exponentiationFactor: 2,
-    maxInterval: 5000,
-    maxAttempts: 100_000,
-    onMaxAttempts: "pause" as const,
-  },
 };
 
 /** Without a session there is no history to read and no turn to wait for: the run began when it was accepted. */
@@ -95,7 +84,7 @@ async function callTools(
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
     const { unrecorded } = last;
-    const { ended, toDeliver = [] }: Recorded =
+    const { ended, toDeliver }: Recorded =
       unrecorded === null
         ? last
         : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), retryStepUntilSuccess);
@@ -108,7 +97,7 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     run.sessionId === null
       ? initialProgressWithoutSession(run)
       : await context.run("begin", () => steps.begin(run), retryStepUntilSuccess);
-  if (run.definition.memory?.recall) {
+  if (run.definition.memory.recall) {
     const { recalled, log } = await context.run("recall", () => steps.recall(run), retryStepUntilSuccess);
     progress = { ...progress, recalled, log };
   }
@@ -137,7 +126,7 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
 async function runAndRemember(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const outcome = await runAgent(context, run, steps);
   // The run's memory is recorded with it; embedding it can happen after the answer.
-  if (outcome.status === "completed" && run.definition.memory?.remember) sendEmbed(context, run);
+  if (outcome.status === "completed" && run.definition.memory.remember) sendEmbed(context, run);
   return outcome;
 }
 

@@ -1,0 +1,15 @@
+-- Authentication has no organisation yet: holding the digest is the proof. Shows one row.
+create or replace function find_key_by_digest(presented bytea)
+  returns table (
+    id uuid, organisation_id uuid, organisation_name text, tier text, agent_id uuid, name text,
+    role text, permissions text[], expires_at timestamptz, revoked_at timestamptz
+  )
+  language sql stable security definer set search_path = public, pg_temp
+  begin atomic
+    select k.id, k.organisation_id, o.name, o.tier, k.agent_id, k.name, k.role, k.permissions, k.expires_at, k.revoked_at
+      from api_keys k join organisations o on o.id = k.organisation_id
+      where k.digest = presented;
+  end;
+alter function find_key_by_digest owner to perch_platform;
+revoke execute on function find_key_by_digest from public;
+grant execute on function find_key_by_digest to perch_app;

@@ -1,0 +1,238 @@
+import type { Socket } from "node:net";
+import cors from "@fastify/cors";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import type { Client } from "../auth/client.ts";
+import { ApiError } from "../platform/api-error.ts";
+import { newPublicId, toPublicId } from "../platform/ids.ts";
+import type { Logger } from "../platform/logger.ts";
+import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
+import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
+import type { Handlers } from "../resources/handlers.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import type { Admission } from "./admission.ts";
+import { bindOperations } from "./bind-operations.ts";
+import type { ChangeOnce } from "./change-once.ts";
+import { documentationRoutes } from "./documentation.ts";
+import { errorBody, replyWithError } from "./error-reply.ts";
+import type { Guard } from "./guard.ts";
+import { type Check, healthRoutes } from "./health.ts";
+import { measureRequests } from "./measure-requests.ts";
+import { createClientOf } from "./request-client.ts";
+import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
+import { securityHeaders } from "./security-headers.ts";
+import { traceRequests } from "./trace-requests.ts";
+
+const bodyLimitBytes = 1024 * 1024;
+
+const exposedHeaders = [
+  "x-request-id",
+  "retry-after",
+  "idempotent-replayed",
+  "location",
+  "preference-applied",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "ratelimit",
+  "ratelimit-policy",
+];
+
+const safeRequestId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's own `X-Request-Id` if it is safe to log and echo, else one of ours. */
+const requestId = (given: string | string[] | undefined): string =>
+  typeof given === "string" && safeRequestId.test(given) ? given : newPublicId("request");
+
+interface HttpSettings {
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: readonly string[];
+  /** Undefined: a proxy in front of this server ends TLS. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
+
+interface AppOptions {
+  readonly http: HttpSettings;
+  readonly logger: Logger;
+  readonly telemetry: Telemetry;
+  readonly handlers: Handlers;
+  readonly admission: Admission;
+  readonly agents: Pick<AgentDirectory, "find">;
+  readonly guard: Guard;
+  readonly changeOnce: ChangeOnce;
+  readonly refusals: Pick<RefusalRecords, "record">;
+  readonly tracing: Tracing;
+  readonly readiness: Readonly<Record<string, Check>>;
+}
+
+const malformedRequestBody = JSON.stringify(
+  errorBody(new ApiError("invalid_request", "This is not a request that HTTP allows.")),
+);
+
+/** Node would refuse a request without `Host` itself, without our error body: see `handleNodeRefusals`. */
+const nodeServerOptions = { requireHostHeader: false };
+
+function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
+  return fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    // Requested but optional: whether a certificate is required depends on the path.
+    ...(http.tls
+      ? { https: { ...http.tls, ...nodeServerOptions, requestCert: true, rejectUnauthorized: false } }
+      : { http: nodeServerOptions }),
+    trustProxy: http.trustedProxies.length > 0 ? [...http.trustedProxies] : false,
+    bodyLimit: bodyLimitBytes,
+    keepAliveTimeout: 72_000,
+    requestTimeout: 30_000,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 256 },
+    frameworkErrors: (error, request, reply) => void replyWithError(error, request, reply),
+    clientErrorHandler: (_, socket) => {
+      if (!socket.writable) return;
+      const headers = {
+        ...securityHeaders,
+        "x-request-id": requestId(undefined),
+        "content-type": "application/json; charset=utf-8",
+        "content-length": Buffer.byteLength(malformedRequestBody),
+        connection: "close",
+      };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${malformedRequestBody}`);
+    },
+  });
+}
+
+/** JSON only; an empty body is no body, since many clients send the header without one. */
+function acceptJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") done(null, undefined);
+    else void parseJson(request, body as string, done);
+  });
+}
+
+/** Two refusals that Node would send itself, without our error body and headers. An unknown `Expect` is ignored, as HTTP allows. */
+function handleNodeRefusals(app: FastifyInstance): void {
+  app.server.on("checkExpectation", (request, response) => void app.server.emit("request", request, response));
+  app.addHook("onRequest", (request, _, done) => {
+    const lacksHost = request.raw.httpVersion === "1.1" && request.headers.host === undefined;
+    done(lacksHost ? new ApiError("invalid_request", "HTTP/1.1 needs the header `Host`.") : undefined);
+  });
+}
+
+/** During shutdown, answers requests that still arrive and closes their connections, so that no client reuses one. */
+function drainConnections(app: FastifyInstance): void {
+  let stopping = false;
+  // Connections that never sent a request: Node does not count them as idle, and would wait for them.
+  const unusedSockets = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    unusedSockets.add(socket);
+    socket.once("close", () => unusedSockets.delete(socket));
+  });
+  app.server.on("request", ({ socket }) => void unusedSockets.delete(socket));
+  app.addHook("preClose", async () => {
+    stopping = true;
+    for (const socket of unusedSockets) socket.destroy();
+  });
+  app.addHook("onSend", (_, reply, payload, done) => {
+    if (stopping) reply.header("connection", "close");
+    done(null, payload);
+  });
+}
+
+const logRequests =
+  (logger: Logger): OnRequestEnded =>
+  (request, { status, ms }) =>
+    logger.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? "unknown",
+        ...(status === undefined ? { clientClosed: true } : { status }),
+        ms: Math.round(ms * 10) / 10,
+        keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
+        ip: request.ip,
+      },
+      "request",
+    );
+
+function refuseUnknownRoutes(app: FastifyInstance): void {
+  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const [path = ""] = request.url.split("?");
+    const hint = /^\/v1(\/|$)/.test(path)
+      ? "See /docs for what there is."
+      : "Every path of the API starts with /v1. See /docs.";
+    return replyWithError(new ApiError("not_found", `There is no ${request.method} ${path}. ${hint}`), request, reply);
+  };
+  // Before the body is read, so that an invalid body is still a 404.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.is404) void refuse(request, reply);
+    else done();
+  });
+  app.setNotFoundHandler(refuse);
+}
+
+/** Load balancers probe these over plain HTTP, without a certificate. */
+const probes: readonly string[] = ["/healthz", "/readyz"];
+
+/** Applies the instance's security settings to every request, before anything else. */
+function guardPaths(app: FastifyInstance, guard: Guard, clientOf: (request: FastifyRequest) => Client): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    if (probes.includes(request.routeOptions.url ?? "")) return done();
+    const client = clientOf(request);
+    const hsts = guard.hsts(client);
+    if (hsts) reply.header("strict-transport-security", hsts);
+    try {
+      guard.admitClient(client);
+    } catch (refusal) {
+      return done(refusal as Error);
+    }
+    done();
+  });
+}
+
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { http, logger, readiness } = options;
+  const app = createFastify({ http, logger }) as unknown as FastifyInstance;
+  watchRequests(app, [
+    measureRequests(options.telemetry),
+    ...(logger.isLevelEnabled("info") ? [logRequests(logger)] : []),
+    ...traceRequests(app, options.tracing),
+  ]);
+  acceptJson(app);
+  drainConnections(app);
+  app.setErrorHandler(replyWithError);
+  const clientOf = createClientOf(http.trustedProxies);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(securityHeaders).header("x-request-id", request.id);
+    done();
+  });
+  guardPaths(app, options.guard, clientOf);
+  handleNodeRefusals(app);
+  if (http.corsOrigins.length > 0) {
+    await app.register(cors, {
+      methods: ["GET", "POST", "PATCH", "DELETE"],
+      allowedHeaders: [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "last-event-id",
+        "prefer",
+        "x-mfa-code",
+        "x-request-id",
+        "x-user-token",
+      ],
+      origin: [...http.corsOrigins],
+      exposedHeaders,
+      maxAge: 600,
+    });
+  }
+  bindOperations(app, { ...options, clientOf });
+  healthRoutes(app, readiness, logger);
+  await documentationRoutes(app);
+  refuseUnknownRoutes(app);
+  return app;
+}

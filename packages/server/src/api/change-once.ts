@@ -1,0 +1,72 @@
+import type { Caller } from "../auth/caller.ts";
+import type { OrganisationChanges } from "../cache/organisation-changes.ts";
+import type { OrganisationTransaction } from "../db/database.ts";
+import { conflict } from "../platform/api-error.ts";
+import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
+import type { Sealer } from "../platform/secrets.ts";
+import type { RequestContext } from "../resources/handlers.ts";
+import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
+
+/** Thrown through a handler when its request was answered before: nothing is changed, and the first answer is sent again. */
+export class Replay {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+interface ChangeOnceDeps {
+  readonly changes: OrganisationChanges;
+  readonly answers: Sealer;
+}
+
+export type ChangeOnce = (
+  caller: Caller,
+  request: IdempotentRequest | undefined,
+  status: number,
+  /** Writes the audit entry, in the same transaction as the change and its answer. */
+  record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
+) => RequestContext["change"];
+
+/** The change and its answer commit in one transaction, so neither exists without the other. */
+export const createChangeOnce =
+  ({ changes, answers }: ChangeOnceDeps): ChangeOnce =>
+  ({ keyId, organisation: { id } }, request, status, record = async () => {}) => {
+    const workAndRecord = async <T>(
+      trx: OrganisationTransaction,
+      work: (trx: OrganisationTransaction) => Promise<T>,
+    ) => {
+      const result = await work(trx);
+      await record(trx, result);
+      return result;
+    };
+    if (!request) return (work) => changes.commit(id, (trx) => workAndRecord(trx, work));
+    const hash = requestHash(request);
+    const fingerprint = bodyFingerprint(request);
+    const context = `${id} ${hash.toString("hex")}`;
+
+    const refuseOrReplay = async (trx: OrganisationTransaction): Promise<void> => {
+      await lockRequest(trx, id, hash);
+      const stored = await findAnswer(trx, id, hash);
+      if (!stored) return;
+      // An answer may hold a secret: only the key that made the request gets it again.
+      if (stored.key_id !== keyId)
+        throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
+      if (!stored.fingerprint.equals(fingerprint)) {
+        throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
+      }
+      throw new Replay(stored.status, answers.open(stored.body, context));
+    };
+
+    return (work) =>
+      changes.commit(id, async (trx) => {
+        await refuseOrReplay(trx);
+        const result = await workAndRecord(trx, work);
+        const body = answers.seal(JSON.stringify(result), context);
+        await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status, body });
+        return result;
+      });
+  };

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { openApiDocument } from "@perch/contract";
+import scalar from "@scalar/fastify-api-reference";
+import type { FastifyInstance } from "fastify";
+import { version } from "../platform/version.ts";
+
+/** The page can reach nothing but this server, and runs no script but its own file and the one line that starts it. */
+function pagePolicy(html: string): string {
+  const inline = html.match(/<script type="text\/javascript">([\s\S]*?)<\/script>/)?.[1] ?? "";
+  const hash = createHash("sha256").update(inline).digest("base64");
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
+}
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 12h14v1.5H1z"/><circle cx="8" cy="7.5" r="4"/><circle cx="9.5" cy="6.5" r=".8" fill="#fff"/></svg>';
+
+/** `/openapi.json`, and a reference page at `/docs` that loads nothing from outside. */
+export async function documentationRoutes(app: FastifyInstance): Promise<void> {
+  const document = openApiDocument(version);
+  app.get("/openapi.json", async (_, reply) => reply.header("cache-control", "public, max-age=60").send(document));
+  app.get("/favicon.ico", async (_, reply) => reply.type("image/svg+xml").send(icon));
+  await app.register(async (pages) => {
+    pages.addHook("onSend", async (_, reply, payload) => {
+      reply.header("cache-control", "public, max-age=60");
+      if (typeof payload === "string" && String(reply.getHeader("content-type")).startsWith("text/html")) {
+        reply.header("content-security-policy", pagePolicy(payload));
+      }
+      return payload;
+    });
+    await pages.register(scalar, {
+      routePrefix: "/docs",
+      configuration: {
+        url: "/openapi.json",
+        pageTitle: "Perch API reference",
+        defaultOpenAllTags: true,
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+        showDeveloperTools: "never",
+        agent: { disabled: true },
+        mcp: { disabled: true },
+      },
+    });
+  });
+}

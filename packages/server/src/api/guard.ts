@@ -1,0 +1,143 @@
+import type { AgentAuth, Permission, RedactedAuth, SecuritySettings } from "@perch/contract";
+import { openAuth, splitAuth } from "../auth/agent-auth.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { ReadAuthorities } from "../auth/certificate-rules.ts";
+import type { Client } from "../auth/client.ts";
+import type { SecondFactor } from "../auth/second-factor.ts";
+import {
+  type CheckTransport,
+  createTransportCheck,
+  hstsHeader,
+  type TransportSettings,
+} from "../auth/transport-rules.ts";
+import type { VerifyOAuth } from "../auth/verify-oauth.ts";
+import { createVerifyUser, type VerifyUser } from "../auth/verify-user.ts";
+import type { Sealer } from "../platform/secrets.ts";
+import type { AgentRow } from "../resources/agents/agent-queries.ts";
+import { storedDefinition } from "../resources/agents/to-agent.ts";
+
+/** The operator's settings, which apply to every request: the same blocks as an agent's, and those only a server has. */
+export interface InstanceSecurity extends TransportSettings, Pick<SecuritySettings, "hsts" | "mfa"> {
+  readonly auth?: AgentAuth | undefined;
+}
+
+/** Operations of `security.mfa`, and changes to keys: a key with a second factor always needs it for those. */
+export type MfaOperation = "delete" | "update" | "keys";
+
+interface GuardDeps {
+  readonly instance: InstanceSecurity;
+  readonly agentAuth: Sealer;
+  readonly verifyOAuth: VerifyOAuth;
+  readonly readAuthorities: ReadAuthorities;
+  readonly secondFactor: Pick<SecondFactor, "verify" | "isEnrolled">;
+  readonly now: () => number;
+}
+
+/** Settings, parsed and decrypted. */
+interface PreparedSettings {
+  readonly checkTransport: CheckTransport | undefined;
+  readonly hsts: SecuritySettings["hsts"] | undefined;
+  readonly verifyUser: VerifyUser | undefined;
+  readonly mfa: ReadonlySet<MfaOperation>;
+}
+
+export interface Guard {
+  /** Applies the instance's connection settings. Throws if they refuse the client. */
+  readonly admitClient: (client: Client) => void;
+  /** Applies the rest of the instance's settings and all of the agent's to an authenticated caller. May narrow its permissions. */
+  readonly admitCaller: (
+    client: Client,
+    caller: Caller,
+    agent: AgentRow | undefined,
+    mfa: MfaOperation | undefined,
+  ) => Promise<Caller>;
+  readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
+  /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
+  readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
+  /** Whether settings would refuse the very request that sets them. */
+  readonly wouldRefuse: (settings: SecuritySettings, client: Client) => boolean;
+}
+
+const mfaOf = (mfa: SecuritySettings["mfa"] | undefined): ReadonlySet<MfaOperation> =>
+  new Set(mfa?.enabled ? mfa.operations : []);
+
+const intersectPermissions = (
+  held: ReadonlySet<Permission>,
+  allowed: ReadonlySet<Permission> | null,
+): ReadonlySet<Permission> =>
+  allowed === null ? held : new Set([...held].filter((permission) => allowed.has(permission)));
+
+export function createGuard(deps: GuardDeps): Guard {
+  const { instance, agentAuth, readAuthorities, secondFactor, now } = deps;
+
+  const instanceAuth = instance.auth && splitAuth(instance.auth);
+  const instanceSettings: PreparedSettings = {
+    checkTransport: createTransportCheck(instance, readAuthorities),
+    hsts: instance.hsts,
+    verifyUser: instanceAuth && createVerifyUser(deps, instanceAuth.redacted, instanceAuth.secrets),
+    mfa: mfaOf(instance.mfa),
+  };
+
+  const prepare = (row: AgentRow): PreparedSettings => {
+    const { security } = storedDefinition(row);
+    const redacted = row.auth as RedactedAuth | null;
+    const agentKey = { organisationId: row.organisation_id, agentId: row.id };
+    return {
+      checkTransport: createTransportCheck(security, readAuthorities),
+      hsts: security.hsts,
+      verifyUser:
+        redacted && row.auth_secrets
+          ? createVerifyUser(deps, redacted, openAuth(agentAuth, { redacted, secrets: row.auth_secrets }, agentKey))
+          : undefined,
+      mfa: mfaOf(security.mfa),
+    };
+  };
+
+  const needsSecondFactor = (mfa: MfaOperation, agentSettings: PreparedSettings | undefined) =>
+    instanceSettings.mfa.has(mfa) || agentSettings?.mfa.has(mfa);
+
+  const preparedByRow = new WeakMap<AgentRow, PreparedSettings>();
+  /** Prepares the settings once per row object. */
+  const prepareOnce = (row: AgentRow): PreparedSettings => {
+    const cached = preparedByRow.get(row);
+    if (cached) return cached;
+    const settings = prepare(row);
+    preparedByRow.set(row, settings);
+    return settings;
+  };
+
+  return {
+    admitClient: (client) => {
+      const refusal = instanceSettings.checkTransport?.(client, new Date(now()));
+      if (refusal) throw refusal;
+    },
+    admitCaller: async (client, caller, agent, mfa) => {
+      const agentSettings = agent && prepareOnce(agent);
+      const refusal = agentSettings?.checkTransport?.(client, new Date(now()));
+      if (refusal) throw refusal;
+      let admitted = caller;
+      for (const verify of [instanceSettings.verifyUser, agentSettings?.verifyUser]) {
+        if (!verify) continue;
+        const { id, by, permissions } = await verify(client.userToken);
+        admitted = {
+          ...admitted,
+          user: { id, by },
+          permissions: intersectPermissions(admitted.permissions, permissions),
+        };
+      }
+      const isNeeded =
+        mfa === "keys" ? await secondFactor.isEnrolled(caller) : mfa && needsSecondFactor(mfa, agentSettings);
+      if (isNeeded) await secondFactor.verify(caller, client.mfaCode);
+      return admitted;
+    },
+    hsts: ({ isHttps }, agent) => hstsHeader(isHttps, instanceSettings.hsts, agent && prepareOnce(agent).hsts),
+    requireSecondFactor: async (client, caller, agent) => {
+      const agentSettings = prepareOnce(agent);
+      // If updates need it anyway, `admitCaller` has verified it already, and a code works only once.
+      if (agentSettings.mfa.size > 0 && !needsSecondFactor("update", agentSettings))
+        await secondFactor.verify(caller, client.mfaCode);
+    },
+    wouldRefuse: (settings, client) =>
+      createTransportCheck(settings, readAuthorities)?.(client, new Date(now())) !== undefined,
+  };
+}

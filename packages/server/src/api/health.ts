@@ -1,0 +1,53 @@
+import type { FastifyInstance } from "fastify";
+import { sql } from "kysely";
+import type { Database } from "../db/database.ts";
+import { pendingMigrations, type Schema } from "../db/migrate.ts";
+import { ApiError } from "../platform/api-error.ts";
+import { single } from "../platform/envelopes.ts";
+import type { Logger } from "../platform/logger.ts";
+
+export type Check = () => Promise<void>;
+
+/** Its message is public: `/readyz` needs no key. */
+class NotReady extends Error {}
+
+const limitMs = 2000;
+
+const withinLimit = (check: Check): Promise<void> =>
+  Promise.race([
+    check(),
+    new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new NotReady(`no answer within ${limitMs} ms`)), limitMs).unref(),
+    ),
+  ]);
+
+export const databaseCheck =
+  (db: Database, schema: Schema): Check =>
+  async () => {
+    await sql`select 1`.execute(db.unscoped);
+    const pending = await pendingMigrations(db.unscoped, schema);
+    if (pending.length > 0)
+      throw new NotReady(`migrations are pending: ${pending.join(", ")}; run perch-server migrate`);
+  };
+
+/** `/healthz`: the process is alive. `/readyz`: its dependencies respond, so it may receive traffic. */
+export function healthRoutes(app: FastifyInstance, checks: Readonly<Record<string, Check>>, logger: Logger): void {
+  app.get("/healthz", async () => single({ status: "alive" }));
+  app.get("/readyz", async () => {
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([field, check]) => {
+        try {
+          await withinLimit(check);
+          return [];
+        } catch (error) {
+          logger.warn({ check: field, err: error }, "not ready");
+          return [{ field, error: error instanceof NotReady ? error.message : "Does not answer; the log says why" }];
+        }
+      }),
+    );
+    const details = results.flat();
+    if (details.length > 0)
+      throw new ApiError("unavailable", "Not ready: see details.", { details, retryAfterSeconds: 5 });
+    return single({ status: "ready", checks: Object.keys(checks) });
+  });
+}

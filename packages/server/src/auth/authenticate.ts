@@ -1,0 +1,104 @@
+import { hash } from "node:crypto";
+import type { Permission, Role, Tier } from "@perch/contract";
+import { LRUCache } from "lru-cache";
+import type { Epoch } from "../cache/epoch.ts";
+import { createEpochCache } from "../cache/epoch-cache.ts";
+import type { Database } from "../db/database.ts";
+import { ApiError } from "../platform/api-error.ts";
+import type { Digest } from "../platform/secrets.ts";
+import type { Caller } from "./caller.ts";
+import { isWellFormedToken } from "./key-token.ts";
+import { findKeyByDigest, keyStatus, type PresentedKey } from "./presented-key.ts";
+
+const maxKeys = 50_000;
+const unknownKeyTtlMs = 2000;
+
+const unauthorized = (message: string) => new ApiError("unauthorized", message);
+const invalidKey = () => unauthorized("This API key is not valid. Check that it was copied whole.");
+
+const callers = new WeakMap<PresentedKey, Caller>();
+
+/** Created once for each key row that was read, not for each request. */
+export function toCaller(key: PresentedKey): Caller {
+  const known = callers.get(key);
+  if (known) return known;
+  const caller = createCaller(key);
+  callers.set(key, caller);
+  return caller;
+}
+
+const createCaller = (key: PresentedKey): Caller => ({
+  keyId: key.id,
+  keyName: key.name,
+  organisation: { id: key.organisation_id, name: key.organisation_name, tier: key.tier as Tier },
+  onlyAgentId: key.agent_id,
+  role: key.role as Role | null,
+  permissions: new Set(key.permissions as Permission[]),
+  expiresAt: key.expires_at,
+  user: null,
+});
+
+/** A key as it was sent, and its hash as the cache key: caches hold no tokens. */
+export interface Credential {
+  readonly token: string;
+  readonly cacheKey: string;
+}
+
+/** The key in `Authorization: Bearer <API_KEY>`. A mistyped key fails its checksum here, without a query. */
+export function presentedCredential(authorization: string | undefined): Credential {
+  const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1];
+  if (!token) throw unauthorized("Send an API key in the header `Authorization: Bearer <API_KEY>`.");
+  if (!isWellFormedToken(token)) throw invalidKey();
+  // Cheaper than the keyed digest, which only the database look-up needs.
+  return { token, cacheKey: hash("sha256", token, "base64") };
+}
+
+/** API keys, cached for as long as the epoch of their organisation is valid. */
+export interface KeyDirectory {
+  /** Without an epoch it reads the database, unless the key was just looked up and not found. */
+  readonly find: (credential: Credential, epoch?: Epoch) => Promise<PresentedKey>;
+  /** The key as last read. Its organisation and its revocation never change; the rest may be stale. */
+  readonly lastKnown: (credential: Credential) => PresentedKey | undefined;
+}
+
+interface KeyDirectoryDeps {
+  readonly db: Database;
+  readonly keyDigest: Digest;
+  readonly now: () => number;
+}
+
+export function createKeyDirectory({ db, keyDigest, now }: KeyDirectoryDeps): KeyDirectory {
+  const cache = createEpochCache<PresentedKey | undefined>({ maxEntries: maxKeys, now });
+  const known = new LRUCache<string, PresentedKey>({ max: maxKeys });
+  const unknown = new LRUCache<string, true>({ max: maxKeys, ttl: unknownKeyTtlMs });
+
+  const read = async ({ cacheKey, token }: Credential): Promise<PresentedKey | undefined> => {
+    const key = await findKeyByDigest(db.unscoped, keyDigest(token));
+    if (key) known.set(cacheKey, key);
+    else unknown.set(cacheKey, true);
+    return key;
+  };
+
+  return {
+    find: async (credential, epoch) => {
+      if (unknown.has(credential.cacheKey)) throw invalidKey();
+      const key = await (epoch ? cache.load(credential.cacheKey, epoch, () => read(credential)) : read(credential));
+      if (!key) throw invalidKey();
+      return key;
+    },
+    lastKnown: ({ cacheKey }) => known.get(cacheKey),
+  };
+}
+
+export function requireActiveKey(key: PresentedKey, now: Date): void {
+  const status = keyStatus(key, now);
+  if (status !== "active") throw unauthorized(`This API key is ${status}. Use another one.`);
+}
+
+export function authorize({ permissions }: Caller, required: Permission | null): void {
+  if (required === null || permissions.has(required)) return;
+  throw new ApiError(
+    "forbidden",
+    `This needs the permission ${required}; this key holds ${[...permissions].join(", ")}.`,
+  );
+}

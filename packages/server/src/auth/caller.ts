@@ -1,0 +1,22 @@
+import type { Permission, Role, Tier } from "@perch/contract";
+
+/** The identity behind the presented key. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
+  /** The one agent that this key is restricted to; null: all agents of the organisation. */
+  readonly onlyAgentId: string | null;
+  readonly role: Role | null;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly expiresAt: Date | null;
+  /** The user authenticated by a token sent along with the key. */
+  readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;
+}
+
+/** The part of the organisation that the caller may see. Every query takes it. */
+export interface Scope {
+  readonly organisationId: string;
+  /** The one agent that the caller is restricted to; null: all agents. */
+  readonly onlyAgentId: string | null;
+}

@@ -1,0 +1,55 @@
+import { parseArgs } from "node:util";
+import { Role, roles } from "@perch/contract";
+import type { Config } from "../../config/config.ts";
+import { parsePublicId, toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
+import { issueKey } from "../../resources/keys/issue-key.ts";
+import { closeCore, composeCore } from "../core.ts";
+import { UsageError } from "./usage.ts";
+
+/** For an organisation that has lost its last key. Only the new key goes to standard output. */
+export async function runCreateKey(config: Config, logger: Logger, args: string[]): Promise<void> {
+  const options = {
+    organisation: { type: "string" },
+    role: { type: "string", default: "admin" },
+    name: { type: "string", default: "made by an operator" },
+  } as const;
+  const { values } = parseArgs({ args, options });
+  const organisationId = parsePublicId("organisation", values.organisation ?? "");
+  const role = Role.safeParse(values.role);
+  if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
+  if (!role.success) throw new UsageError(`--role is one of ${Object.keys(roles).join(", ")}.`);
+  const core = composeCore(config, logger);
+  try {
+    await core.dataKeys.load();
+    const { token } = await core.db.inOrganisation(organisationId, async (trx) => {
+      const organisation = await trx.selectFrom("organisations").select("id").executeTakeFirst();
+      if (!organisation) throw new UsageError(`There is no organisation ${values.organisation}.`);
+      const issued = await issueKey(
+        trx,
+        core.keyDigest,
+        { organisationId },
+        {
+          agentId: null,
+          name: values.name,
+          role: role.data,
+          permissions: roles[role.data],
+          createdBy: null,
+          expiresAt: null,
+        },
+      );
+      await insertEntryWithoutCaller(trx, organisationId, {
+        actor: "operator",
+        operation: "create-key",
+        resourceType: "key",
+        resource: toPublicId("key", issued.row.id),
+      });
+      return issued;
+    });
+    console.error(`A key for ${values.organisation} (${role.data}), shown only now:`);
+    console.log(token);
+  } finally {
+    await closeCore(core);
+  }
+}

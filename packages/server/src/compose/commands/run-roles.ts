@@ -1,0 +1,50 @@
+import type { Config } from "../../config/config.ts";
+import { currentSchema, pendingMigrations } from "../../db/migrate.ts";
+import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
+import { serveMetrics } from "../../telemetry/serve-metrics.ts";
+import { composeApi } from "../api.ts";
+import { closeCoreStep, composeCore } from "../core.ts";
+import { composeWorker } from "../worker.ts";
+
+interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+/** Runs the roles in one process until SIGTERM or SIGINT, then shuts down in order, the API first. */
+async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
+  const core = composeCore(config, logger);
+  const steps: ShutdownStep[] = [];
+  const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
+  const { metricsHost: host, metricsPort: port } = config;
+  try {
+    if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
+    const pending = await pendingMigrations(core.db.unscoped, await currentSchema());
+    if (pending.length > 0) throw new Error(`The database lacks ${pending.join(", ")}. Run: perch-server migrate`);
+    await refusePrivilegedRole(core.db.unscoped);
+    if (roles.worker) steps.unshift(...(await composeWorker(core)).shutdownSteps);
+    if (roles.api) {
+      const { app, shutdownSteps } = await composeApi(core);
+      steps.unshift(...shutdownSteps);
+      await app.listen({ host: config.host, port: config.port });
+    }
+  } catch (error) {
+    await shutDownAll();
+    throw error;
+  }
+  const stop = async (signal: string): Promise<void> => {
+    logger.info({ signal }, "stopping");
+    const clean = await shutDownAll();
+    logger.info({ clean }, "stopped");
+    process.exitCode = clean ? 0 : 1;
+    // An abandoned model call must not keep the process alive.
+    setTimeout(() => process.exit(), 200).unref();
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));
+}
+
+export const serve = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: false });
+export const work = (config: Config, logger: Logger) => runRoles(config, logger, { api: false, worker: true });
+export const all = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: true });

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { AddressRanges, commaList, type SettingTable, setting, wholeNumber } from "./setting.ts";
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+
+export const apiSettings = {
+  host: setting("PERCH_HOST", z.string().default("127.0.0.1").describe("Address on which the API listens.")),
+  port: setting("PERCH_PORT", wholeNumber(0, 65_535).default(7400).describe("Port on which the API listens.")),
+  trustedProxies: setting(
+    "PERCH_TRUSTED_PROXIES",
+    AddressRanges.describe(
+      "Proxies whose X-Forwarded-* headers are trusted: IP addresses or CIDR ranges, separated by commas. None by default.",
+    ),
+  ),
+  corsOrigins: setting(
+    "PERCH_CORS_ORIGINS",
+    commaList
+      .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
+      .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
+  ),
+  unauthenticatedRequestsPerMinute: setting(
+    "PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE",
+    wholeNumber(1, 1_000_000)
+      .default(300)
+      .describe(
+        "Maximum number of requests per minute from one IP address without a valid API key. All of them may come at once.",
+      ),
+  ),
+} satisfies SettingTable;

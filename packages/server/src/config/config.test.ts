@@ -1,0 +1,206 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { concerns, readConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
+import type { SettingTable } from "./setting.ts";
+
+const masterKey = randomBytes(32);
+const complete = {
+  PERCH_DATABASE_URL: "postgres://perch_server:pg-password@db.example/perch",
+  PERCH_MASTER_KEY: masterKey.toString("base64"),
+};
+
+function configErrorMessage(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("not refused");
+}
+
+/** The variables a message is about. */
+const namedIn = (message: string) => message.match(/PERCH_\w+/g)?.sort();
+
+describe("readConfig", () => {
+  test("needs a database and a master key; the rest has a default", () => {
+    expect(readConfig(complete)).toEqual({
+      databaseUrl: complete.PERCH_DATABASE_URL,
+      migrationDatabaseUrl: undefined,
+      databaseMaxConnections: 10,
+      masterKey,
+      host: "127.0.0.1",
+      port: 7400,
+      metricsHost: "127.0.0.1",
+      metricsPort: undefined,
+      logLevel: "info",
+      valkeyUrl: undefined,
+      ingressUrls: ["http://127.0.0.1:8080"],
+      adminUrls: ["http://127.0.0.1:9070"],
+      identityKeys: [],
+      workerHost: "127.0.0.1",
+      workerPort: 7401,
+      workerUrl: undefined,
+      scriptModelUrl: undefined,
+      otlpUrl: undefined,
+      unauthenticatedRequestsPerMinute: 300,
+      security: {},
+      previousMasterKeys: [],
+      tls: undefined,
+      trustedProxies: [],
+      corsOrigins: [],
+      providers: [],
+      modelIdleTimeoutSeconds: 60,
+      modelPrices: {},
+      localEmbedderDir: join(import.meta.dirname, "../../../../.models/minilm"),
+      outboundAllowedPrivateRanges: [],
+      webhookRetryDelaySeconds: [5, 30, 120, 900, 3600, 10_800, 28_800, 86_400, 129_600],
+      webhookTimeoutSeconds: 10,
+      webhookSweepIntervalSeconds: 30,
+      webhookAllowLoopback: false,
+    });
+  });
+
+  test("a key is enough for the well-known providers; an entry in PERCH_PROVIDERS takes precedence", () => {
+    const { providers } = readConfig({
+      ...complete,
+      PERCH_OPENAI_API_KEY: "sk-o",
+      PERCH_GOOGLE_API_KEY: "g",
+      PERCH_PROVIDERS: JSON.stringify({
+        local: { type: "openai-compatible", base_url: "http://127.0.0.1:8000/v1", models: ["small"] },
+        google: { type: "google", api_key: "other" },
+      }),
+    });
+    const unset = { baseUrl: null, apiKey: null, models: [] };
+    expect(providers).toEqual([
+      { ...unset, name: "local", type: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", models: ["small"] },
+      { ...unset, name: "google", type: "google", apiKey: "other" },
+      { ...unset, name: "openai", type: "openai", apiKey: "sk-o" },
+    ]);
+  });
+
+  test.each([
+    ["no JSON", "{", "PERCH_PROVIDERS must be JSON"],
+    ["no address", '{"a":{"type":"openai-compatible","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a needs a base_url"],
+    ["an unknown type", '{"a":{"type":"acme","api_key":"sk-hidden"}}', "PERCH_PROVIDERS.a.type"],
+    ["an unknown field", '{"a":{"type":"openai","key":"sk-hidden"}}', "PERCH_PROVIDERS.a"],
+  ])("providers with %s are refused, without printing their keys", (_, text, expected) => {
+    const read = () => readConfig({ ...complete, PERCH_PROVIDERS: text });
+    expect(read).toThrow(expected);
+    expect(read).not.toThrow("sk-hidden");
+  });
+
+  test("reads every setting", () => {
+    const config = readConfig({
+      ...complete,
+      PERCH_MIGRATION_DATABASE_URL: "postgresql://owner@db.example/perch",
+      PERCH_HOST: "0.0.0.0",
+      PERCH_PORT: "8080",
+      PERCH_METRICS_HOST: "10.0.0.7",
+      PERCH_METRICS_PORT: "9464",
+      PERCH_LOG_LEVEL: "warn",
+      PERCH_RESTATE_INGRESS_URL: "http://one:8080, http://two:8080",
+      PERCH_RESTATE_ADMIN_URL: "http://one:9070",
+      PERCH_RESTATE_IDENTITY_KEYS: "publickeyv1_a,publickeyv1_b",
+      PERCH_WORKER_HOST: "0.0.0.0",
+      PERCH_WORKER_PORT: "9000",
+      PERCH_WORKER_URL: "http://workers-2:9000",
+      PERCH_SCRIPT_MODEL_URL: "http://script:1",
+      PERCH_OTLP_URL: "http://collector:4318/",
+      PERCH_MODEL_IDLE_TIMEOUT_SECONDS: "90",
+      PERCH_MODEL_PRICES: '{"local/small": 0.5}',
+      PERCH_LOCAL_EMBEDDER_DIR: "/srv/minilm",
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "10.0.0.0/8",
+      PERCH_DATABASE_MAX_CONNECTIONS: "50",
+      PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
+      PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
+    });
+    expect(config).toMatchObject({
+      migrationDatabaseUrl: "postgresql://owner@db.example/perch",
+      host: "0.0.0.0",
+      port: 8080,
+      metricsHost: "10.0.0.7",
+      metricsPort: 9464,
+      logLevel: "warn",
+      ingressUrls: ["http://one:8080", "http://two:8080"],
+      adminUrls: ["http://one:9070"],
+      identityKeys: ["publickeyv1_a", "publickeyv1_b"],
+      workerHost: "0.0.0.0",
+      workerPort: 9000,
+      workerUrl: "http://workers-2:9000",
+      scriptModelUrl: "http://script:1",
+      otlpUrl: "http://collector:4318",
+      localEmbedderDir: "/srv/minilm",
+      databaseMaxConnections: 50,
+      trustedProxies: ["192.0.2.1", "10.0.0.0/8", "2001:db8::/32"],
+      corsOrigins: ["https://a.example", "https://b.example"],
+    });
+  });
+
+  test("an empty variable counts as one that is not set", () => {
+    const empty = { PERCH_PORT: "", PERCH_HOST: "", PERCH_LOG_LEVEL: "", PERCH_MIGRATION_DATABASE_URL: "" };
+    expect(readConfig({ ...complete, ...empty })).toEqual(readConfig(complete));
+    expect(namedIn(configErrorMessage({ ...complete, PERCH_MASTER_KEY: "" }))).toEqual(["PERCH_MASTER_KEY"]);
+  });
+
+  test("other environment variables are ignored", () => {
+    expect(readConfig({ ...complete, HOME: "/root", PERCHANCE: "x" })).toEqual(readConfig(complete));
+  });
+
+  test("names everything that is missing in one message, and where to read on", () => {
+    const message = configErrorMessage({});
+    expect(namedIn(message)).toEqual(["PERCH_DATABASE_URL", "PERCH_MASTER_KEY"]);
+    expect(message).toContain("docs/operations/configuration.md");
+  });
+
+  test("names everything that is wrong in one message, and prints no value of a secret", () => {
+    const wrong = {
+      PERCH_DATABASE_URL: "mysql://root:my-password@db.example/perch",
+      PERCH_MIGRATION_DATABASE_URL: "owner:my-password",
+      PERCH_MASTER_KEY: randomBytes(31).toString("base64"),
+      PERCH_PORT: "65536",
+      PERCH_LOG_LEVEL: "loud",
+      PERCH_DATABASE_MAX_CONNECTIONS: "0",
+      PERCH_TRUSTED_PROXIES: "10.0.0.0/8, the-balancer",
+    };
+    const message = configErrorMessage(wrong);
+    expect(namedIn(message)).toEqual(Object.keys(wrong).sort());
+    expect(message).not.toContain("my-password");
+    expect(message).not.toContain(wrong.PERCH_MASTER_KEY);
+    expect(message).not.toContain(wrong.PERCH_MASTER_KEY.slice(0, 12));
+  });
+
+  test.each([
+    ["PERCH_MASTER_KEY", Buffer.alloc(16, 1).toString("base64")],
+    ["PERCH_MASTER_KEY", Buffer.alloc(33, 1).toString("base64")],
+    ["PERCH_MASTER_KEY", Buffer.alloc(32, 1).toString("hex")],
+    ["PERCH_PORT", "http"],
+    ["PERCH_PORT", "80.5"],
+    ["PERCH_PORT", "-1"],
+    ["PERCH_DATABASE_MAX_CONNECTIONS", "501"],
+    ["PERCH_TRUSTED_PROXIES", "10.0.0.0/33"],
+    ["PERCH_TRUSTED_PROXIES", "*"],
+    ["PERCH_OTLP_URL", "collector:4318"],
+  ])("refuses %s=%s, and reports no other variable", (name, value) => {
+    const message = configErrorMessage({ ...complete, [name]: value });
+    expect(namedIn(message)).toEqual([name]);
+    if (name === "PERCH_MASTER_KEY") {
+      expect(message).toContain("openssl rand -base64 32");
+      expect(message).not.toContain(value);
+    }
+  });
+
+  const settings = Object.values<SettingTable>(concerns).flatMap((table) => Object.entries(table));
+
+  test("no two settings share a variable or a field", () => {
+    expect(settings.length).toBeGreaterThan(5);
+    expect(new Set(settings.map(([field]) => field)).size).toBe(settings.length);
+    expect(new Set(settings.map(([, { variable }]) => variable)).size).toBe(settings.length);
+  });
+
+  test("every setting has a sentence for the reference page", () => {
+    for (const [, { variable, schema }] of settings) expect(schema.description, variable).toMatch(/^[A-Z0-9].{10,}\.$/);
+  });
+});

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { type SettingTable, setting, wholeNumber } from "./setting.ts";
+
+const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// address" });
+
+export const databaseSettings = {
+  databaseUrl: setting(
+    "PERCH_DATABASE_URL",
+    PostgresUrl.describe(
+      "PostgreSQL URL with the server's own role. The role must be a member of perch_app and must not own the tables.",
+    ),
+  ),
+  migrationDatabaseUrl: setting(
+    "PERCH_MIGRATION_DATABASE_URL",
+    PostgresUrl.optional().describe("PostgreSQL URL with the role that owns the tables. Only `migrate` uses it."),
+  ),
+  databaseMaxConnections: setting(
+    "PERCH_DATABASE_MAX_CONNECTIONS",
+    wholeNumber(1, 500).default(10).describe("Maximum number of database connections per process."),
+  ),
+  valkeyUrl: setting(
+    "PERCH_VALKEY_URL",
+    z
+      .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
+      .optional()
+      .describe(
+        "URL of Valkey (or Redis 7), which shares limits and caches between processes. Not needed for a single process.",
+      ),
+  ),
+} satisfies SettingTable;

@@ -1,0 +1,10 @@
+import { AddressRanges, type SettingTable, setting } from "./setting.ts";
+
+export const outboundSettings = {
+  outboundAllowedPrivateRanges: setting(
+    "PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES",
+    AddressRanges.describe(
+      "Private addresses that tools, remote agents, webhooks and organisations' model providers may use: IP addresses or CIDR ranges, separated by commas. None by default.",
+    ),
+  ),
+} satisfies SettingTable;

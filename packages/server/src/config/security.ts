@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { AgentAuth, SecuritySettings } from "@perch/contract";
+import { z } from "zod";
+import { ConfigError } from "./config-error.ts";
+import { commaList, parsedJson, type SettingTable, setting, type ValuesOf } from "./setting.ts";
+
+const MasterKey = z
+  .string({ error: "is missing" })
+  .trim()
+  .refine((text) => /^[A-Za-z0-9+/]{43}=$/.test(text), "must be 32 bytes in base64: openssl rand -base64 32")
+  .transform((text) => Buffer.from(text, "base64"));
+
+const FilePath = z.string().min(1).max(1024);
+
+/** The settings that agents have as `security` and `auth`, for all requests, and those that only a server has. */
+const InstanceSecurity = z.strictObject({
+  enforceHttps: SecuritySettings.shape.enforceHttps,
+  hsts: SecuritySettings.shape.hsts,
+  ipWhitelist: SecuritySettings.shape.ipWhitelist,
+  mfa: SecuritySettings.shape.mfa,
+  mtls: z.strictObject({ enabled: z.boolean(), caCert: FilePath }).optional(),
+  auth: AgentAuth.optional(),
+  tls: z.strictObject({ cert: FilePath, key: FilePath }).optional(),
+  certificates: FilePath.optional(),
+});
+
+export const securitySettings = {
+  masterKey: setting(
+    "PERCH_MASTER_KEY",
+    MasterKey.describe(
+      "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, every API key becomes invalid.",
+    ),
+  ),
+  previousMasterKeys: setting(
+    "PERCH_PREVIOUS_MASTER_KEYS",
+    commaList
+      .pipe(z.array(MasterKey))
+      .describe("Previous master keys, separated by commas. Needed until `rotate-master-key` has run."),
+  ),
+  security: setting(
+    "PERCH_SECURITY",
+    parsedJson
+      .pipe(InstanceSecurity)
+      .default({})
+      .describe(
+        "Security settings for all requests, as JSON. `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` are the same as an agent's; `mtls` has `enabled` and `caCert`. `tls` with `cert` and `key` makes the server serve HTTPS itself. `certificates` is the directory that agents' `mtls.caCert` files must be in. All files are given by path. See docs/security/settings.md.",
+      ),
+  ),
+} satisfies SettingTable;
+
+export const securityConfig = (values: ValuesOf<typeof securitySettings>) => ({
+  ...values,
+  /** Certificate and key in PEM, where the API itself terminates TLS. */
+  tls: readTls(values.security.tls),
+});
+
+interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+function readTls(files: { readonly cert: string; readonly key: string } | undefined): Tls | undefined {
+  if (!files) return undefined;
+  try {
+    return { cert: readFileSync(files.cert), key: readFileSync(files.key) };
+  } catch (error) {
+    throw new ConfigError(`PERCH_SECURITY names files that cannot be read: ${(error as Error).message}`);
+  }
+}

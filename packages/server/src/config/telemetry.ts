@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { logLevels } from "../platform/logger.ts";
+import { type SettingTable, setting, wholeNumber } from "./setting.ts";
+
+export const telemetrySettings = {
+  logLevel: setting(
+    "PERCH_LOG_LEVEL",
+    z
+      .enum(logLevels)
+      .default("info")
+      .describe("Minimum level of log messages. They are written to standard error as JSON lines."),
+  ),
+  metricsHost: setting(
+    "PERCH_METRICS_HOST",
+    z.string().default("127.0.0.1").describe("Address on which Prometheus metrics are served."),
+  ),
+  metricsPort: setting(
+    "PERCH_METRICS_PORT",
+    wholeNumber(1, 65_535)
+      .optional()
+      .describe(
+        "Port on which this process serves Prometheus metrics: `GET /metrics`, without authentication. No metrics are served unless it is set.",
+      ),
+  ),
+  otlpUrl: setting(
+    "PERCH_OTLP_URL",
+    z
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+      .transform((text) => text.replace(/\/+$/, ""))
+      .optional()
+      .describe(
+        "URL of an OpenTelemetry collector that receives traces with OTLP over HTTP: `http://collector:4318`. No traces are made unless it is set.",
+      ),
+  ),
+} satisfies SettingTable;

@@ -1,0 +1,51 @@
+import type { AgentDefinition } from "@perch/contract";
+import type { AgentKey } from "../platform/agent-key.ts";
+import type { TraceParent } from "../platform/trace-parent.ts";
+
+/** Everything a run needs to know, decided when it was accepted: later changes to the agent do not touch it. */
+export interface RunInput {
+  readonly id: string;
+  /** When the engine was first asked: later calls for the same run join it and change nothing. */
+  readonly acceptedAtMs: number;
+  readonly organisationId: string;
+  readonly agentId: string;
+  readonly environment: string;
+  /** Null: the agent's draft. */
+  readonly version: string | null;
+  readonly deploymentId: string | null;
+  /** The guarded canary of the environment, while there is one: its runs and those of the live deployment are compared. */
+  readonly trial: string | null;
+  readonly definition: Omit<AgentDefinition, "security">;
+  readonly message: string;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  /** Whether its events are streamed while it runs. */
+  readonly streamed: boolean;
+  /** The request that started it; null where nothing is traced. */
+  readonly trace: TraceParent | null;
+}
+
+interface Usage {
+  readonly steps: number;
+  readonly tokensUsed: number;
+  readonly durationMs: number;
+  /** In millionths of a US dollar, as far as the operator set prices. Absent in an outcome that was read from the record. */
+  readonly costMicros?: number;
+}
+
+export type RunOutcome = Usage &
+  (
+    | { readonly status: "completed"; readonly response: string }
+    | { readonly status: "failed" | "cancelled"; readonly error: string }
+  );
+
+/** What a workflow needs to identify a deployment. */
+export interface DeploymentKey extends AgentKey {
+  readonly id: string;
+  readonly environment: string;
+}
+
+/** Identifies a clear of an agent's memory. */
+export interface ClearKey extends AgentKey {
+  readonly id: string;
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
+import { startValkey } from "../../test/support/valkey-process.ts";
+import { newUuid } from "../platform/ids.ts";
+import { createLogger } from "../platform/logger.ts";
+import { createLocalSlots, createSharedSlots, type RunSlots } from "./run-slots.ts";
+import { connectValkey } from "./valkey-gate.ts";
+
+const logger = createLogger("silent");
+const noSlots: RunSlots = {
+  releaseLocal: async () => undefined,
+  take: () => Promise.reject(new Error("fell back to local slots")),
+  release: async () => undefined,
+};
+
+interface Subject {
+  /** Two nodes that share the same slots. */
+  readonly nodes: readonly [RunSlots, RunSlots];
+  readonly advance: (seconds: number) => Promise<void>;
+}
+
+function createLocalSubject(): Subject {
+  let nowMs = 1_800_000_000_000;
+  const slots = createLocalSlots(() => nowMs);
+  return {
+    nodes: [slots, slots],
+    advance: async (seconds) => {
+      nowMs += seconds * 1000;
+    },
+  };
+}
+
+const clients = [0, 1].map(() => connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger));
+beforeAll(() => vi.waitUntil(() => clients.every(({ status }) => status === "ready")));
+afterAll(() => {
+  for (const client of clients) client.disconnect();
+});
+function createValkeySubject(): Subject {
+  const [one, two] = clients.map((client) => createSharedSlots(client, noSlots));
+  if (!one || !two) throw new Error("no clients");
+  return { nodes: [one, two], advance: (seconds) => sleep(seconds * 1000) };
+}
+
+const limits = { organisationRuns: 3, agentRuns: 2, leaseSeconds: 60 };
+
+describe.each([
+  ["in one process, controlled clock", createLocalSubject],
+  ["in Valkey, two nodes together", createValkeySubject],
+] as const)("run slots %s", (_, createSubject) => {
+  test("an agent has a limit, and its organisation has one over all agents", async () => {
+    const { nodes } = createSubject();
+    const organisationId = newUuid();
+    const take = (node: 0 | 1, agentId: string, id: string) =>
+      nodes[node].take({ ...limits, organisationId, agentId, id });
+    expect(await take(0, "a", "1")).toBeUndefined();
+    expect(await take(1, "a", "2")).toBeUndefined();
+    expect(await take(0, "a", "3")).toBe("agent");
+    expect(await take(1, "b", "4")).toBeUndefined();
+    expect(await take(0, "b", "5")).toBe("organisation");
+    const otherOrganisation = { ...limits, organisationId: newUuid(), agentId: "a", id: "6" };
+    expect(await nodes[0].take(otherOrganisation)).toBeUndefined();
+  });
+
+  test("a refusal takes nothing, not even a slot of the organisation", async () => {
+    const { nodes } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };
+    expect(await nodes[0].take({ ...request, id: "1" })).toBeUndefined();
+    for (let i = 0; i < 5; i++) expect(await nodes[1].take({ ...request, id: `no ${i}` })).toBe("agent");
+    for (const agentId of ["b", "c"]) expect(await nodes[0].take({ ...request, agentId, id: agentId })).toBeUndefined();
+  });
+
+  test("a slot that is released twice, on any node, is freed once", async () => {
+    const { nodes } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a" };
+    for (const id of ["1", "2"]) expect(await nodes[0].take({ ...request, id })).toBeUndefined();
+    for (const node of nodes) await node.release(request.organisationId, "a", "1");
+    expect(await nodes[0].take({ ...request, id: "3" })).toBeUndefined();
+    expect(await nodes[1].take({ ...request, id: "4" })).toBe("agent");
+  });
+
+  test("the same run takes one slot, however often it asks", async () => {
+    const { nodes } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a" };
+    for (const node of [...nodes, ...nodes]) expect(await node.take({ ...request, id: "1" })).toBeUndefined();
+    expect(await nodes[0].take({ ...request, id: "2" })).toBeUndefined();
+    for (const node of nodes) expect(await node.take({ ...request, id: "1" })).toBeUndefined();
+  });
+
+  test("a slot that is never released expires with its lease", async () => {
+    const { nodes, advance } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1, leaseSeconds: 1 };
+    expect(await nodes[0].take({ ...request, id: "1" })).toBeUndefined();
+    expect(await nodes[1].take({ ...request, id: "2" })).toBe("agent");
+    await advance(2);
+    expect(await nodes[1].take({ ...request, id: "2" })).toBeUndefined();
+  });
+});
+
+test("while Valkey is down each node counts its own runs, and release does not fail", async () => {
+  const valkey = await startValkey();
+  const client = connectValkey(valkey.url, logger);
+  const slots = createSharedSlots(
+    client,
+    createLocalSlots(() => Date.now()),
+  );
+  const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };
+  await expect.poll(() => client.status).toBe("ready");
+  await valkey.kill();
+  expect(await slots.take({ ...request, id: "1" })).toBeUndefined();
+  expect(await slots.take({ ...request, id: "2" })).toBe("agent");
+  await slots.release(request.organisationId, "a", "1");
+  expect(await slots.take({ ...request, id: "2" })).toBeUndefined();
+  client.disconnect();
+});
+
+test("while Valkey is down the API releases the slots it counted, so ended runs cause no refusals", async () => {
+  const unreachable = connectValkey("redis://127.0.0.1:1", logger);
+  const slots = createSharedSlots(
+    unreachable,
+    createLocalSlots(() => Date.now()),
+  );
+  const request = { organisationId: "o", agentId: "a", organisationRuns: 5, agentRuns: 1, leaseSeconds: 60 };
+  for (const id of ["1", "2", "3"]) {
+    expect(await slots.take({ ...request, id })).toBeUndefined();
+    await slots.releaseLocal("o", "a", id);
+  }
+  expect(await slots.take({ ...request, id: "4" })).toBeUndefined();
+  expect(await slots.take({ ...request, id: "5" })).toBe("agent");
+  unreachable.disconnect();
+});

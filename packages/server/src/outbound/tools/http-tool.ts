@@ -1,0 +1,155 @@
+import { storableText } from "../../platform/storable-text.ts";
+import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import type { HttpTarget, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
+import { describeTransportError, findPermanentReason, TransientToolError, throwIfCancelled } from "./tool-errors.ts";
+import { formatBytes, truncateResult, truncateToBytes } from "./truncate-text.ts";
+
+const maxBodyBytes = 1024 * 1024;
+const maxErrorBodyBytes = 4096;
+
+const failedResult = (content: string): ToolResult => ({ content, failed: true });
+
+export async function callHttpTool(
+  { fetch, version }: ToolDeps,
+  { name, target }: { readonly name: string; readonly target: HttpTarget },
+  args: ToolArguments,
+  { idempotencyKey, requestId, signal }: ToolCallContext,
+): Promise<ToolResult> {
+  const request = tryBuildRequest(target, args);
+  if (request instanceof InvalidArgumentsError) return failedResult(request.message);
+  const { url, body } = request;
+  try {
+    const response = await fetch(url, {
+      method: target.method,
+      headers: {
+        accept: "application/json, text/*;q=0.9",
+        "idempotency-key": idempotencyKey,
+        "user-agent": `perch/${version}`,
+        "x-request-id": requestId,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      redirect: "manual",
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    return await toToolResult(name, response);
+  } catch (error) {
+    if (error instanceof TransientToolError) throw error;
+    throwIfCancelled(signal);
+    const permanentReason = findPermanentReason(error);
+    if (permanentReason !== undefined) return failedResult(permanentReason);
+    throw new TransientToolError(`The tool ${name} ${describeTransportError(error)}.`, { cause: error });
+  }
+}
+
+/** No request can be built from these arguments. The message is for the model. */
+class InvalidArgumentsError extends Error {}
+
+/** As the URL parser writes `{name}` in a path. */
+const placeholder = /%7B([\w$.-]+)%7D/gi;
+const dotSegment = /^(\.|%2e){1,2}$/i;
+
+/** Encoded, a value stays in its segment. Dots are refused: URL parsers and proxies resolve them, encoded or not. */
+function encodePathSegment(name: string, args: ToolArguments): string {
+  const value = Object.hasOwn(args, name) ? args[name] : undefined;
+  // Cleaned before the check: removing characters must not join two dots.
+  const text = ["string", "number", "boolean"].includes(typeof value) ? storableText(String(value)) : "";
+  if (text === "")
+    throw new InvalidArgumentsError(
+      `The argument ${name} is part of the tool's address: give a string or a number that is not empty.`,
+    );
+  if (text.split(/[/\\]/).some((part) => dotSegment.test(part)))
+    throw new InvalidArgumentsError(`The argument ${name} is part of the tool's address and may not hold "..".`);
+  return encodeURIComponent(text);
+}
+
+const toQueryValue = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`. */
+function buildRequest({ method, url: template }: HttpTarget, args: ToolArguments): { url: URL; body?: string } {
+  const url = new URL(template);
+  const inPath = new Set<string>();
+  url.pathname = url.pathname.replaceAll(placeholder, (_, name: string) => {
+    inPath.add(name);
+    return encodePathSegment(name, args);
+  });
+
+  const rest = Object.entries(args).filter(([name, value]) => !inPath.has(name) && value !== undefined);
+  if (method !== "GET" && method !== "DELETE") return { url, body: JSON.stringify(Object.fromEntries(rest)) };
+  // The model must not override parameters that the tenant put into the URL.
+  const fixed = new Set(url.searchParams.keys());
+  for (const [name, value] of rest) if (!fixed.has(name)) url.searchParams.append(name, toQueryValue(value));
+  return { url };
+}
+
+function tryBuildRequest(target: HttpTarget, args: ToolArguments) {
+  try {
+    return buildRequest(target, args);
+  } catch (error) {
+    if (error instanceof InvalidArgumentsError) return error;
+    throw error;
+  }
+}
+
+async function toToolResult(name: string, response: Response): Promise<ToolResult> {
+  const { status } = response;
+  if (response.ok) return { content: await readResponseText(response), failed: false };
+  if (status < 400 || isTransientStatus(status)) await response.body?.cancel();
+  if (isTransientStatus(status))
+    throw new TransientToolError(`The tool ${name} answered ${status}.`, {
+      retryAfterMs: retryAfterMs(response.headers),
+    });
+  if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
+  const body = truncateToBytes(await readResponseText(response), maxErrorBodyBytes);
+  return failedResult(body ? `The tool ${name} answered ${status}: ${body}` : `The tool ${name} answered ${status}.`);
+}
+
+const textual =
+  /^(text\/.+|[^/]+\/(.+\+)?(json|jsonl|x-ndjson|xml|yaml|x-yaml|javascript|x-javascript|x-www-form-urlencoded))$/;
+
+const contentTypeOf = ({ headers }: Response) => {
+  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+  const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(parameter)?.[1]).find(Boolean);
+  return { type: type.trim(), charset: charset ?? "utf-8" };
+};
+
+/** The Content-Length, unless it is that of a compressed body. */
+function declaredSize({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  return length !== null && /^\d+$/.test(length) && !headers.has("content-encoding") ? Number(length) : undefined;
+}
+
+async function readUpTo(response: Response, maxBytes: number): Promise<{ bytes: Buffer; complete: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the body, so that the rest is never sent.
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > maxBytes) break;
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), complete: size <= maxBytes };
+}
+
+function decode(bytes: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+/** A body as text that a model may be shown and a database can hold. Binary bodies are only described by their size. */
+async function readResponseText(response: Response): Promise<string> {
+  const { type, charset } = contentTypeOf(response);
+  const { bytes, complete } = await readUpTo(response, maxBodyBytes);
+  const declared = declaredSize(response);
+  if (type !== "" && !textual.test(type) && bytes.length > 0) {
+    const size = complete ? bytes.length : declared;
+    return `[${size === undefined ? `more than ${formatBytes(maxBodyBytes)}` : `${size} bytes`} of ${truncateResult(type)}]`;
+  }
+  const text = decode(bytes, charset);
+  if (!complete)
+    return truncateResult(text, declared ? formatBytes(declared) : `more than ${formatBytes(maxBodyBytes)}`);
+  return truncateResult(text);
+}

@@ -1,0 +1,230 @@
+import { Readable } from "node:stream";
+import { afterAll, describe, expect, test } from "vitest";
+import { type McpServerOptions, startMcpServer, textResult } from "../../../test/support/mcp-server.ts";
+import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
+import { createGuardedClient } from "../guarded-client.ts";
+import type { RunTool } from "./tool.ts";
+import { TransientToolError } from "./tool-errors.ts";
+import { createTools } from "./tools.ts";
+
+const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
+const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
+const opened: TestServer[] = [];
+afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
+
+async function startServer(options: McpServerOptions = {}) {
+  const server = await startMcpServer(options);
+  opened.push(server);
+  return server;
+}
+const testTimeout = () => AbortSignal.timeout(10_000);
+const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
+  tools.list(
+    Object.entries(servers).map(([name, url]) => ({ type: "mcp", name, url }) as const),
+    signal,
+  );
+const lookup = (url: string, tool = "lookup_order"): RunTool => ({
+  definition: { name: `shop_${tool}`, description: "", parameters: { type: "object" } },
+  target: { kind: "mcp", url, tool },
+});
+const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = testTimeout()) =>
+  tools.call(tool, args, { idempotencyKey: "key_1", requestId: "inv_1", signal });
+const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+
+describe("calling an MCP tool", () => {
+  test.each([
+    { sessions: false, json: false },
+    { sessions: true, json: false },
+    { sessions: true, json: true },
+  ])("calls the tool once, identifies the call on every request, and ends its session: %j", async (options) => {
+    const server = await startServer(options);
+    const result = await call(lookup(server.url), { id: "o1", note: "é" });
+    expect(result).toEqual({ content: '{"id":"o1","status":"shipped"}', failed: false });
+    expect(server.calls).toMatchObject([{ tool: "lookup_order", arguments: { id: "o1", note: "é" } }]);
+    const seen = server.requests.map(({ method, rpc }) => rpc ?? method);
+    const handshake = ["initialize", "notifications/initialized", "tools/call"];
+    expect(seen).toEqual(options.sessions ? [...handshake, "DELETE"] : handshake);
+    for (const { headers } of server.requests)
+      expect(headers).toMatchObject({
+        "idempotency-key": "key_1",
+        "x-request-id": "inv_1",
+        "user-agent": "perch/1.2.3",
+        "mcp-protocol-version": expect.any(String),
+      });
+    const sessions = server.requests.slice(1).map(({ headers }) => headers["mcp-session-id"]);
+    expect(new Set(sessions)).toEqual(new Set([options.sessions ? expect.any(String) : undefined]));
+  });
+
+  test("a stateless server (2026-07-28) is called without a handshake, with the headers it asks for", async () => {
+    const server = await startToolServer(({ body }) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string };
+      const parameters = { type: "object", properties: { id: { type: "string", "x-mcp-header": "Order" } } };
+      const results: Record<string, object> = {
+        "server/discover": {
+          supportedVersions: ["2026-07-28"],
+          capabilities: { tools: {} },
+          ttlMs: 0,
+          cacheScope: "public",
+        },
+        "tools/list": { tools: [{ name: "lookup", inputSchema: parameters }], ttlMs: 0, cacheScope: "public" },
+        "tools/call": { content: [{ type: "text", text: "found" }] },
+      };
+      return { body: { jsonrpc: "2.0", id, result: { resultType: "complete", ...results[method] } } };
+    });
+    opened.push(server);
+    const [tool] = await list({ shop: server.url });
+    if (!tool) throw new Error("no tool was listed");
+    expect(tool.target).toMatchObject({ stateless: true });
+    server.calls.length = 0;
+    expect(await call(tool)).toEqual({ content: "found", failed: false });
+    expect(server.calls.map(({ headers }) => headers["mcp-method"])).toEqual(["server/discover", "tools/call"]);
+    expect(server.calls.at(-1)?.headers).toMatchObject({ "mcp-name": "lookup", "mcp-param-order": "o1" });
+  });
+
+  test("content that is not text is described, and structured content is used when there is no text", async () => {
+    const results = [
+      {
+        content: [
+          { type: "text" as const, text: "one\0" },
+          { type: "image" as const, data: "QUJD", mimeType: "image/png" },
+          { type: "resource" as const, resource: { uri: "file:///a.txt", text: "two" } },
+          { type: "resource" as const, resource: { uri: "file:///b", mimeType: "a/b", blob: "QUJDRA==" } },
+          { type: "resource_link" as const, uri: "file:///c", name: "c" },
+        ],
+        structuredContent: { ignored: true },
+      },
+      { content: [], structuredContent: { found: 1 } },
+      { content: [{ type: "text" as const, text: "No such order." }], isError: true },
+    ];
+    const server = await startServer({ answer: () => results.shift() });
+    expect((await call(lookup(server.url))).content.split("\n")).toEqual([
+      "one",
+      "[image image/png, 3 bytes]",
+      "[resource file:///a.txt]",
+      "two",
+      "[resource file:///b a/b, 4 bytes]",
+      "[resource file:///c c]",
+    ]);
+    expect(await call(lookup(server.url))).toEqual({ content: '{"found":1}', failed: false });
+    expect(await call(lookup(server.url))).toEqual({ content: "No such order.", failed: true });
+  });
+
+  test("a long text is truncated, and a response over 4 MiB is not read to its end", async () => {
+    const sizes = [2, 6, 6];
+    const answer = () => textResult("x".repeat((sizes.shift() ?? 0) * 1024 * 1024));
+    const [streaming, plain] = await Promise.all([startServer({ answer }), startServer({ answer, json: true })]);
+    const { content, failed } = await call(lookup(streaming.url));
+    expect([content.slice(64 * 1024), failed]).toEqual(["\n[cut: 64 KiB of 2 MiB]", false]);
+    const tooLong = { content: "The MCP server answered with more than 4 MiB.", failed: true };
+    expect(await call(lookup(streaming.url))).toEqual(tooLong);
+    expect(await call(lookup(plain.url))).toEqual(tooLong);
+  });
+
+  test("an unknown tool, a refused request and arguments that are not an object are reported to the model", async () => {
+    const server = await startServer({
+      refuse: ({ rpc, headers }) =>
+        rpc === "tools/call" && headers["x-request-id"] === "inv_2" ? { status: 403 } : undefined,
+    });
+    expect(await call(lookup(server.url, "nothing"))).toMatchObject({
+      failed: true,
+      content: expect.stringContaining("Unknown tool: nothing"),
+    });
+    const refused = { idempotencyKey: "key_1", requestId: "inv_2", signal: testTimeout() };
+    expect(await tools.call(lookup(server.url), {}, refused)).toEqual({
+      content: "The tool shop_lookup_order answered 403.",
+      failed: true,
+    });
+    const before = server.requests.length;
+    expect(await call(lookup(server.url), [1])).toMatchObject({ failed: true });
+    expect(server.requests.length).toBe(before);
+  });
+
+  test.each(["initialize", "tools/call"])(
+    "503 to %s is transient, is not retried here, and Retry-After is passed on",
+    async (step) => {
+      const error = { jsonrpc: "2.0", id: 0, error: { code: -32_000, message: "Busy." } };
+      const bodies = ["busy", JSON.stringify(error)];
+      const server = await startServer({
+        refuse: ({ rpc }) => {
+          const body = rpc === step ? bodies.shift() : undefined;
+          return body ? { status: 503, headers: { "retry-after": "2" }, body } : undefined;
+        },
+      });
+      for (const _ of [...bodies]) {
+        const failure = await catchError(call(lookup(server.url)));
+        expect(failure).toBeInstanceOf(TransientToolError);
+        expect(failure).toMatchObject({ message: "The tool shop_lookup_order answered 503.", retryAfterMs: 2000 });
+      }
+      expect(server.calls).toHaveLength(0);
+      expect(await call(lookup(server.url))).toMatchObject({ failed: false });
+      expect(server.calls).toHaveLength(1);
+    },
+  );
+
+  test("a broken connection, a stream that ends early and a tool that hangs are transient", async () => {
+    const cut = await startServer({ refuse: ({ rpc }) => (rpc === "tools/call" ? { status: 0 } : undefined) });
+    expect(await catchError(call(lookup(cut.url)))).toBeInstanceOf(TransientToolError);
+    const headers = { "content-type": "text/event-stream" };
+    const early = await startServer({
+      refuse: ({ rpc }) => (rpc === "tools/call" ? { status: 200, headers, body: 'data: {"jsonrpc":' } : undefined),
+    });
+    expect(await catchError(call(lookup(early.url)))).toBeInstanceOf(TransientToolError);
+    const hanging = await startServer({ answer: hang, sessions: true });
+    expect(await catchError(call(lookup(hanging.url), {}, AbortSignal.timeout(100)))).toEqual(
+      new TransientToolError("The tool shop_lookup_order took too long to answer."),
+    );
+    expect(hanging.requests.at(-1)?.method).toBe("DELETE");
+  });
+
+  test("a request from the server during a call is rejected, and the call continues", async () => {
+    const rejection = Promise.withResolvers<string>();
+    const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+    async function* asking(id: number) {
+      yield event({ id: "ask", method: "sampling/createMessage", params: {} });
+      yield event({ id, result: textResult(`rejected ${await rejection.promise}`) });
+    }
+    const server = await startToolServer(({ body }) => {
+      const { id, method, error } = JSON.parse(body || "{}");
+      if (error) rejection.resolve(error.code);
+      if (id === undefined || error) return { status: 202, body: "" };
+      if (method === "tools/call")
+        return { headers: { "content-type": "text/event-stream" }, body: Readable.from(asking(id)) };
+      const serverInfo = { name: "asking", version: "1" };
+      return {
+        body: {
+          jsonrpc: "2.0",
+          id,
+          result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo },
+        },
+      };
+    });
+    opened.push(server);
+    expect(await call(lookup(server.url))).toEqual({ content: "rejected -32601", failed: false });
+  });
+
+  test("a caller that cancels gets its own abort reason", async () => {
+    const controller = new AbortController();
+    const server = await startServer({
+      answer: () => {
+        controller.abort(new Error("cancelled"));
+        return hang();
+      },
+    });
+    expect(await catchError(call(lookup(server.url), {}, controller.signal))).toEqual(new Error("cancelled"));
+  });
+
+  test("a server that hangs while closing its session delays the call by at most a second", async () => {
+    const server = await startServer({ sessions: true });
+    const slowToEnd = createTools({
+      version: "1",
+      fetch: (url, init) =>
+        init?.method === "DELETE"
+          ? new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal?.reason)))
+          : guarded.fetch(url, init),
+    });
+    const startedAt = performance.now();
+    const context = { idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
+    expect(await slowToEnd.call(lookup(server.url), { id: "o1" }, context)).toMatchObject({ failed: false });
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+  });
+});

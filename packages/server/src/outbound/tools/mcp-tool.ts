@@ -1,0 +1,112 @@
+import type { CallToolResult, MCPClient } from "@ai-sdk/mcp";
+import type { McpTool } from "@perch/contract";
+import type { z } from "zod";
+import { storableText } from "../../platform/storable-text.ts";
+import { withMcpClient } from "./mcp-client.ts";
+import type { McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
+import { PermanentToolError } from "./tool-errors.ts";
+import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
+import { truncateResult } from "./truncate-text.ts";
+
+const maxPages = 128;
+/** The first version of MCP that needs neither handshake nor session. */
+const firstStatelessVersion = "2026-07-28";
+
+export function listMcpTools(
+  deps: ToolDeps,
+  { name, url }: z.infer<typeof McpTool>,
+  signal: AbortSignal,
+): Promise<ListedTool[]> {
+  const connection = { subject: `The MCP server ${name}`, url, discover: true, signal };
+  return withMcpClient(deps, connection, (client) => listAllPages(client, name, url, signal));
+}
+
+async function listAllPages(
+  client: MCPClient,
+  server: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<ListedTool[]> {
+  const stateless = client.initializeResult.protocolVersion >= firstStatelessVersion;
+  const found = new Map<string, ListedTool>();
+  let cursor: string | undefined;
+  for (let pages = 0; pages < maxPages; pages++) {
+    const page = await client.listTools({
+      ...(cursor === undefined ? {} : { params: { cursor } }),
+      options: { signal },
+    });
+    for (const { name: tool, description, title, inputSchema } of page.tools)
+      found.set(tool, {
+        server,
+        description: storableText(description ?? title ?? ""),
+        parameters: { ...inputSchema, type: "object" },
+        target: { kind: "mcp", url, tool, ...(stateless ? { stateless } : {}) },
+      });
+    assertWithinLimits([...found.values()], server);
+    cursor = page.nextCursor;
+    if (!cursor) return [...found.values()];
+  }
+  throw new PermanentToolError(`The MCP server ${server} lists its tools on more than ${maxPages} pages.`);
+}
+
+export async function callMcpTool(
+  deps: ToolDeps,
+  { definition, target }: { readonly definition: RunTool["definition"]; readonly target: McpTarget },
+  args: ToolArguments,
+  { idempotencyKey, requestId, signal }: ToolCallContext,
+): Promise<ToolResult> {
+  const { url, tool, stateless = false } = target;
+  const connection = {
+    subject: `The tool ${definition.name}`,
+    url,
+    discover: stateless,
+    headers: { "idempotency-key": idempotencyKey, "x-request-id": requestId },
+    signal,
+  };
+  try {
+    return await withMcpClient(deps, connection, async (client) => {
+      // The client needs the definition to know which arguments this server wants in headers.
+      if (stateless)
+        client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
+      const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
+      return { content: truncateResult(resultToText(result)), failed: "isError" in result && result.isError === true };
+    });
+  } catch (error) {
+    if (error instanceof PermanentToolError) return { content: error.message, failed: true };
+    throw error;
+  }
+}
+
+type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string };
+
+const bytesIn = (base64: unknown) => `${typeof base64 === "string" ? Buffer.byteLength(base64, "base64") : 0} bytes`;
+const joinText = (...parts: readonly unknown[]) => parts.filter((part) => typeof part === "string" && part).join(" ");
+
+function describeResource(resource: unknown): string {
+  if (typeof resource !== "object" || resource === null) return "[resource]";
+  const { uri, mimeType, text, blob } = resource as Readonly<Record<string, unknown>>;
+  if (typeof text === "string") return `[${joinText("resource", uri)}]\n${text}`;
+  return `[${joinText("resource", uri, mimeType)}, ${bytesIn(blob)}]`;
+}
+
+/** Models are given text: what is not text is described. */
+function partToText(part: ContentPart): string {
+  const { type, text, mimeType, data, resource, uri, name, description } = part;
+  if (type === "text" && typeof text === "string") return text;
+  if (type === "resource") return describeResource(resource);
+  if (type === "resource_link") return `[${joinText("resource", uri, name, description)}]`;
+  if (data !== undefined) return `[${joinText(type, mimeType)}, ${bytesIn(data)}]`;
+  return `[${type}]`;
+}
+
+const hasText = ({ type, text, resource }: ContentPart) =>
+  (type === "text" && text !== "") || (typeof resource === "object" && resource !== null && "text" in resource);
+
+/** All of a result as one text, not yet truncated. */
+function resultToText(result: CallToolResult): string {
+  if (!("content" in result) || !Array.isArray(result.content))
+    return JSON.stringify("toolResult" in result ? result.toolResult : result);
+  const parts: readonly ContentPart[] = result.content;
+  const structured = parts.some(hasText) ? undefined : result.structuredContent;
+  return [...parts.map(partToText), ...(structured === undefined ? [] : [JSON.stringify(structured)])].join("\n");
+}

@@ -1,0 +1,56 @@
+import type { HttpTool } from "@perch/contract";
+import type { z } from "zod";
+import type { ToolDefinition } from "../models/model.ts";
+
+export interface HttpTarget {
+  readonly kind: "http";
+  readonly method: z.infer<typeof HttpTool>["method"];
+  readonly url: string;
+}
+
+export interface McpTarget {
+  readonly kind: "mcp";
+  readonly url: string;
+  /** The server's own name for it; the model knows it by another. */
+  readonly tool: string;
+  /** The server speaks MCP without sessions (2026-07-28). Stored at listing, so that calls need not discover it again. */
+  readonly stateless?: boolean;
+}
+
+/** A tool as a run knows it: its definition for the model, and where its calls go. Journaled, so plain JSON. */
+export interface RunTool {
+  readonly definition: ToolDefinition;
+  readonly target: HttpTarget | McpTarget | { readonly kind: "echo" };
+}
+
+/** Built in: returns what it is called with. Not part of any listing. */
+export const echoTool: RunTool = {
+  definition: {
+    name: "perch_echo",
+    description: "Gives back the arguments it is called with, as JSON.",
+    parameters: { type: "object" },
+  },
+  target: { kind: "echo" },
+};
+
+export interface ToolDeps {
+  /** Refuses private addresses and follows no redirect: tools' addresses are written by tenants. */
+  readonly fetch: typeof globalThis.fetch;
+  readonly version: string;
+}
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+export interface ToolCallContext {
+  /** The same for every attempt at this call, so that a tool can recognise a retry. */
+  readonly idempotencyKey: string;
+  /** The run's public id. */
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the model gets back. A failed result goes to the model too, which may correct itself. */
+export interface ToolResult {
+  readonly content: string;
+  readonly failed: boolean;
+}

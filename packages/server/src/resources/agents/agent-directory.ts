@@ -1,0 +1,43 @@
+import type { Scope } from "../../auth/caller.ts";
+import type { Epoch } from "../../cache/epoch.ts";
+import { createEpochCache } from "../../cache/epoch-cache.ts";
+import type { Database } from "../../db/database.ts";
+import { notFound } from "../../platform/api-error.ts";
+import type { RequestContext } from "../handlers.ts";
+import { type AgentRow, findAgent } from "./agent-queries.ts";
+
+/** Agents by id or name, cached while the organisation's epoch is current. Misses are cached too. */
+export interface AgentDirectory {
+  readonly find: (scope: Scope, ref: string, epoch: Epoch) => Promise<AgentRow | undefined>;
+  /** For handlers: throws 404 if the agent does not exist or the caller cannot see it. */
+  readonly get: (context: Pick<RequestContext, "scope" | "epoch">, ref: string) => Promise<AgentRow>;
+  /** The last cached value, which may be stale. */
+  readonly lastKnown: (organisationId: string, ref: string) => { readonly value: AgentRow | undefined } | undefined;
+}
+
+interface AgentDirectoryDeps {
+  readonly db: Database;
+  readonly now: () => number;
+}
+
+const maxAgents = 20_000;
+
+export function createAgentDirectory({ db, now }: AgentDirectoryDeps): AgentDirectory {
+  const cache = createEpochCache<AgentRow | undefined>({ maxEntries: maxAgents, now });
+  const keyOf = (organisationId: string, ref: string) => `${organisationId} ${ref}`;
+  const find: AgentDirectory["find"] = async ({ organisationId, onlyAgentId }, ref, epoch) => {
+    const agent = await cache.load(keyOf(organisationId, ref), epoch, () =>
+      db.inOrganisation(organisationId, (trx) => findAgent(trx, { organisationId, onlyAgentId: null }, ref)),
+    );
+    return onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;
+  };
+  return {
+    find,
+    get: async ({ scope, epoch }, ref) => {
+      const agent = await find(scope, ref, epoch);
+      if (!agent) throw notFound("agent", ref);
+      return agent;
+    },
+    lastKnown: (organisationId, ref) => cache.peek(keyOf(organisationId, ref)),
+  };
+}

@@ -1,0 +1,130 @@
+import { type AgentSortField, type AgentStatus, agentNamePattern } from "@perch/contract";
+import { type Selectable, sql } from "kysely";
+import type { StoredAuth } from "../../auth/agent-auth.ts";
+import type { Scope } from "../../auth/caller.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { Agents } from "../../db/generated-rows.ts";
+import { sortOrder } from "../../platform/envelopes.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import type { StoredDefinition } from "./agent-rules.ts";
+
+export type AgentRow = Selectable<Agents>;
+
+/** The agents this caller can see: those of its organisation that are not deleted, or only its own if its key is bound to one. */
+const visibleAgents = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
+  const query = trx.selectFrom("agents").where("organisation_id", "=", organisationId).where("deleted_at", "is", null);
+  return onlyAgentId === null ? query : query.where("id", "=", onlyAgentId);
+};
+
+/** By id or by name: names have no underscore, ids always do. */
+const agentByRef = (trx: OrganisationTransaction, scope: Scope, ref: string) => {
+  const id = parsePublicId("agent", ref);
+  if (id) return visibleAgents(trx, scope).where("id", "=", id);
+  return agentNamePattern.test(ref) ? visibleAgents(trx, scope).where("name", "=", ref) : undefined;
+};
+
+export const findAgent = async (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  ref: string,
+): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().executeTakeFirst();
+
+/** Locks the row until the transaction ends, so that changes to one agent are serialised. */
+export const findAgentForUpdate = async (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  ref: string,
+): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().forUpdate().executeTakeFirst();
+
+export interface AgentPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: AgentSortField | `-${AgentSortField}`;
+}
+
+export async function listAgents(trx: OrganisationTransaction, scope: Scope, { limit, offset, sort }: AgentPage) {
+  const [field, direction] = sortOrder(sort);
+  const query = visibleAgents(trx, scope).select(["id", "name", "status", "created_at"]).orderBy(field, direction);
+  // Names are unique, and a second sort column would keep the index from providing the order.
+  const ordered = field === "name" ? query : query.orderBy("id", direction);
+  return ordered.limit(limit).offset(offset).execute();
+}
+
+/** Exact and without a scan: triggers maintain the count. */
+export async function countAgents(trx: OrganisationTransaction, scope: Scope): Promise<number> {
+  if (scope.onlyAgentId !== null) {
+    return (await visibleAgents(trx, scope).select("id").execute()).length;
+  }
+  const row = await trx
+    .selectFrom("agent_counts")
+    .select("agents")
+    .where("organisation_id", "=", scope.organisationId)
+    .executeTakeFirst();
+  return Number(row?.agents ?? 0);
+}
+
+/** undefined leaves `auth` unchanged, null removes it. */
+const authColumns = (auth: StoredAuth | null | undefined) => {
+  if (auth === undefined) return {};
+  return auth === null
+    ? { auth: null, auth_secrets: null }
+    : { auth: JSON.stringify(auth.redacted), auth_secrets: auth.secrets };
+};
+
+interface NewAgent extends StoredDefinition {
+  readonly id: string;
+  readonly name: string;
+  readonly auth?: StoredAuth | null | undefined;
+}
+
+/** Undefined when the name is taken. */
+export const insertAgent = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  { id, name, definition, security, auth }: NewAgent,
+): Promise<AgentRow | undefined> =>
+  trx
+    .insertInto("agents")
+    .values({
+      id,
+      name,
+      organisation_id: organisationId,
+      status: "running",
+      definition: JSON.stringify(definition),
+      security: JSON.stringify(security),
+      ...authColumns(auth),
+    })
+    .onConflict((conflict) => conflict.columns(["organisation_id", "name"]).where("deleted_at", "is", null).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+
+const updateAgentRow = (trx: OrganisationTransaction, { organisationId }: Scope, id: string) =>
+  trx
+    .updateTable("agents")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .set({ updated_at: sql`greatest(now(), updated_at)` });
+
+export const updateAgentDefinition = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+  { definition, security }: StoredDefinition,
+  auth?: StoredAuth | null,
+): Promise<AgentRow> =>
+  updateAgentRow(trx, scope, id)
+    .set({ definition: JSON.stringify(definition), security: JSON.stringify(security), ...authColumns(auth) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const updateAgentStatus = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+  status: AgentStatus,
+): Promise<AgentRow> => updateAgentRow(trx, scope, id).set({ status }).returningAll().executeTakeFirstOrThrow();
+
+/** The row stays, marked, for a background purge to find; no query of this file returns it again. */
+export const deleteAgent = async (trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> => {
+  await updateAgentRow(trx, scope, id).set({ deleted_at: sql`now()` }).execute();
+};

@@ -1,0 +1,65 @@
+import {
+  type AgentDefinition,
+  type AgentDefinitionPatch,
+  type AgentStatus,
+  agentDefaults,
+  remoteModel,
+  type SecuritySettings,
+} from "@perch/contract";
+import { missing } from "../../platform/api-error.ts";
+
+/** As stored: `security` apart, because versions and rollbacks must never touch it. */
+export interface StoredDefinition {
+  readonly definition: Omit<AgentDefinition, "security">;
+  readonly security: SecuritySettings;
+}
+
+/** The states of an agent and their transitions. ARCHITECTURE.md shows the same table as a diagram. */
+export const agentTransitions = {
+  pause: { from: "running", to: "paused" },
+  resume: { from: "paused", to: "running" },
+} as const satisfies Record<string, { from: AgentStatus; to: AgentStatus }>;
+
+const withoutUndefined = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** undefined keeps, null restores the default, an object merges field by field. */
+const mergeFields = <T extends object>(current: T, change: object | null | undefined, fallback: T): T =>
+  change === null ? fallback : { ...current, ...withoutUndefined(change ?? {}) };
+
+const replaceField = <T>(current: T, change: T | null | undefined, fallback: T): T =>
+  change === undefined ? current : (change ?? fallback);
+
+/** Blocks of `security` are replaced as a whole; a null block is removed. */
+const withoutNulls = (settings: object): SecuritySettings =>
+  Object.fromEntries(Object.entries(settings).filter(([, block]) => block !== null));
+
+export function applyPatch({ definition, security }: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
+  const next = {
+    definition: {
+      model: patch.model ?? definition.model,
+      temperature: replaceField(definition.temperature, patch.temperature, agentDefaults.temperature),
+      instructions: replaceField(definition.instructions, patch.instructions, agentDefaults.instructions),
+      tools: replaceField(definition.tools, patch.tools, agentDefaults.tools),
+      memory: mergeFields({ ...agentDefaults.memory, ...definition.memory }, patch.memory, agentDefaults.memory),
+      limits: mergeFields(definition.limits, patch.limits, agentDefaults.limits),
+      // Absent in definitions stored before this field existed.
+      logs: mergeFields(definition.logs ?? agentDefaults.logs, patch.logs, agentDefaults.logs),
+      fallback_models: replaceField(definition.fallback_models, patch.fallback_models, agentDefaults.fallback_models),
+      runtime: replaceField<AgentDefinition["runtime"]>(definition.runtime, patch.runtime, { type: "model" }),
+    },
+    security: withoutNulls(mergeFields<object>(security, patch.security, agentDefaults.security)),
+  };
+  // Only a remote agent needs no model, and it stops being remote when its runtime is removed.
+  if (next.definition.model === remoteModel && next.definition.runtime.type === "model") throw missing("model");
+  return next;
+}
+
+/** A new agent is a change to the defaults. */
+export function newDefinition(patch: AgentDefinitionPatch): StoredDefinition {
+  const { security, ...definition } = agentDefaults;
+  return applyPatch(
+    { definition: { ...definition, model: remoteModel } as StoredDefinition["definition"], security },
+    patch,
+  );
+}

@@ -1,0 +1,70 @@
+import { dataPlaneOperations, type OperationKey, operations } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import { insertAuditEntry, type NewAuditEntry } from "./audit-queries.ts";
+import { changedResourceOf, fieldsOf, resourceTypeOf } from "./audit-rules.ts";
+
+/** What the audit log records of a request. */
+export interface AuditedRequest {
+  readonly key: OperationKey;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly address: string;
+  readonly requestId: string;
+}
+
+export type RecordChange = (trx: OrganisationTransaction, response: unknown) => Promise<void>;
+
+/** Whether an operation is recorded: changes to resources are, the work that agents do is not. */
+export const isAudited = (key: OperationKey): boolean =>
+  !key.startsWith("GET ") && !dataPlaneOperations.includes(operations[key].id);
+
+export const toNewEntry = (
+  { key, caller, params, body, address, requestId }: AuditedRequest,
+  response: unknown,
+  result: Pick<NewAuditEntry, "outcome"> & { readonly reason?: string },
+): NewAuditEntry => {
+  const fields = fieldsOf(body);
+  const changed = changedResourceOf(response, params);
+  return {
+    actor: caller.user?.by ?? "key",
+    keyId: caller.keyId,
+    userId: caller.user?.id ?? null,
+    operation: operations[key].id,
+    resourceType: resourceTypeOf(key),
+    ...changed,
+    // A resource without an id of its own (a second factor) belongs to the calling key.
+    resource: changed.resource ?? toPublicId("key", caller.keyId),
+    address,
+    requestId,
+    outcome: result.outcome,
+    details: { ...(fields.length > 0 && { fields }), ...(result.reason !== undefined && { reason: result.reason }) },
+  };
+};
+
+/** Runs in the transaction of the change, once its response is known; undefined if the operation is not audited. */
+export const createRecordChange = (request: AuditedRequest): RecordChange | undefined =>
+  isAudited(request.key)
+    ? (trx, response) =>
+        insertAuditEntry(trx, request.caller.organisation.id, toNewEntry(request, response, { outcome: "changed" }))
+    : undefined;
+
+/** For operators' commands and unauthenticated operations. */
+export const insertEntryWithoutCaller = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  entry: Pick<NewAuditEntry, "actor" | "operation" | "resourceType" | "resource"> &
+    Partial<Pick<NewAuditEntry, "address" | "requestId" | "details" | "agent">>,
+): Promise<void> =>
+  insertAuditEntry(trx, organisationId, {
+    keyId: null,
+    userId: null,
+    agent: null,
+    address: null,
+    requestId: null,
+    outcome: "changed",
+    details: {},
+    ...entry,
+  });

@@ -1,0 +1,152 @@
+import type { DeploymentOperationKey } from "@perch/contract";
+import type { Scope } from "../../auth/caller.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { ApiError, notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import { newUuid, parsePublicId } from "../../platform/ids.ts";
+import { createKeyedMutex } from "../../platform/keyed-mutex.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
+import * as environment from "./change-environment.ts";
+import * as queries from "./deployment-queries.ts";
+import { toDeployment } from "./to-deployment.ts";
+import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
+import { checksumOf, listDifferingFields } from "./version-rules.ts";
+
+interface DeploymentDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly engine: Engine;
+}
+
+interface DeploymentRef {
+  readonly agent_id: string;
+  readonly deployment_id: string;
+}
+
+const toAgentKey = ({ organisation_id: organisationId, id: agentId }: AgentRow): AgentKey => ({
+  organisationId,
+  agentId,
+});
+
+async function getDeployment(
+  trx: OrganisationTransaction,
+  agent: AgentKey,
+  { deployment_id }: DeploymentRef,
+): Promise<queries.DeploymentRow> {
+  const id = parsePublicId("deployment", deployment_id);
+  const row = id && (await queries.findDeployment(trx, agent, id));
+  if (!row) throw notFound("deployment", deployment_id);
+  return row;
+}
+
+/** Locks the agent's row until the transaction ends, so that changes to one agent's environments are serialised. */
+async function lockAgent(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<AgentRow> {
+  const agent = await findAgentForUpdate(trx, scope, ref);
+  if (!agent) throw notFound("agent", ref);
+  return agent;
+}
+
+/** Creates the version at the label's first use. A used label with a changed draft is rejected: it is probably a mistake. */
+async function ensureVersion(
+  trx: OrganisationTransaction,
+  agent: AgentRow,
+  { version: label, redeploy }: { readonly version: string; readonly redeploy: boolean },
+  createdBy: string,
+): Promise<void> {
+  const { definition } = storedDefinition(agent);
+  const key = toAgentKey(agent);
+  const existing = await findVersion(trx, key, label);
+  const checksum = checksumOf(definition);
+  if (!existing && redeploy) throw notFound("version", label);
+  if (!existing) return void (await insertVersion(trx, key, { label, definition, checksum, createdBy }));
+  if (redeploy || existing.checksum.equals(checksum)) return;
+  const { fields, text } = listDifferingFields(definitionOf(existing), definition);
+  throw new ApiError(
+    "conflict",
+    `The version ${label} exists, and the draft differs from it in ${text}. Choose a new label, or deploy the version as it is with "redeploy": true.`,
+    { details: fields.map((field) => ({ field, error: `Differs from version ${label}` })) },
+  );
+}
+
+/** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
+const maxWaiting = 200;
+
+export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
+  const runExclusive = createKeyedMutex(maxWaiting);
+  const changeDeployment = (
+    { scope, change }: RequestContext,
+    params: DeploymentRef,
+    work: (trx: OrganisationTransaction, agent: AgentKey, row: queries.DeploymentRow) => Promise<queries.DeploymentRow>,
+  ) =>
+    runExclusive(scope.organisationId, async () => {
+      const answer = await change(async (trx) => {
+        const agent = toAgentKey(await lockAgent(trx, scope, params.agent_id));
+        return single(toDeployment(await work(trx, agent, await getDeployment(trx, agent, params))));
+      });
+      engine.dispatchDeliveries();
+      return answer;
+    });
+
+  const withAgent = async <T>(
+    context: RequestContext,
+    ref: string,
+    work: (trx: OrganisationTransaction, agent: AgentKey) => Promise<T>,
+  ) => {
+    const agent = toAgentKey(await agents.get(context, ref));
+    return db.inOrganisation(agent.organisationId, (trx) => work(trx, agent));
+  };
+
+  return {
+    "POST /v1/agents/{agent_id}/deployments": ({ params, body }, { caller, scope, change }) =>
+      runExclusive(scope.organisationId, () =>
+        change(async (trx) => {
+          const agent = await lockAgent(trx, scope, params.agent_id);
+          await ensureVersion(trx, agent, body, caller.keyId);
+          const row = await queries.insertPendingDeployment(trx, toAgentKey(agent), {
+            id: newUuid(),
+            environment: body.environment,
+            version: body.version,
+            trafficPercent: body.traffic_percent,
+            guards: body.guards ?? null,
+            createdBy: caller.keyId,
+          });
+          // Before the commit, so that no deployment stays pending for ever; the workflow waits until it can see the row. The lock on
+          // the agent's row keeps the order of creation.
+          await engine.activate({ ...toAgentKey(agent), id: row.id, environment: row.environment });
+          return single(toDeployment(row));
+        }),
+      ),
+
+    "GET /v1/agents/{agent_id}/deployments": ({ params, query }, context) =>
+      withAgent(context, params.agent_id, async (trx, agent) => {
+        const rows = await queries.listDeployments(trx, agent, query, query);
+        return page(rows.map(toDeployment), query, await queries.countDeployments(trx, agent, query));
+      }),
+
+    "GET /v1/agents/{agent_id}/deployments/{deployment_id}": ({ params }, context) =>
+      withAgent(context, params.agent_id, async (trx, agent) =>
+        single(toDeployment(await getDeployment(trx, agent, params))),
+      ),
+
+    "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": ({ params, body }, context) =>
+      changeDeployment(context, params, (trx, agent, row) =>
+        environment.adjustTraffic(trx, agent, row, body.traffic_percent),
+      ),
+
+    "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote": ({ params }, context) =>
+      changeDeployment(context, params, environment.promote),
+
+    "POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort": ({ params }, context) =>
+      changeDeployment(context, params, (trx, agent, row) => environment.abort(trx, agent, row)),
+
+    "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": ({ params }, context) =>
+      changeDeployment(context, params, (trx, agent, row) =>
+        environment.rollBack(trx, agent, row, context.caller.keyId),
+      ),
+  } satisfies Handlers<DeploymentOperationKey>;
+};

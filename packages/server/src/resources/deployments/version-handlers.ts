@@ -1,0 +1,59 @@
+import type { VersionOperationKey } from "@perch/contract";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentRow } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
+import { toVersion, toVersionSummary } from "./to-deployment.ts";
+import * as queries from "./version-queries.ts";
+import { createDiff, type Definition } from "./version-rules.ts";
+
+const draft = "draft";
+
+export const versionHandlers = ({ db, agents }: { readonly db: Database; readonly agents: AgentDirectory }) => {
+  const withAgent = async <T>(
+    context: RequestContext,
+    ref: string,
+    work: (trx: OrganisationTransaction, agent: AgentRow, key: AgentKey) => Promise<T>,
+  ) => {
+    const agent = await agents.get(context, ref);
+    const key = { organisationId: agent.organisation_id, agentId: agent.id };
+    return db.inOrganisation(key.organisationId, (trx) => work(trx, agent, key));
+  };
+
+  const getDefinition = async (
+    trx: OrganisationTransaction,
+    agent: AgentRow,
+    key: AgentKey,
+    label: string,
+  ): Promise<readonly [string, Definition]> => {
+    if (label === draft) return [draft, storedDefinition(agent).definition];
+    const row = await queries.findVersion(trx, key, label);
+    if (!row) throw notFound("version", label);
+    return [label, queries.definitionOf(row)];
+  };
+
+  return {
+    "GET /v1/agents/{agent_id}/versions": ({ params, query }, context) =>
+      withAgent(context, params.agent_id, async (trx, _, key) => {
+        const rows = await queries.listVersions(trx, key, query);
+        return page(rows.map(toVersionSummary), query, await queries.countVersions(trx, key));
+      }),
+
+    "GET /v1/agents/{agent_id}/versions/{version}": ({ params }, context) =>
+      withAgent(context, params.agent_id, async (trx, _, key) => {
+        const row = await queries.findVersion(trx, key, params.version);
+        if (!row) throw notFound("version", params.version);
+        return single(toVersion(row));
+      }),
+
+    "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
+      withAgent(context, params.agent_id, async (trx, agent, key) => {
+        const from = await getDefinition(trx, agent, key, params.version);
+        return single(createDiff(from, await getDefinition(trx, agent, key, query.to)));
+      }),
+  } satisfies Handlers<VersionOperationKey>;
+};

@@ -1,0 +1,88 @@
+import type { InputOf, OperationKey, Operations, ResponseOf, SecuritySettings } from "@perch/contract";
+import type { Selectable } from "kysely";
+import type { z } from "zod";
+import type { Caller, Scope } from "../auth/caller.ts";
+import type { Epoch } from "../cache/epoch.ts";
+import type { OrganisationTransaction } from "../db/database.ts";
+import type { Agents } from "../db/generated-rows.ts";
+import type { IdempotentRequest } from "../platform/idempotent-request.ts";
+import type { TraceParent } from "../platform/trace-parent.ts";
+
+export interface RequestContext {
+  readonly requestId: string;
+  /** The client's IP address. */
+  readonly address: string;
+  /** Requires the second factor, where the agent's settings use one for any operation. */
+  readonly requireSecondFactor: (agent: Selectable<Agents>) => Promise<void>;
+  /** Whether these settings would refuse the current request. */
+  readonly wouldRefuse: (settings: SecuritySettings) => boolean;
+  readonly caller: Caller;
+  readonly scope: Scope;
+  /** Decides which cached values are fresh enough for this request. */
+  readonly epoch: Epoch;
+  /** The `Prefer` header (RFC 7240). */
+  readonly prefer: string | undefined;
+  /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
+  readonly events: EventRequest | undefined;
+  /** Parent span of a run that this request starts; null where the request is not traced. */
+  readonly trace: TraceParent | null;
+  /** Set if the request carries an `Idempotency-Key`. `change` handles it on its own. */
+  readonly idempotentRequest: IdempotentRequest | undefined;
+  /** Marks the response as a replay of an earlier one. */
+  readonly markReplayed: () => void;
+  /**
+   * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
+   * old state once this returns. The handler must return what `work` returns.
+   */
+  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
+}
+
+/** A response with its own status and headers, where an operation has more than one. */
+export class Reply<T> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: T;
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, body: T) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
+export interface EventRequest {
+  /** The last event received by a client that reconnects (`Last-Event-ID`). */
+  readonly lastEventId: string | undefined;
+}
+
+export interface ServerEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** A streaming response: events until the source ends or the client closes the connection. */
+export class EventStream {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly events: (signal: AbortSignal) => AsyncIterable<ServerEvent>;
+
+  constructor(headers: EventStream["headers"], events: EventStream["events"]) {
+    this.headers = headers;
+    this.events = events;
+  }
+}
+
+/** For operations that need no key. */
+export type PublicContext = Pick<RequestContext, "requestId" | "address">;
+
+type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
+
+type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepted"]>> : never;
+
+export type Handler<K extends OperationKey> = (
+  input: InputOf<Operations[K]>,
+  context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
+) => Promise<ResponseOf<Operations[K]> | Accepted<Operations[K]> | Streamed<Operations[K]>>;
+
+/** One handler for each operation of the table: a missing one is a compile error. */
+export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

@@ -1,0 +1,93 @@
+import type { KeyOperationKey } from "@perch/contract";
+import type { Scope } from "../../auth/caller.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { forbidden, notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import { parsePublicId, toPublicId } from "../../platform/ids.ts";
+import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
+import type { Handlers } from "../handlers.ts";
+import { issueKey } from "./issue-key.ts";
+import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
+import * as queries from "./key-queries.ts";
+import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
+import { toKey } from "./to-key.ts";
+
+/** The agent of a new key. A caller that is bound to one agent can only create keys for that agent. */
+async function resolveGrantedAgentId(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  ref: string | undefined,
+): Promise<string | null> {
+  if (ref === undefined) {
+    if (scope.onlyAgentId !== null) {
+      throw forbidden(
+        `This key belongs to one agent: give \`agent_id\`: ${JSON.stringify(toPublicId("agent", scope.onlyAgentId))}.`,
+      );
+    }
+    return null;
+  }
+  // Locks the agent: a key created while the agent is being deleted would escape its revocation.
+  const agent = await findAgentForUpdate(trx, scope, ref);
+  if (!agent) throw notFound("agent", ref);
+  return agent.id;
+}
+
+export const keyHandlers = (deps: KeyDeps) => {
+  const { db, keyDigest, now } = deps;
+  return {
+    "POST /v1/keys": async ({ body }, { caller, scope, change }) => {
+      const granted = grantedPermissions(body);
+      const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
+      refuseEscalation(caller, granted, expiresAt, now());
+      return change(async (trx) => {
+        const { row, token } = await issueKey(trx, keyDigest, scope, {
+          agentId: await resolveGrantedAgentId(trx, scope, body.agent_id),
+          name: body.name,
+          role: body.role ?? null,
+          permissions: granted,
+          createdBy: caller.keyId,
+          expiresAt,
+        });
+        return single({ ...toKey(row, now()), key: token });
+      });
+    },
+
+    "GET /v1/keys": ({ query }, { scope }) =>
+      db.inOrganisation(scope.organisationId, async (trx) => {
+        const agent = query.agent_id === undefined ? undefined : await findAgent(trx, scope, query.agent_id);
+        if (query.agent_id !== undefined && !agent) throw notFound("agent", query.agent_id);
+        const filter = { agentId: agent?.id, status: query.status };
+        const keys = await queries.listKeys(trx, scope, filter, query);
+        return page(
+          keys.map((key) => toKey(key, now())),
+          query,
+          await queries.countKeys(trx, scope, filter),
+        );
+      }),
+
+    "DELETE /v1/keys/{key_id}": async ({ params }, { scope, change }) => {
+      const id = parsePublicId("key", params.key_id);
+      if (!id) throw notFound("key", params.key_id);
+      return change(async (trx) => {
+        const revokedAt = await queries.updateKeyRevokedAt(trx, scope, id);
+        if (!revokedAt) throw notFound("key", params.key_id);
+        return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
+      });
+    },
+
+    "GET /v1/me": async (_, { caller }) =>
+      single({
+        organisation: { ...caller.organisation, id: toPublicId("organisation", caller.organisation.id) },
+        key: {
+          id: toPublicId("key", caller.keyId),
+          name: caller.keyName,
+          agent_id: caller.onlyAgentId && toPublicId("agent", caller.onlyAgentId),
+          role: caller.role,
+          permissions: [...caller.permissions],
+          expires_at: caller.expiresAt?.toISOString() ?? null,
+        },
+      }),
+
+    ...keyLifecycleHandlers(deps),
+  } satisfies Handlers<KeyOperationKey>;
+};

@@ -1,0 +1,55 @@
+import { type Permission, permissions, type Role, roles } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
+import { forbidden, invalid } from "../../platform/api-error.ts";
+
+interface Grant {
+  readonly role?: Role | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
+}
+
+/** A role or a list of permissions, never both and never neither; in the order of the specification, each once. */
+export function grantedPermissions({ role, permissions: listed }: Grant): Permission[] {
+  if (role && listed) throw invalid("permissions", "Give either `role` or `permissions`, not both");
+  if (!role && !listed) throw invalid("permissions", "Required: give `permissions` or `role`");
+  const granted = new Set<Permission>(role ? roles[role] : listed);
+  return permissions.filter((permission) => granted.has(permission));
+}
+
+interface KeyGrant {
+  readonly role: string | null;
+  readonly permissions: readonly string[];
+  readonly expires_at: Date | null;
+}
+
+interface KeyPatch extends Grant {
+  readonly expires_at?: string | null | undefined;
+}
+
+/** A key's grant after a patch; omitted fields keep their value. */
+export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires_at }: KeyPatch) {
+  const regranted = role !== undefined || listed !== undefined;
+  return {
+    role: regranted ? (role ?? null) : (key.role as Role | null),
+    permissions: regranted ? grantedPermissions({ role, permissions: listed }) : (key.permissions as Permission[]),
+    expires_at: expires_at === undefined ? key.expires_at : expires_at === null ? null : new Date(expires_at),
+    changesRights: regranted || expires_at !== undefined,
+  };
+}
+
+/** A key cannot grant permissions or a lifetime beyond its own. `resolveGrantedAgentId` checks the agent. */
+export function refuseEscalation(
+  caller: Caller,
+  granted: readonly Permission[],
+  expiresAt: Date | null,
+  now: Date,
+): void {
+  const notHeld = granted.filter((permission) => !caller.permissions.has(permission));
+  if (notHeld.length > 0) {
+    throw forbidden(`This key cannot give what it does not hold: ${notHeld.join(", ")}.`);
+  }
+  if (expiresAt && expiresAt <= now) throw invalid("expires_at", "Must be in the future");
+  if (expiresAt && expiresAt.getUTCFullYear() > 9999) throw invalid("expires_at", "Must be before the year 10000");
+  if (caller.expiresAt && (!expiresAt || expiresAt > caller.expiresAt)) {
+    throw forbidden(`This key ends at ${caller.expiresAt.toISOString()}: give an \`expires_at\` no later than that.`);
+  }
+}

@@ -1,0 +1,98 @@
+import type { LogOperationKey, LogQuery } from "@perch/contract";
+import type { Database } from "../../db/database.ts";
+import { invalid } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
+import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
+import type { LogNotifications } from "./log-notifications.ts";
+import * as queries from "./log-queries.ts";
+import { fromCursor, laterOf, timeRange, toCursor, visibleSince } from "./log-rules.ts";
+import { toLogEntry } from "./to-log-entry.ts";
+
+interface LogDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly logNotifications: LogNotifications;
+  readonly now: () => number;
+}
+
+const maxCounted = 10_000;
+const dayMs = 86_400_000;
+
+const stringOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const environmentAndVersion = ({ environment, version }: Readonly<Record<string, unknown>>) => ({
+  environment: stringOrNull(environment),
+  version: stringOrNull(version),
+});
+
+export const logHandlers = ({ db, agents, logNotifications, now }: LogDeps) => {
+  const readNotifiedLogs = createNotifiedLogReader(db);
+  const findAgentKey = async (context: RequestContext, ref: string) => {
+    const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
+    return { organisationId, agentId };
+  };
+
+  const createFilter = async (context: RequestContext, ref: string, query: LogQuery): Promise<queries.LogFilter> => {
+    const nowMs = now();
+    const { from, until } = timeRange(query, nowMs);
+    return {
+      ...(await findAgentKey(context, ref)),
+      from: laterOf(from, visibleSince(context.caller.organisation.tier, nowMs)),
+      until,
+      level: query.level,
+      invocationId: query.request_id && parsePublicId("request", query.request_id),
+      environment: query.environment,
+      version: query.version,
+      contains: query.contains,
+    };
+  };
+
+  return {
+    "GET /v1/agents/{agent_id}/logs": async ({ params, query }, context) => {
+      const filter = await createFilter(context, params.agent_id, query);
+      if (context.events)
+        return new EventStream({}, (signal) => followLogs({ readNotifiedLogs, logNotifications }, filter, signal));
+      const before = query.cursor === undefined ? undefined : fromCursor(query.cursor);
+      return db.inOrganisation(filter.organisationId, async (trx) => {
+        // One more than the limit tells whether there is another page.
+        const found = await queries.listLogs(trx, filter, { ...query, limit: query.limit + 1, before });
+        const rows = found.slice(0, query.limit);
+        const end = found.length > rows.length ? rows.at(-1) : await queries.findEndOfSearch(trx, filter, before);
+        const total = await queries.countLogs(trx, filter, maxCounted + 1);
+        const isCapped = total > maxCounted || (await queries.findEndOfSearch(trx, filter)) !== undefined;
+        const { data, pagination } = page(rows.map(toLogEntry), query, Math.min(total, maxCounted));
+        return {
+          data,
+          pagination: {
+            ...pagination,
+            has_more: end !== undefined,
+            total_relation: isCapped ? ("gte" as const) : ("eq" as const),
+            next_cursor: end ? toCursor(end) : null,
+          },
+        };
+      });
+    },
+
+    "POST /v1/agents/{agent_id}/logs": async ({ params, body }, context) => {
+      const agent = await findAgentKey(context, params.agent_id);
+      const nowMs = now();
+      const entries = body.entries.map(({ timestamp, level, message, request_id, metadata }, i): queries.NewLog => {
+        const at = timestamp === undefined ? new Date(nowMs) : new Date(timestamp);
+        if (at.getTime() > nowMs + 60_000 || at.getTime() < nowMs - dayMs)
+          throw invalid(`entries.${i}.timestamp`, "Must be within the last 24 hours");
+        const invocationId = (request_id && parsePublicId("request", request_id)) ?? null;
+        // Environment and version come from the entry's own metadata: the filters search by them.
+        return { at, level, message, metadata, invocationId, ...environmentAndVersion(metadata) };
+      });
+      let positions: queries.LogPosition[] = [];
+      const answer = await context.change(async (trx) => {
+        positions = await queries.insertLogs(trx, agent, entries);
+        return single({ added: entries.length });
+      });
+      logNotifications.publish(agent.agentId, { places: positions.map(({ at, id }) => [at.getTime(), id] as const) });
+      return answer;
+    },
+  } satisfies Handlers<LogOperationKey>;
+};

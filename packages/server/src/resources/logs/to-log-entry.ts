@@ -1,0 +1,13 @@
+import { type LogEntry, logLevels } from "@perch/contract";
+import { toPublicId } from "../../platform/ids.ts";
+import type { LogRow } from "./log-queries.ts";
+
+export const toLogEntry = ({ at, level, message, metadata, invocation_id }: LogRow): LogEntry => ({
+  timestamp: at.toISOString(),
+  level: logLevels[level] ?? "info",
+  message,
+  metadata: {
+    ...(metadata as Record<string, unknown>),
+    request_id: invocation_id && toPublicId("request", invocation_id),
+  },
+});

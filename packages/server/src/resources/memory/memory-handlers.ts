@@ -1,0 +1,173 @@
+import type { EmbedderSettings, MemoryOperationKey } from "@perch/contract";
+import type { Database } from "../../db/database.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { notFound } from "../../platform/api-error.ts";
+import { cappedPage, maxCounted, page, single } from "../../platform/envelopes.ts";
+import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { storableTime } from "../../platform/storable-text.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import { findClear, hasOpenClear, insertClear } from "./clear-queries.ts";
+import { type EmbedText, embedderOf } from "./embed-text.ts";
+import { countUnembedded } from "./embedding-queries.ts";
+import * as queries from "./memory-queries.ts";
+import { embedderName, maxMemories, ownerForUser, sharedOwner } from "./memory-rules.ts";
+import type { RunClear } from "./run-clear.ts";
+import type { SearchMemory } from "./search-memory.ts";
+import { toClear, toMemory } from "./to-memory.ts";
+
+interface MemoryDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly engine: Pick<Engine, "embedMemory" | "clearMemory">;
+  readonly embedText: EmbedText;
+  readonly searchMemory: SearchMemory;
+  readonly runClear: RunClear;
+  readonly logger: Logger;
+}
+
+/** A clear that takes longer than this continues in the background. */
+const inlineClearMs = 1000;
+
+const optionalOwner = (userId: string | undefined): string | undefined =>
+  userId === undefined ? undefined : ownerForUser(userId);
+
+export const memoryHandlers = (deps: MemoryDeps) => {
+  const { db, agents, engine, embedText, searchMemory, runClear, logger } = deps;
+
+  const resolveAgent = async (
+    context: RequestContext,
+    ref: string,
+  ): Promise<AgentKey & { readonly embedder: EmbedderSettings }> => {
+    const agent = await agents.get(context, ref);
+    return { organisationId: agent.organisation_id, agentId: agent.id, embedder: embedderOf(agent) };
+  };
+
+  /** A memory added through the API is searchable by meaning at once, unless its embedder is unavailable. */
+  const tryEmbed = async ({ organisationId, embedder }: Awaited<ReturnType<typeof resolveAgent>>, content: string) => {
+    try {
+      return await embedText(organisationId, embedder, content);
+    } catch (error) {
+      logger.debug({ err: error }, "memory embedding failed, will retry in the background");
+      return undefined;
+    }
+  };
+
+  /** A failed call loses no work: the next memory or the housekeeping sends it again. */
+  const sendInBackground = (request: Promise<void>): void =>
+    void request.catch((error: unknown) =>
+      logger.warn({ err: error }, "memory task not sent to engine, will retry later"),
+    );
+
+  return {
+    "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const { query, limit, mode, user_id, session_id, start_time, end_time, metadata } = body;
+      const result = await searchMemory(agent, {
+        query,
+        limit,
+        mode,
+        embedder: agent.embedder,
+        ...(user_id !== undefined && { owners: [ownerForUser(user_id)] }),
+        ...(session_id !== undefined && { session_id }),
+        ...(start_time !== undefined && { from: storableTime(start_time) }),
+        ...(end_time !== undefined && { until: storableTime(end_time) }),
+        ...(metadata && { metadata }),
+      });
+      const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
+      const { mode: searched, exact, notice } = result;
+      return { ...page(data, { limit, offset: 0 }, data.length), search: { mode: searched, exact, notice } };
+    },
+
+    "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const { content } = body;
+      const vector = await tryEmbed(agent, content);
+      const memory: queries.NewMemory = {
+        id: newUuid(),
+        owner: optionalOwner(body.user_id) ?? sharedOwner,
+        session_id: body.session_id ?? null,
+        source_id: null,
+        content,
+        metadata: body.metadata,
+        ...vector,
+      };
+      const result = await context.change(async (trx) => {
+        const [id] = await queries.insertMemories(trx, agent, [memory]);
+        const row = id === undefined ? undefined : await queries.findMemory(trx, agent, id);
+        if (!row) throw notFound("agent", params.agent_id);
+        return single(toMemory(row));
+      });
+      if (!vector) sendInBackground(engine.embedMemory(agent));
+      return result;
+    },
+
+    "GET /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const filter = { owner: optionalOwner(query.user_id), sessionId: query.session_id };
+      return db.inOrganisation(agent.organisationId, async (trx) => {
+        const rows = await queries.listMemories(trx, agent, filter, query);
+        const counted = await queries.countMemories(trx, agent, filter, maxCounted + 1);
+        return cappedPage(rows.map(toMemory), query, counted);
+      });
+    },
+
+    "GET /v1/agents/{agent_id}/memory/status": async ({ params }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const { embedder } = agent;
+      return db.inOrganisation(agent.organisationId, async (trx) =>
+        single({
+          memories: await queries.countStoredMemories(trx, agent),
+          max_memories: maxMemories[context.caller.organisation.tier],
+          embedder,
+          pending_embeddings: await countUnembedded(trx, agent, embedderName(embedder), maxCounted),
+          clearing: await hasOpenClear(trx, agent),
+        }),
+      );
+    },
+
+    "GET /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const id = parsePublicId("memory", params.memory_id);
+      const row = id && (await db.inOrganisation(agent.organisationId, (trx) => queries.findMemory(trx, agent, id)));
+      if (!row) throw notFound("memory", params.memory_id);
+      return single(toMemory(row));
+    },
+
+    "DELETE /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const id = parsePublicId("memory", params.memory_id);
+      return context.change(async (trx) => {
+        if (!id || !(await queries.findMemory(trx, agent, id)) || !(await queries.deleteMemory(trx, agent, id)))
+          throw notFound("memory", params.memory_id);
+        return single({ id: toPublicId("memory", id), deleted: true as const });
+      });
+    },
+
+    "DELETE /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
+      const { organisationId, agentId } = await resolveAgent(context, params.agent_id);
+      const clear = { organisationId, agentId, id: newUuid() };
+      const { user_id, session_id: sessionId } = query;
+      const before = query.before && storableTime(query.before);
+      const started = await context.change(async (trx) =>
+        single(toClear(await insertClear(trx, clear, { owner: optionalOwner(user_id), sessionId, before }))),
+      );
+      const row = await runClear(clear, inlineClearMs);
+      const result = row ? single(toClear(row)) : started;
+      if (result.data.status === "completed") return result;
+      sendInBackground(engine.clearMemory(clear));
+      const location = `/v1/agents/${toPublicId("agent", agentId)}/memory/clears/${result.data.id}`;
+      return new Reply(202, { location }, result);
+    },
+
+    "GET /v1/agents/{agent_id}/memory/clears/{clear_id}": async ({ params }, context) => {
+      const agent = await resolveAgent(context, params.agent_id);
+      const id = parsePublicId("clear", params.clear_id);
+      const row = id && (await db.inOrganisation(agent.organisationId, (trx) => findClear(trx, agent, id)));
+      if (!row) throw notFound("clear", params.clear_id);
+      return single(toClear(row));
+    },
+  } satisfies Handlers<MemoryOperationKey>;
+};

@@ -1,0 +1,35 @@
+import type { Database } from "../../db/database.ts";
+import type { ClearKey } from "../../engine/messages.ts";
+import { type ClearRow, deleteClearBatch, listOpenClears } from "./clear-queries.ts";
+
+/** Runs a clear for up to `maxMs`. Undefined when there is no such clear (yet). */
+export type RunClear = (clear: ClearKey, maxMs: number) => Promise<ClearRow | undefined>;
+
+/** Small enough to keep each transaction short. */
+const batchSize = 2000;
+
+/** Deletes batch after batch, each in its own transaction, until nothing is left or the time is up. */
+export const createRunClear =
+  ({ db, now }: { readonly db: Database; readonly now: () => number }): RunClear =>
+  async (clear, maxMs) => {
+    const until = now() + maxMs;
+    for (;;) {
+      const row = await deleteClearBatch(db.unscoped, clear, batchSize);
+      if (!row || row.completed_at !== null || now() >= until) return row;
+    }
+  };
+
+const stepMs = 5000;
+
+/** A durable step that clears for a few seconds. */
+export const createClearStep =
+  (runClear: RunClear) =>
+  async (clear: ClearKey): Promise<{ readonly againAfterMs: number | null }> => {
+    const row = await runClear(clear, stepMs);
+    return { againAfterMs: !row || row.completed_at ? null : 0 };
+  };
+
+/** Continues clears that never reached the engine. What one tick does not finish, the next one does. */
+export async function finishOpenClears(db: Database, runClear: RunClear): Promise<void> {
+  for (const clear of await listOpenClears(db.unscoped)) await runClear(clear, stepMs);
+}

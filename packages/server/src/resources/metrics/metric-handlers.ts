@@ -1,0 +1,62 @@
+import type { MetricOperationKey } from "@perch/contract";
+import type { Database } from "../../db/database.ts";
+import { invalid } from "../../platform/api-error.ts";
+import { single } from "../../platform/envelopes.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { Handlers } from "../handlers.ts";
+import { laterOf, timeRange, visibleSince } from "../logs/log-rules.ts";
+import { listDurations, listSums } from "./metric-queries.ts";
+import { createIntervals, metricValue, percentileOf, units } from "./metric-rules.ts";
+
+interface MetricDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly now: () => number;
+}
+
+const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99 } as const;
+
+export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
+  ({
+    "GET /v1/agents/{agent_id}/metrics": async ({ params, query }, context) => {
+      const { metric, statistic } = query;
+      if (statistic !== undefined && metric !== "response_time")
+        throw invalid("statistic", "Is for response_time only");
+      const agent = await agents.get(context, params.agent_id);
+      const filter = {
+        organisationId: agent.organisation_id,
+        agentId: agent.id,
+        environment: query.environment,
+        version: query.version,
+      };
+      const nowMs = now();
+      const all = createIntervals(timeRange(query, nowMs), query.granularity);
+      const intervals = { ...all, from: laterOf(all.from, visibleSince(context.caller.organisation.tier, nowMs)) };
+      const { granularity, seconds, starts } = intervals;
+      const quantile = statistic === undefined || statistic === "avg" ? undefined : quantiles[statistic];
+      const valueAt = await db.inOrganisation(filter.organisationId, async (trx) => {
+        if (quantile !== undefined) {
+          const durations = await listDurations(trx, filter, intervals);
+          return (sinceMs: number) => percentileOf(durations.get(sinceMs) ?? [], quantile);
+        }
+        const sums = new Map((await listSums(trx, filter, intervals)).map((sum) => [sum.sinceMs, sum]));
+        return (sinceMs: number) =>
+          metricValue(
+            metric,
+            sums.get(sinceMs) ?? { sinceMs, runs: 0, failed: 0, tokens: 0, durationMs: 0, costMicros: 0 },
+            seconds,
+          );
+      });
+      const values = starts.map((sinceMs) => ({
+        timestamp: new Date(sinceMs).toISOString(),
+        value: valueAt(sinceMs),
+        unit: units[metric],
+      }));
+      return single({
+        metric,
+        granularity,
+        statistic: metric === "response_time" ? (statistic ?? "avg") : null,
+        values,
+      });
+    },
+  }) satisfies Handlers<MetricOperationKey>;

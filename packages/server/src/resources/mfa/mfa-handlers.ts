@@ -1,0 +1,67 @@
+import type { MfaOperationKey } from "@perch/contract";
+import { deleteFactor, findFactorForUpdate, insertFactor, updateFactor } from "../../auth/factor-queries.ts";
+import { newRecoveryCodes, newSecret, otpauthUrl, signStepUp, stepUpTtlMs } from "../../auth/mfa-rules.ts";
+import { type FactorDeps, factorKeyOf, type SecondFactor, toAssociatedData } from "../../auth/second-factor.ts";
+import { conflict } from "../../platform/api-error.ts";
+import { single } from "../../platform/envelopes.ts";
+import type { Handlers } from "../handlers.ts";
+
+interface MfaDeps extends FactorDeps {
+  readonly secondFactor: SecondFactor;
+}
+
+const alreadyEnrolled = () => conflict("This key has a second factor already. Remove that one first.");
+
+export const mfaHandlers = ({ secondFactor, factorSecrets, recoveryDigest, stepUpKey, now }: MfaDeps) =>
+  ({
+    "POST /v1/mfa": (_, { caller, change }) => {
+      const factorKey = factorKeyOf(caller);
+      return change(async (trx) => {
+        if ((await findFactorForUpdate(trx, factorKey))?.confirmed_at) throw alreadyEnrolled();
+        const secret = newSecret();
+        const codes = newRecoveryCodes();
+        const recoveryCodes = codes.map(recoveryDigest);
+        await insertFactor(trx, factorKey, {
+          secret: factorSecrets.seal(secret, toAssociatedData(factorKey)),
+          recoveryCodes,
+        });
+        return single({ secret, otpauth_url: otpauthUrl(secret, caller.keyName), recovery_codes: codes });
+      });
+    },
+
+    "POST /v1/mfa/confirm": ({ body }, { caller, change }) => {
+      const factorKey = factorKeyOf(caller);
+      return secondFactor.countingFailures(factorKey, () =>
+        change(async (trx) => {
+          const { confirmed_at } = await secondFactor.consumeCode(trx, factorKey, body.code, true);
+          if (confirmed_at) throw alreadyEnrolled();
+          const at = new Date(now());
+          await updateFactor(trx, factorKey, { confirmed_at: at });
+          return single({ confirmed_at: at.toISOString() });
+        }),
+      );
+    },
+
+    "POST /v1/mfa/step-up": ({ body }, { caller, change }) => {
+      const factorKey = factorKeyOf(caller);
+      return secondFactor.countingFailures(factorKey, () =>
+        change(async (trx) => {
+          await secondFactor.consumeCode(trx, factorKey, body.code);
+          const expiresMs = now() + stepUpTtlMs;
+          const token = signStepUp(stepUpKey(), caller.keyId, expiresMs);
+          return single({ token, expires_at: new Date(expiresMs).toISOString() });
+        }),
+      );
+    },
+
+    "POST /v1/mfa/remove": ({ body }, { caller, change }) => {
+      const factorKey = factorKeyOf(caller);
+      return secondFactor.countingFailures(factorKey, () =>
+        change(async (trx) => {
+          await secondFactor.consumeCode(trx, factorKey, body.code);
+          await deleteFactor(trx, factorKey);
+          return single({ removed: true as const });
+        }),
+      );
+    },
+  }) satisfies Handlers<MfaOperationKey>;

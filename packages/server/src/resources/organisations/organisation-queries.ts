@@ -1,0 +1,31 @@
+import type { Tier } from "@perch/contract";
+import type { OrganisationTransaction } from "../../db/database.ts";
+
+interface NewOrganisation {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: Tier;
+}
+
+/** The organisation's name, or undefined where there is no such organisation. */
+export async function updateTier(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  tier: Tier,
+): Promise<string | undefined> {
+  const row = await trx
+    .updateTable("organisations")
+    .set({ tier })
+    .where("id", "=", organisationId)
+    .returning("name")
+    .executeTakeFirst();
+  return row?.name;
+}
+
+/** Needs no special privilege: the transaction is already scoped to the new id. */
+export const insertOrganisation = async (
+  trx: OrganisationTransaction,
+  organisation: NewOrganisation,
+): Promise<void> => {
+  await trx.insertInto("organisations").values(organisation).execute();
+};

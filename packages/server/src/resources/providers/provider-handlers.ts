@@ -1,0 +1,93 @@
+import type { ProviderOperationKey } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
+import type { Database } from "../../db/database.ts";
+import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { Handlers } from "../handlers.ts";
+import { type InstallationProvider, listUsableModels } from "./installation-providers.ts";
+import { sealApiKey } from "./provider-keys.ts";
+import * as queries from "./provider-queries.ts";
+import { toProvider } from "./to-provider.ts";
+
+interface ProviderDeps {
+  readonly db: Database;
+  readonly installation: readonly InstallationProvider[];
+  readonly providerKeys: Sealer;
+}
+
+const maxProviders = 50;
+
+function requireOrganisationKey({ onlyAgentId }: Caller): void {
+  if (onlyAgentId !== null)
+    throw forbidden("This key belongs to one agent. Manage model providers with an organisation's key.");
+}
+
+export const providerHandlers = ({ db, installation, providerKeys }: ProviderDeps) =>
+  ({
+    "GET /v1/models": ({ query }, { scope }) =>
+      db.inOrganisation(scope.organisationId, async (trx) => {
+        const own = await queries.listProviders(trx, scope, { limit: maxProviders, offset: 0, sort: "name" });
+        const models = listUsableModels(installation, own);
+        return page(models.slice(query.offset, query.offset + query.limit), query, models.length);
+      }),
+
+    "POST /v1/providers": async ({ body }, { caller, scope, change }) => {
+      requireOrganisationKey(caller);
+      const { name, type, base_url: baseUrl, models, api_key } = body;
+      const sealedApiKey = sealApiKey(providerKeys, api_key, { ...scope, name, baseUrl });
+      return change(async (trx) => {
+        if ((await queries.countProviders(trx, scope)) >= maxProviders)
+          throw conflict(`An organisation has ${maxProviders} model providers at most. Remove one first.`);
+        const row = await queries.insertProvider(trx, scope, { name, type, baseUrl, models, sealedApiKey });
+        if (!row) throw conflict(`There is a provider called ${JSON.stringify(name)} already. Change that one.`);
+        return single(toProvider(row));
+      });
+    },
+
+    "GET /v1/providers": ({ query }, { caller, scope }) => {
+      requireOrganisationKey(caller);
+      return db.inOrganisation(scope.organisationId, async (trx) => {
+        const rows = await queries.listProviders(trx, scope, query);
+        return page(rows.map(toProvider), query, await queries.countProviders(trx, scope));
+      });
+    },
+
+    "GET /v1/providers/{provider_name}": async ({ params }, { caller, scope }) => {
+      requireOrganisationKey(caller);
+      const row = await db.inOrganisation(scope.organisationId, (trx) =>
+        queries.findProvider(trx, scope, params.provider_name),
+      );
+      if (!row) throw notFound("provider", params.provider_name);
+      return single(toProvider(row));
+    },
+
+    "PATCH /v1/providers/{provider_name}": async ({ params, body }, { caller, scope, change }) => {
+      requireOrganisationKey(caller);
+      return change(async (trx) => {
+        const row = await queries.findProviderForUpdate(trx, scope, params.provider_name);
+        if (!row) throw notFound("provider", params.provider_name);
+        const { name } = row;
+        const baseUrl = body.base_url === undefined ? row.base_url : body.base_url;
+        if (baseUrl === null && row.type === "openai-compatible")
+          throw invalid("base_url", "Required for openai-compatible");
+        if (baseUrl !== row.base_url && row.sealed_api_key !== null && body.api_key === undefined)
+          throw invalid("api_key", "A new base_url needs the API key again, or null for none");
+        const sealedApiKey =
+          body.api_key === undefined
+            ? row.sealed_api_key
+            : sealApiKey(providerKeys, body.api_key, { ...scope, name, baseUrl });
+        const changed = { baseUrl, models: body.models ?? row.models, sealedApiKey };
+        return single(toProvider(await queries.updateProvider(trx, scope, name, changed)));
+      });
+    },
+
+    "DELETE /v1/providers/{provider_name}": async ({ params }, { caller, scope, change }) => {
+      requireOrganisationKey(caller);
+      return change(async (trx) => {
+        const name = params.provider_name;
+        if (!(await queries.deleteProvider(trx, scope, name))) throw notFound("provider", name);
+        return single({ name, deleted: true as const });
+      });
+    },
+  }) satisfies Handlers<ProviderOperationKey>;

@@ -1,0 +1,17 @@
+import type { Sealer } from "../../platform/secrets.ts";
+
+interface ProviderKeyContext {
+  readonly organisationId: string;
+  readonly name: string;
+  readonly baseUrl: string | null;
+}
+
+/** Includes the base URL, so that an API key can only be decrypted for the address it was given for. */
+const associatedDataFor = ({ organisationId, name, baseUrl }: ProviderKeyContext) =>
+  JSON.stringify([organisationId, name, baseUrl]);
+
+export const sealApiKey = (sealer: Sealer, apiKey: string | null, context: ProviderKeyContext): Buffer | null =>
+  apiKey === null ? null : sealer.seal(apiKey, associatedDataFor(context));
+
+export const openApiKey = (sealer: Sealer, sealed: Buffer | null, context: ProviderKeyContext): string | null =>
+  sealed === null ? null : sealer.open(sealed, associatedDataFor(context));

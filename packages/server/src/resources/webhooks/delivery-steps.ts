@@ -1,0 +1,194 @@
+import type { Database } from "../../db/database.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { toEvent } from "../events/to-event.ts";
+import * as queries from "./delivery-queries.ts";
+import type { EndpointLimits } from "./endpoint-limits.ts";
+import type { PostEvent, PostResult } from "./post-event.ts";
+import { disablingRule, goneStatus, retryDelayMs, sweepMarginMs, sweepWait } from "./webhook-rules.ts";
+import { openSecret, signatureHeaders } from "./webhook-secrets.ts";
+
+/** One attempt of a delivery, as it is queued in the engine. */
+export interface DeliveryTask {
+  readonly organisationId: string;
+  readonly id: string;
+  readonly webhookId: string;
+  /** Which attempt, from 1. */
+  readonly attempt: number;
+  /** How often this attempt was deferred because of its endpoint's limits. */
+  readonly deferred: number;
+}
+
+export interface NextTask {
+  readonly task: DeliveryTask;
+  readonly afterMs: number;
+}
+
+/** `next` is null when the delivery has ended. */
+export type AttemptResult = { readonly next: NextTask | null } | { readonly unrecorded: queries.AttemptRecord };
+
+/** The steps of a delivery's workflow. */
+export interface DeliverySteps {
+  readonly attempt: (task: DeliveryTask) => Promise<AttemptResult>;
+  readonly record: (task: DeliveryTask, record: queries.AttemptRecord) => Promise<NextTask | null>;
+  /** Pending deliveries that nothing has touched since their `sweep_after`. */
+  readonly claimDue: () => Promise<DeliveryTask[]>;
+}
+
+interface DeliveryStepsDeps {
+  readonly db: Database;
+  readonly limits: EndpointLimits;
+  readonly postEvent: PostEvent;
+  readonly webhookSecrets: Sealer;
+  readonly retrySeconds: readonly number[];
+  readonly telemetry: Pick<Telemetry, "webhookAttempted">;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** The batch size of one claim. */
+export const maxClaimed = 500;
+
+/** A delivery deferred for at least this long is hidden from the sweep, which would claim it again. */
+const minSweepPostponeMs = 15_000;
+export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
+  const { db, limits, postEvent, webhookSecrets, retrySeconds, telemetry, version, logger, now } = deps;
+
+  const defer = async (task: DeliveryTask, afterMs: number): Promise<NextTask> => {
+    telemetry.webhookAttempted("deferred");
+    if (afterMs >= minSweepPostponeMs) {
+      const until = new Date(now() + afterMs + sweepMarginMs);
+      await db.inOrganisation(task.organisationId, (trx) =>
+        queries.updateDeliverySweepAfter(trx, task, task.id, until),
+      );
+    }
+    return { task: { ...task, deferred: task.deferred + 1 }, afterMs };
+  };
+
+  /** The attempt was made already, by another worker or before a crash: continue from what is recorded. */
+  const nextTaskFrom = (task: DeliveryTask, delivery: queries.DeliveryContext | undefined): NextTask | null =>
+    delivery?.status === "pending"
+      ? {
+          task: { ...task, attempt: delivery.attempts + 1, deferred: 0 },
+          afterMs: Math.max(0, (delivery.next_attempt_at?.getTime() ?? 0) - now()),
+        }
+      : null;
+
+  const send = (task: DeliveryTask, delivery: queries.DeliveryContext): Promise<PostResult> => {
+    const { organisationId, webhookId: id } = task;
+    const { event_id, event_type: type, event_created_at: created_at, agent_id, data } = delivery;
+    const event = toEvent({ id: event_id, type, created_at, agent_id, data });
+    const body = JSON.stringify(event);
+    const open = (sealed: Buffer) => openSecret(webhookSecrets, sealed, { organisationId, id });
+    const overlaps = delivery.sealed_previous_secret !== null && (delivery.previous_until?.getTime() ?? 0) > now();
+    const signatures = signatureHeaders({
+      id: event.id,
+      body,
+      atMs: now(),
+      secret: open(delivery.sealed_secret),
+      previous: overlaps && delivery.sealed_previous_secret ? open(delivery.sealed_previous_secret) : undefined,
+    });
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": `Perch/${version}`,
+      "x-service-delivery": toPublicId("delivery", task.id),
+      ...signatures,
+    };
+    return postEvent({ url: delivery.url, headers, body });
+  };
+
+  const toAttemptRecord = (task: DeliveryTask, atMs: number, result: PostResult): queries.AttemptRecord => {
+    const { statusCode, error, response, ms, retryAfterMs } = result;
+    const isGone = statusCode === goneStatus;
+    const delayMs =
+      error === null || isGone
+        ? undefined
+        : retryDelayMs(retrySeconds, task.attempt, { retryAfterMs, random: Math.random() });
+    return {
+      organisation_id: task.organisationId,
+      webhook_id: task.webhookId,
+      delivery_id: task.id,
+      number: task.attempt,
+      at: new Date(atMs).toISOString(),
+      duration_ms: ms,
+      status_code: statusCode,
+      error,
+      response,
+      status: error === null ? "delivered" : delayMs === undefined ? "failed" : "pending",
+      next_attempt_at: delayMs === undefined ? null : new Date(atMs + ms + delayMs).toISOString(),
+      sweep_after: new Date(atMs + ms + (delayMs ?? 0) + sweepMarginMs).toISOString(),
+      ...disablingRule(statusCode, atMs),
+    };
+  };
+
+  const record: DeliverySteps["record"] = async (task, attemptRecord) => {
+    const { inserted, disabled } = await queries.insertAttempt(db.unscoped, attemptRecord);
+    if (disabled !== null)
+      logger.warn({ webhookId: toPublicId("webhook", task.webhookId), reason: disabled }, "webhook disabled");
+    if (!inserted) return nextTaskFrom(task, await queries.findDeliveryContext(db.unscoped, task, task.id));
+    if (attemptRecord.next_attempt_at === null) return null;
+    const afterMs = Math.max(0, Date.parse(attemptRecord.next_attempt_at) - now());
+    return { task: { ...task, attempt: task.attempt + 1, deferred: 0 }, afterMs };
+  };
+
+  const cancel = (task: DeliveryTask, reason: string) =>
+    db.inOrganisation(task.organisationId, (trx) => queries.updateDeliveryCancelled(trx, task, task.id, reason));
+
+  /** Undefined when the delivery can be sent; otherwise what follows. */
+  const finishIfNotSendable = async (task: DeliveryTask, delivery: queries.DeliveryContext | undefined) => {
+    if (delivery?.status !== "pending" || delivery.attempts >= task.attempt) return nextTaskFrom(task, delivery);
+    if (delivery.webhook_status === "enabled" && delivery.data !== null) return undefined;
+    const reason =
+      delivery.webhook_status === null
+        ? "The webhook was deleted."
+        : delivery.webhook_status === "disabled"
+          ? "The webhook is disabled."
+          : "The event has expired.";
+    await cancel(task, reason);
+    return null;
+  };
+
+  const attempt: DeliverySteps["attempt"] = async (task) => {
+    const permit = limits.acquire(task.webhookId, task.deferred);
+    if ("waitMs" in permit) return { next: await defer(task, permit.waitMs) };
+    // Nothing was sent, so this is no evidence about the endpoint: it must neither open nor close the circuit.
+    let outcome: "succeeded" | "failed" | "skipped" = "skipped";
+    try {
+      const delivery = await queries.findDeliveryContext(db.unscoped, task, task.id);
+      const next = await finishIfNotSendable(task, delivery);
+      if (next !== undefined || !delivery) return { next: next ?? null };
+      const startedAtMs = now();
+      const result = await send(task, delivery);
+      outcome = result.error === null ? "succeeded" : "failed";
+      telemetry.webhookAttempted(result.kind);
+      const attemptRecord = toAttemptRecord(task, startedAtMs, result);
+      try {
+        return { next: await record(task, attemptRecord) };
+      } catch (error) {
+        logger.warn(
+          { err: error, deliveryId: toPublicId("delivery", task.id), attempt: task.attempt },
+          "delivery attempt record failed, will retry",
+        );
+        return { unrecorded: attemptRecord };
+      }
+    } finally {
+      permit.release(outcome);
+    }
+  };
+
+  return {
+    attempt,
+    record,
+    claimDue: async () =>
+      (await queries.claimDueDeliveries(db.unscoped, maxClaimed, sweepWait)).map((due) => ({
+        organisationId: due.organisation_id,
+        id: due.id,
+        webhookId: due.webhook_id,
+        attempt: due.attempts + 1,
+        deferred: 0,
+      })),
+  };
+}

@@ -1,0 +1,129 @@
+import type { WebhookOperationKey } from "@perch/contract";
+import type { Scope } from "../../auth/caller.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
+import type { Handlers } from "../handlers.ts";
+import type { CheckUrl } from "./check-url.ts";
+import { toWebhook } from "./to-webhook.ts";
+import * as queries from "./webhook-queries.ts";
+import { generateSecret, sealSecret } from "./webhook-secrets.ts";
+
+interface WebhookDeps {
+  readonly db: Database;
+  readonly checkUrl: CheckUrl;
+  readonly webhookSecrets: Sealer;
+  readonly now: () => Date;
+}
+
+const maxWebhooks = 1000;
+
+/** The agent of a new webhook. A key that belongs to one agent may subscribe to that agent's events only. */
+async function resolveAgentId(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  ref: string | undefined,
+): Promise<string | null> {
+  if (ref === undefined) {
+    if (scope.onlyAgentId === null) return null;
+    const id = JSON.stringify(toPublicId("agent", scope.onlyAgentId));
+    throw forbidden(`This key belongs to one agent: give \`agent_id\`: ${id}.`);
+  }
+  // Locked, so that it is not deleted meanwhile: deleting an agent deletes its webhooks.
+  const agent = await findAgentForUpdate(trx, scope, ref);
+  if (!agent) throw notFound("agent", ref);
+  return agent.id;
+}
+
+async function lockWebhook(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<queries.WebhookRow> {
+  const id = parsePublicId("webhook", ref);
+  const row = id && (await queries.findWebhookForUpdate(trx, scope, id));
+  if (!row) throw notFound("webhook", ref);
+  return row;
+}
+
+/** Enabling clears the record of past failures. */
+const toStatusChange = (enabled: boolean | undefined): queries.WebhookChange =>
+  enabled === undefined
+    ? {}
+    : { status: enabled ? "enabled" : "disabled", disabled_reason: null, ...(enabled && { failing_since: null }) };
+
+export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDeps) =>
+  ({
+    "POST /v1/webhooks": async ({ body }, { caller, scope, change }) => {
+      await checkUrl(body.url);
+      return change(async (trx) => {
+        const agentId = await resolveAgentId(trx, scope, body.agent_id);
+        if ((await queries.countWebhooks(trx, { ...scope, onlyAgentId: null })) >= maxWebhooks)
+          throw conflict(`An organisation has ${maxWebhooks} webhooks at most. Delete one first.`);
+        const id = newUuid();
+        const secret = generateSecret();
+        const row = await queries.insertWebhook(trx, scope, {
+          id,
+          agentId,
+          url: body.url,
+          events: body.events,
+          sealedSecret: sealSecret(webhookSecrets, secret, { ...scope, id }),
+          createdBy: caller.keyId,
+        });
+        return single({ ...toWebhook(row, now()), secret });
+      });
+    },
+
+    "GET /v1/webhooks": ({ query }, { scope }) =>
+      db.inOrganisation(scope.organisationId, async (trx) => {
+        const agent = query.agent_id === undefined ? undefined : await findAgent(trx, scope, query.agent_id);
+        if (query.agent_id !== undefined && !agent) throw notFound("agent", query.agent_id);
+        const filter = { agentId: agent?.id, status: query.status };
+        const rows = await queries.listWebhooks(trx, scope, filter, query);
+        return page(
+          rows.map((row) => toWebhook(row, now())),
+          query,
+          await queries.countWebhooks(trx, scope, filter),
+        );
+      }),
+
+    "GET /v1/webhooks/{webhook_id}": async ({ params }, { scope }) => {
+      const id = parsePublicId("webhook", params.webhook_id);
+      const row = id && (await db.inOrganisation(scope.organisationId, (trx) => queries.findWebhook(trx, scope, id)));
+      if (!row) throw notFound("webhook", params.webhook_id);
+      return single(toWebhook(row, now()));
+    },
+
+    "PATCH /v1/webhooks/{webhook_id}": async ({ params, body }, { scope, change }) => {
+      if (body.url !== undefined) await checkUrl(body.url);
+      return change(async (trx) => {
+        const { id } = await lockWebhook(trx, scope, params.webhook_id);
+        const { url, events, enabled } = body;
+        const row = await queries.updateWebhook(trx, scope, id, {
+          ...(url !== undefined && { url }),
+          ...(events !== undefined && { events: [...events] }),
+          ...toStatusChange(enabled),
+        });
+        return single(toWebhook(row, now()));
+      });
+    },
+
+    "DELETE /v1/webhooks/{webhook_id}": ({ params }, { scope, change }) =>
+      change(async (trx) => {
+        const id = parsePublicId("webhook", params.webhook_id);
+        if (!id || !(await queries.deleteWebhook(trx, scope, id))) throw notFound("webhook", params.webhook_id);
+        return single({ id: params.webhook_id, deleted: true as const });
+      }),
+
+    "POST /v1/webhooks/{webhook_id}/rotate": ({ params, body }, { scope, change }) =>
+      change(async (trx) => {
+        const current = await lockWebhook(trx, scope, params.webhook_id);
+        const secret = generateSecret();
+        const overlaps = body.overlap_seconds > 0;
+        const row = await queries.updateWebhook(trx, scope, current.id, {
+          sealed_secret: sealSecret(webhookSecrets, secret, { ...scope, id: current.id }),
+          sealed_previous_secret: overlaps ? current.sealed_secret : null,
+          previous_until: overlaps ? new Date(now().getTime() + body.overlap_seconds * 1000) : null,
+        });
+        return single({ ...toWebhook(row, now()), secret });
+      }),
+  }) satisfies Handlers<WebhookOperationKey>;

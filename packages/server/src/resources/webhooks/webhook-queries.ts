@@ -1,0 +1,151 @@
+import type { WebhookSortField, WebhookStatus } from "@perch/contract";
+import { type Selectable, sql } from "kysely";
+import type { Scope } from "../../auth/caller.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { Webhooks } from "../../db/generated-rows.ts";
+import { sortOrder } from "../../platform/envelopes.ts";
+
+export type WebhookRow = Selectable<Webhooks>;
+
+/** Webhooks that exist for this caller: all of its organisation, or those of its one agent. */
+const selectVisible = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
+  const query = trx.selectFrom("webhooks").where("organisation_id", "=", organisationId);
+  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
+};
+
+export const findWebhook = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<WebhookRow | undefined> =>
+  selectVisible(trx, scope).selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Locks the row until the transaction ends, so that changes to one webhook are serialised. */
+export const findWebhookForUpdate = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+): Promise<WebhookRow | undefined> =>
+  selectVisible(trx, scope).selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+
+export interface WebhookFilter {
+  readonly agentId?: string | undefined;
+  readonly status?: WebhookStatus | undefined;
+}
+
+const selectFiltered = (trx: OrganisationTransaction, scope: Scope, { agentId, status }: WebhookFilter) =>
+  selectVisible(trx, scope)
+    .$if(agentId !== undefined, (query) => query.where("agent_id", "=", agentId ?? null))
+    .$if(status !== undefined, (query) => query.where("status", "=", status ?? ""));
+
+interface WebhookPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: WebhookSortField | `-${WebhookSortField}`;
+}
+
+export const listWebhooks = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: WebhookFilter,
+  { limit, offset, sort }: WebhookPage,
+): Promise<WebhookRow[]> => {
+  const [field, direction] = sortOrder(sort);
+  return selectFiltered(trx, scope, filter)
+    .selectAll()
+    .orderBy(field, direction)
+    .orderBy("id", direction)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+};
+
+/** An organisation has a thousand at most. */
+export async function countWebhooks(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: WebhookFilter = {},
+): Promise<number> {
+  const row = await selectFiltered(trx, scope, filter)
+    .select((eb) => eb.fn.countAll<string>().as("webhooks"))
+    .executeTakeFirstOrThrow();
+  return Number(row.webhooks);
+}
+
+interface NewWebhook {
+  readonly id: string;
+  readonly agentId: string | null;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly sealedSecret: Buffer;
+  readonly createdBy: string;
+}
+
+export const insertWebhook = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  { id, agentId, url, events, sealedSecret, createdBy }: NewWebhook,
+): Promise<WebhookRow> =>
+  trx
+    .insertInto("webhooks")
+    .values({
+      organisation_id: organisationId,
+      id,
+      agent_id: agentId,
+      url,
+      events: [...events],
+      sealed_secret: sealedSecret,
+      created_by: createdBy,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export type WebhookChange = Partial<
+  Pick<
+    WebhookRow,
+    | "url"
+    | "events"
+    | "status"
+    | "disabled_reason"
+    | "failing_since"
+    | "sealed_secret"
+    | "sealed_previous_secret"
+    | "previous_until"
+  >
+>;
+
+export const updateWebhook = (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  id: string,
+  change: WebhookChange,
+): Promise<WebhookRow> =>
+  trx
+    .updateTable("webhooks")
+    .set({ ...change, updated_at: sql`now()` })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const deleteWebhook = async (
+  trx: OrganisationTransaction,
+  { organisationId, onlyAgentId }: Scope,
+  id: string,
+): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom("webhooks")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+};
+
+export const deleteWebhooksOfAgent = async (
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  agentId: string,
+): Promise<void> => {
+  await trx
+    .deleteFrom("webhooks")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .execute();
+};

@@ -1,0 +1,113 @@
+import { type InputOf, type Operations, tierLimits } from "@perch/contract";
+import type { Database } from "../../db/database.ts";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import type { RunSlots } from "../../limits/run-slots.ts";
+import { ApiError, conflict } from "../../platform/api-error.ts";
+import { newUuid } from "../../platform/ids.ts";
+import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
+import type { AgentRow } from "../../resources/agents/agent-queries.ts";
+import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
+import type { RequestContext } from "../../resources/handlers.ts";
+import { findOutcome } from "../record/find-outcome.ts";
+import { chooseVersion } from "./choose-version.ts";
+import { claimRun } from "./claim-run.ts";
+
+type InvokeBody = InputOf<Operations["POST /v1/agents/{agent_id}/invoke"]>["body"];
+
+/** How a request is answered. The outcome is that of a run which an earlier request started and which has ended. */
+type Answer =
+  | { readonly answer: "json" | "accepted"; readonly outcome: undefined }
+  | { readonly answer: "stream"; readonly outcome: RunOutcome | undefined }
+  | { readonly answer: "replay"; readonly outcome: RunOutcome };
+
+export type AcceptedRun = Answer & {
+  readonly run: RunInput;
+  /** How long to wait for the result before answering 202. */
+  readonly waitMs: number;
+  /** An earlier request with the same Idempotency-Key started the run: this one joins it and holds no slot. */
+  readonly isReplay: boolean;
+};
+
+interface AcceptDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly serving: ServingDirectory;
+  readonly slots: RunSlots;
+}
+
+/** The preference (RFC 7240) that led to an answer in the background, if one did. */
+export const appliedPreference = (prefer = ""): string | undefined =>
+  prefer
+    .split(",")
+    .map((item) => item.trim().toLowerCase())
+    .find((item) => item === "respond-async" || /^wait=\d{1,4}$/.test(item));
+
+/** As long as the run may take, unless `Prefer` sets another time. */
+function preferredWaitMs(prefer: string | undefined, timeoutSeconds: number): number {
+  const maxWaitMs = (timeoutSeconds + 5) * 1000;
+  const applied = appliedPreference(prefer);
+  if (applied === undefined) return maxWaitMs;
+  return applied === "respond-async" ? 0 : Math.min(Number(applied.slice("wait=".length)) * 1000, maxWaitMs);
+}
+
+function answerFor(wantsEvents: boolean, waitMs: number, outcome: RunOutcome | undefined): Answer {
+  if (wantsEvents && waitMs > 0) return { answer: "stream", outcome };
+  if (outcome) return { answer: "replay", outcome };
+  return { answer: waitMs > 0 ? "json" : "accepted", outcome };
+}
+
+/** The one decision of an invoke: which run this request stands for, whether it may start, and how it is answered. */
+export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
+  const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
+    if (agent.status === "paused")
+      throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
+    const { concurrentRuns } = tierLimits[caller.organisation.tier];
+    const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
+    const full = await slots.take({
+      ...run,
+      organisationRuns: concurrentRuns,
+      agentRuns: max_concurrent_runs,
+      leaseSeconds: timeout_seconds + 60,
+    });
+    if (!full) return;
+    const [holder, limit] =
+      full === "agent" ? ["This agent", max_concurrent_runs] : ["This organisation", concurrentRuns];
+    throw new ApiError(
+      "rate_limited",
+      `${holder} has as many runs under way as it may (${limit}). Try again when one has ended.`,
+      { retryAfterSeconds: 1 },
+    );
+  };
+
+  return async (context: RequestContext, agentRef: string, body: InvokeBody): Promise<AcceptedRun> => {
+    const { caller, idempotentRequest, prefer, events } = context;
+    const { message, context: invocation = {} } = body;
+    const agent = await agents.get(context, agentRef);
+    const chosen = await chooseVersion(serving, context, agent, invocation);
+    const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
+    const run: RunInput = {
+      id: newUuid(),
+      acceptedAtMs: Date.now(),
+      organisationId: agent.organisation_id,
+      agentId: agent.id,
+      ...chosen,
+      message,
+      userId: invocation.user_id ?? null,
+      sessionId: invocation.session_id ?? null,
+      // A run in the background may be followed later.
+      streamed: waitMs === 0 || events !== undefined,
+      trace: context.trace,
+    };
+    const slot = {
+      acquire: () => takeSlot(context, agent, run),
+      release: () => slots.release(run.organisationId, run.agentId, run.id),
+    };
+    if (!idempotentRequest) await slot.acquire();
+    const id = idempotentRequest ? await claimRun(db, caller, run, idempotentRequest, slot) : run.id;
+    const isReplay = id !== run.id;
+    if (isReplay) context.markReplayed();
+    const accepted = { ...run, id };
+    const outcome = isReplay ? await findOutcome(db, accepted) : undefined;
+    return { run: accepted, waitMs, isReplay, ...answerFor(events !== undefined, waitMs, outcome) };
+  };
+}

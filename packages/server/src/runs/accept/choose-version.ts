@@ -1,0 +1,43 @@
+import type { InvocationContext } from "@perch/contract";
+import type { RunInput } from "../../engine/messages.ts";
+import { forbidden, notFound } from "../../platform/api-error.ts";
+import type { AgentRow } from "../../resources/agents/agent-queries.ts";
+import { storedDefinition } from "../../resources/agents/to-agent.ts";
+import { chooseArm } from "../../resources/deployments/deployment-rules.ts";
+import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
+import type { RequestContext } from "../../resources/handlers.ts";
+
+export type ChosenVersion = Pick<RunInput, "environment" | "version" | "deploymentId" | "trial" | "definition">;
+
+/**
+ * What runs: the version asked for by name, else what is deployed to the environment, else the agent's draft, as long as nothing
+ * was ever deployed there.
+ */
+export async function chooseVersion(
+  serving: ServingDirectory,
+  { caller, epoch }: Pick<RequestContext, "caller" | "epoch">,
+  agent: AgentRow,
+  { environment = "production", version, session_id, user_id }: InvocationContext,
+): Promise<ChosenVersion> {
+  const key = { organisationId: agent.organisation_id, agentId: agent.id };
+  const alone = { environment, deploymentId: null, trial: null };
+  if (version !== undefined) {
+    // It bypasses what is deployed, so it needs the permission to read versions.
+    if (!caller.permissions.has("read"))
+      throw forbidden("Choosing `context.version` needs a key with the permission read.");
+    const definition = await serving.findVersion(key, version, epoch);
+    if (!definition) throw notFound("version", version);
+    return { ...alone, version, definition };
+  }
+  const deployed = await serving.find(key, environment, epoch);
+  if (!deployed) return { ...alone, version: null, definition: storedDefinition(agent).definition };
+  const who = { sessionId: session_id ?? null, userId: user_id ?? null };
+  const arm = chooseArm(deployed, who, Math.random());
+  return {
+    environment,
+    version: arm.version,
+    deploymentId: arm.deploymentId,
+    trial: deployed.canary?.guarded ? deployed.canary.deploymentId : null,
+    definition: arm.definition,
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { newUuid } from "../../platform/ids.ts";
+import type { ServerEvent } from "../../resources/handlers.ts";
+import type { RunStreams, StoredEvent } from "../../streams/run-streams.ts";
+import { readRunEvents } from "./follow-run.ts";
+
+const runId = newUuid();
+const token = (id: string, offset: number, text: string): StoredEvent => ({
+  id,
+  event: { type: "token", step: 1, offset, text },
+});
+const stored = [token("5-1", 0, "Hel"), token("5-2", 3, "lo"), { id: "5-3", event: { type: "end" } } as const];
+
+async function follow(
+  lastEventId: string | undefined,
+  events: readonly StoredEvent[] = stored,
+): Promise<ServerEvent[]> {
+  const read: RunStreams["read"] = async function* () {
+    yield events;
+    yield [];
+  };
+  const outcome = { status: "completed", response: "Hello", steps: 1, tokensUsed: 2, durationMs: 3 } as const;
+  const following = { runId, lastEventId, signal: new AbortController().signal };
+  const deps = { streams: { read } as RunStreams, findOutcome: async () => outcome };
+  const seen: ServerEvent[] = [];
+  for await (const event of readRunEvents(deps, following)) seen.push(event);
+  return seen;
+}
+const idsOf = (events: readonly ServerEvent[]) => events.map(({ id }) => id);
+
+test("a client that reconnects gets the events it has not seen, and the end", async () => {
+  expect(idsOf(await follow(undefined))).toEqual(["5-1", "5-2", "end"]);
+  expect(idsOf(await follow("5-1"))).toEqual(["5-2", "end"]);
+  expect(idsOf(await follow("5-2"))).toEqual(["end"]);
+  expect(idsOf(await follow("rest"))).toEqual(["end"]);
+  expect(idsOf(await follow("end"))).toEqual(["end"]);
+});
+
+test("text that is missing in the stream is sent at the end", async () => {
+  expect((await follow(undefined, stored.slice(0, 1).concat(stored.slice(2)))).at(-2)).toEqual({
+    id: "rest",
+    event: "token",
+    data: { step: 1, offset: 3, text: "lo" },
+  });
+});
+
+test("an unknown id, as after the loss of the stream, replaces the text of the client by the whole text", async () => {
+  const events = await follow("9-9");
+  expect(events.map(({ id, data }) => [id, (data as { offset?: number }).offset])).toEqual([
+    ["rest", 0],
+    ["end", undefined],
+  ]);
+});
+
+test.each(["", "x", "1-2-3", "9".repeat(15_000), "-1-0", "1e3-0"])(
+  "%.20j is not an id: all events are sent",
+  async (id) => {
+    expect(idsOf(await follow(id))).toEqual(["5-1", "5-2", "end"]);
+  },
+);

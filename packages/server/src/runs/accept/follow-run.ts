@@ -1,0 +1,147 @@
+import type { Database } from "../../db/database.ts";
+import type { RunOutcome } from "../../engine/messages.ts";
+import type { RunSlots } from "../../limits/run-slots.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import { EventStream, type ServerEvent } from "../../resources/handlers.ts";
+import type { RunStreams, StoredEvent } from "../../streams/run-streams.ts";
+import { findOutcome } from "../record/find-outcome.ts";
+import { toResult } from "../record/to-invocation.ts";
+
+interface ReadDeps {
+  readonly streams: RunStreams;
+  /** How the run ended, once it has. */
+  readonly findOutcome: () => Promise<RunOutcome | undefined>;
+}
+
+interface ReadRequest {
+  readonly runId: string;
+  readonly lastEventId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Ids of the events that are created here and are not stored in the stream. */
+const restId = "rest";
+const endId = "end";
+
+/** A stream id is two numbers: time and count. */
+const parseStreamId = (id: string): readonly [bigint, bigint] => {
+  const [ms = 0n, count = 0n] = id.split("-").map(BigInt);
+  return [ms, count];
+};
+
+/** What a reconnecting client has already received. An unknown Last-Event-ID counts as none. */
+interface ResumePoint {
+  readonly lastEventId: string | undefined;
+  readonly isAfter: (id: string) => boolean;
+}
+
+function parseLastEventId(lastEventId: string | undefined): ResumePoint {
+  if (lastEventId === restId || lastEventId === endId) return { lastEventId, isAfter: () => false };
+  if (lastEventId === undefined || !/^\d{1,19}-\d{1,19}$/.test(lastEventId))
+    return { lastEventId: undefined, isAfter: () => true };
+  const [lastMs, lastCount] = parseStreamId(lastEventId);
+  return {
+    lastEventId,
+    isAfter: (id) => {
+      const [ms, count] = parseStreamId(id);
+      return ms > lastMs || (ms === lastMs && count > lastCount);
+    },
+  };
+}
+
+interface StepText {
+  readonly step: number;
+  readonly text: string;
+}
+
+const noText: StepText = { step: 0, text: "" };
+
+function applyEvent(streamedText: StepText, { event }: StoredEvent): StepText {
+  if (event.type !== "token") return streamedText;
+  const before = event.step === streamedText.step ? streamedText.text : "";
+  return { step: event.step, text: before.slice(0, event.offset) + event.text };
+}
+
+function commonPrefixLength(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && i < b.length && a[i] === b[i]) i++;
+  return i;
+}
+
+function* createEndEvents(
+  runId: string,
+  outcome: RunOutcome,
+  streamedText: StepText,
+  lastEventId: string | undefined,
+): Generator<ServerEvent> {
+  if (outcome.status !== "completed") {
+    const code = outcome.status === "cancelled" ? "conflict" : "server_error";
+    const data = { code, message: outcome.error, request_id: toPublicId("request", runId) };
+    yield { id: endId, event: "error", data };
+    return;
+  }
+  const { response, steps: step } = outcome;
+  const before = step === streamedText.step ? streamedText.text : "";
+  // The text that was not streamed: the stream was lost, has expired, or was never written.
+  if (before !== response && lastEventId !== restId && lastEventId !== endId) {
+    const offset = commonPrefixLength(before, response);
+    yield { id: restId, event: "token", data: { step, offset, text: response.slice(offset) } };
+  }
+  yield { id: endId, event: "done", data: toResult(runId, outcome) };
+}
+
+/**
+ * Yields the events of a run until it ends. The stream is read from its start, to know what a reconnecting client has received.
+ * The final text comes from the recorded run, so it is complete even if the stream is not.
+ */
+export async function* readRunEvents(
+  { streams, findOutcome }: ReadDeps,
+  request: ReadRequest,
+): AsyncGenerator<ServerEvent> {
+  const { runId, signal } = request;
+  const { lastEventId, isAfter } = parseLastEventId(request.lastEventId);
+  // A stream that was lost and restarted does not have the event: then the client's text is unknown.
+  let lastEventFound = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
+  let streamedText = noText;
+  for await (const page of streams.read(runId, undefined, signal)) {
+    let ended = page.length === 0;
+    for (const stored of page) {
+      const { id, event } = stored;
+      streamedText = applyEvent(streamedText, stored);
+      lastEventFound ||= id === lastEventId;
+      if (event.type === "end") ended = true;
+      else if (isAfter(id)) {
+        const { type, ...data } = event;
+        yield { id, event: type, data };
+      }
+    }
+    const outcome = ended ? await findOutcome() : undefined;
+    if (outcome) return yield* createEndEvents(runId, outcome, lastEventFound ? streamedText : noText, lastEventId);
+  }
+}
+
+/** A response that sends the events of a run until it has ended. */
+export type FollowRun = (
+  run: AgentKey & { readonly id: string },
+  lastEventId: string | undefined,
+  headers: Readonly<Record<string, string>>,
+) => EventStream;
+
+interface FollowDeps {
+  readonly db: Database;
+  readonly slots: RunSlots;
+  readonly streams: RunStreams;
+}
+
+export const createFollowRun =
+  ({ db, slots, streams }: FollowDeps): FollowRun =>
+  (run, lastEventId, headers) =>
+    new EventStream(headers, (signal) => {
+      const findOutcomeAndRelease = async () => {
+        const outcome = await findOutcome(db, run);
+        if (outcome) await slots.releaseLocal(run.organisationId, run.agentId, run.id);
+        return outcome;
+      };
+      return readRunEvents({ streams, findOutcome: findOutcomeAndRelease }, { runId: run.id, lastEventId, signal });
+    });

@@ -1,0 +1,71 @@
+import type { InvocationOperationKey } from "@perch/contract";
+import { notFound } from "../../platform/api-error.ts";
+import { cappedPage, maxCounted, single } from "../../platform/envelopes.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import type { Handlers, RequestContext } from "../../resources/handlers.ts";
+import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
+import type { RunStreams } from "../../streams/run-streams.ts";
+import * as queries from "../record/invocation-queries.ts";
+import { toInvocation, toInvocationSummary } from "../record/to-invocation.ts";
+import { createFollowRun } from "./follow-run.ts";
+import { createInvokeAgent, type InvokeDeps } from "./invoke-agent.ts";
+
+interface InvocationDeps extends Omit<InvokeDeps, "followRun"> {
+  readonly streams: RunStreams;
+}
+
+export const invocationHandlers = (deps: InvocationDeps) => {
+  const { db, agents } = deps;
+  const followRun = createFollowRun(deps);
+
+  const findInvocation = async (
+    context: RequestContext,
+    { agent_id, request_id }: { agent_id: string; request_id: string },
+  ) => {
+    const { id: agentId } = await agents.get(context, agent_id);
+    const id = parsePublicId("request", request_id);
+    const ref = id && { organisationId: context.scope.organisationId, agentId, id };
+    const row = ref && (await db.inOrganisation(ref.organisationId, (trx) => queries.findInvocation(trx, ref)));
+    if (!row) throw notFound("invocation", request_id);
+    return row;
+  };
+
+  const toInvocationWithTimeline = (row: queries.InvocationRow) =>
+    db.inOrganisation(row.organisation_id, async (trx) =>
+      toInvocation(
+        row,
+        await listLogsOfRun(trx, { organisationId: row.organisation_id, agentId: row.agent_id }, row.id),
+      ),
+    );
+
+  return {
+    "POST /v1/agents/{agent_id}/invoke": createInvokeAgent({ ...deps, followRun }),
+
+    "GET /v1/agents/{agent_id}/invocations": async ({ params, query }, context) => {
+      const { organisationId } = context.scope;
+      const agent = await agents.get(context, params.agent_id);
+      return db.inOrganisation(organisationId, async (trx) => {
+        const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
+        const total = await queries.countInvocations(trx, organisationId, agent.id, query, maxCounted + 1);
+        return cappedPage(rows.map(toInvocationSummary), query, total);
+      });
+    },
+
+    "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {
+      const row = await findInvocation(context, params);
+      if (!context.events) return single(await toInvocationWithTimeline(row));
+      const run = { organisationId: row.organisation_id, agentId: row.agent_id, id: row.id };
+      return followRun(run, context.events.lastEventId, {});
+    },
+
+    "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {
+      const { organisation_id: organisationId, id, agent_id: agentId } = await findInvocation(context, params);
+      return context.change(async (trx) => {
+        await queries.updateCancelRequested(trx, { organisationId, id });
+        const row = await queries.findInvocation(trx, { organisationId, id, agentId });
+        if (!row) throw notFound("invocation", params.request_id);
+        return single(toInvocation(row, await listLogsOfRun(trx, { organisationId, agentId }, id)));
+      });
+    },
+  } satisfies Handlers<InvocationOperationKey>;
+};

@@ -1,0 +1,106 @@
+import type { Database } from "../../db/database.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { RunOutcome } from "../../engine/messages.ts";
+import type { RunSlots } from "../../limits/run-slots.ts";
+import { ApiError } from "../../platform/api-error.ts";
+import { single } from "../../platform/envelopes.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
+import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
+import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { insertRunningInvocation } from "../record/invocation-queries.ts";
+import { toResult } from "../record/to-invocation.ts";
+import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
+import type { FollowRun } from "./follow-run.ts";
+
+export interface InvokeDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly serving: ServingDirectory;
+  readonly engine: Engine;
+  readonly slots: RunSlots;
+  readonly followRun: FollowRun;
+  readonly telemetry: Pick<Telemetry, "runAccepted">;
+  readonly logger: Logger;
+}
+
+function resultOf(id: string, outcome: RunOutcome) {
+  if (outcome.status === "completed") return single(toResult(id, outcome));
+  const where = { details: [{ field: "request_id", error: toPublicId("request", id) }] };
+  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, where);
+  throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
+}
+
+/** Invoke: one decision (accept-run.ts), then one of four answers. */
+export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{agent_id}/invoke"> {
+  const { db, engine, slots, followRun, telemetry, logger } = deps;
+  const acceptRun = createAcceptRun(deps);
+
+  /** A run that the engine did not take gives its slot back. A replay holds none. */
+  const onEngine = async <T>({ run, isReplay }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
+    if (isReplay) return call();
+    telemetry.runAccepted();
+    try {
+      return await call();
+    } catch (error) {
+      await slots.release(run.organisationId, run.agentId, run.id);
+      throw error;
+    }
+  };
+
+  /** The engine has the run: a database that does not answer now must not turn an accepted run into an error. */
+  const insertVisible = ({ run }: AcceptedRun): Promise<unknown> =>
+    db
+      .inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run))
+      .catch((error: unknown) =>
+        logger.warn({ err: error, runId: toPublicId("request", run.id) }, "accepted run not visible yet"),
+      );
+
+  const locationOf = ({ run }: AcceptedRun, agentRef: string): string =>
+    `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
+
+  const acceptedReply = async (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
+    await insertVisible(accepted);
+    const applied = appliedPreference(prefer);
+    const headers = { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
+    const request_id = toPublicId("request", accepted.run.id);
+    return new Reply(202, headers, single({ request_id, status: "running" as const }));
+  };
+
+  const waitForResult = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    const { run, waitMs } = accepted;
+    const outcome = await onEngine(accepted, () => engine.wait(run, waitMs));
+    if (!outcome) return acceptedReply(accepted, agentRef, context);
+    await slots.releaseLocal(run.organisationId, run.agentId, run.id);
+    return resultOf(run.id, outcome);
+  };
+
+  const startInBackground = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    await onEngine(accepted, () => engine.start(accepted.run));
+    return acceptedReply(accepted, agentRef, context);
+  };
+
+  const streamEvents = async (accepted: AcceptedRun, agentRef: string, { events }: RequestContext) => {
+    if (!accepted.outcome) {
+      await onEngine(accepted, () => engine.start(accepted.run));
+      await insertVisible(accepted);
+    }
+    return followRun(accepted.run, events?.lastEventId, { location: locationOf(accepted, agentRef) });
+  };
+
+  return async ({ params, body }, context) => {
+    const accepted = await acceptRun(context, params.agent_id, body);
+    switch (accepted.answer) {
+      case "json":
+        return waitForResult(accepted, params.agent_id, context);
+      case "stream":
+        return streamEvents(accepted, params.agent_id, context);
+      case "accepted":
+        return startInBackground(accepted, params.agent_id, context);
+      case "replay":
+        return resultOf(accepted.run.id, accepted.outcome);
+    }
+  };
+}

@@ -1,0 +1,157 @@
+import type { RunInput } from "../../engine/messages.ts";
+import { type ModelMessage, type ModelReply, maxReplyLength, type ToolCall } from "../../outbound/models/model.ts";
+import { findMostRepeatedCall } from "../../outbound/tools/repeated-calls.ts";
+import type { ToolResult } from "../../outbound/tools/tool.ts";
+import { storableText } from "../../platform/storable-text.ts";
+import { formatRecalled } from "../../resources/memory/memory-rules.ts";
+import type { Attempt, LogLine, Progress, Retry, ToolCallResult } from "../run.ts";
+
+/** Why a run may not take its next step, in words for its user; undefined when it may. */
+export function limitReached(
+  { definition: { limits } }: RunInput,
+  { step, tokensUsed }: Progress,
+  remainingMs: number,
+): string | undefined {
+  if (remainingMs <= 0) return `The run took longer than ${limits.timeout_seconds} s (limits.timeout_seconds).`;
+  if (step > limits.max_steps) return `The run needed more than ${limits.max_steps} model calls (limits.max_steps).`;
+  if (tokensUsed >= limits.max_tokens)
+    return `The run used ${tokensUsed} tokens, of ${limits.max_tokens} (limits.max_tokens).`;
+  return undefined;
+}
+
+export function messagesFor(
+  { definition, message }: RunInput,
+  { session: { history }, recalled, messages }: Progress,
+): ModelMessage[] {
+  const system: ModelMessage[] = definition.instructions ? [{ role: "system", content: definition.instructions }] : [];
+  // As a user message, not a system message: a memory must not have the weight of an instruction.
+  const memory: ModelMessage[] = recalled.length > 0 ? [{ role: "user", content: formatRecalled(recalled) }] : [];
+  return [...system, ...history, ...memory, { role: "user", content: message }, ...messages];
+}
+
+const maxTokens = 2_000_000_000;
+/** Of one reply: further calls are ignored. */
+const maxToolCalls = 32;
+
+/** Of one run: the journal holds the conversation, and every model call sends it. */
+const maxConversationBytes = 8 * 1024 * 1024;
+
+/** Longer arguments are replaced by a text that no tool accepts: the journal holds them. */
+const maxArguments = 256 * 1024;
+
+const maxName = 128;
+const maxMetadata = 64 * 1024;
+
+const toStorableCall = (call: ToolCall): ToolCall => ({
+  id: storableText(call.id, maxName),
+  name: storableText(call.name, maxName),
+  arguments:
+    (JSON.stringify(call.arguments) ?? "").length <= maxArguments ? call.arguments : "[arguments larger than 256 KiB]",
+  ...((JSON.stringify(call.providerMetadata) ?? "").length <= maxMetadata && {
+    providerMetadata: call.providerMetadata,
+  }),
+});
+
+/** A model may return anything: bounds it and makes it text that the database can store. */
+export const toStorableReply = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
+  text: storableText(text, maxReplyLength),
+  toolCalls: toolCalls.slice(0, maxToolCalls).map(toStorableCall),
+  tokens: Math.min(Math.max(0, Math.round(tokens)), maxTokens),
+});
+
+export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): number =>
+  Math.min(tokensUsed + tokens, maxTokens);
+
+/** The progress after all tools that the reply calls have answered. */
+export function afterTools(
+  progress: Progress,
+  reply: ModelReply,
+  results: readonly ToolResult[],
+  log: readonly LogLine[],
+): Progress {
+  const { text, toolCalls } = reply;
+  return {
+    ...progress,
+    step: progress.step + 1,
+    messages: [
+      ...progress.messages,
+      { role: "assistant", content: text, toolCalls },
+      ...toolCalls.map(({ id, name }, i): ModelMessage => {
+        const { content, failed } = results[i] ?? { content: "The tool was not called.", failed: true };
+        return { role: "tool", callId: id, name, content, failed };
+      }),
+    ],
+    tokensUsed: addTokens(progress, reply),
+    log: [...progress.log, ...log],
+  };
+}
+
+const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
+
+/** Why a run with too large a conversation is stopped; undefined while it may go on. */
+export function conversationTooLarge({ messages }: Progress, reply: ModelReply): string | undefined {
+  const bytes = messages.reduce((sum, message) => sum + sizeOf(message), sizeOf(reply));
+  return bytes > maxConversationBytes
+    ? `The conversation of the run is larger than ${maxConversationBytes / 2 ** 20} MiB.`
+    : undefined;
+}
+
+const maxRepeats = 5;
+
+/** Why a run that keeps repeating one call is stopped; undefined while it may go on. */
+export function toolLoopFound({ messages }: Progress, toolCalls: readonly ToolCall[]): string | undefined {
+  const calls = [
+    ...messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])),
+    ...toolCalls,
+  ];
+  const { name, times } = findMostRepeatedCall(calls);
+  if (times < maxRepeats) return undefined;
+  return `The model called the tool ${name} ${times} times with the same arguments: stopped as a loop.`;
+}
+
+/** The models of a run, in the order they are tried. */
+export const modelsOf = ({ definition: { model, fallback_models, runtime } }: RunInput): readonly string[] =>
+  runtime.type === "http" ? [runtime.url] : [model, ...fallback_models];
+
+const firstWaitMs = 250;
+const maxWaitMs = 10_000;
+/** For a model that has a fallback. */
+const triesBeforeFallback = 3;
+
+/** Exponential backoff with a limit and jitter. */
+export const backoffMs = (tries: number, random: number): number =>
+  Math.round(Math.min(firstWaitMs * 2 ** (tries - 1), maxWaitMs) * (0.8 + random * 0.4));
+
+export interface Failure {
+  readonly message: string;
+  readonly transient: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What follows a failed model call: a retry, the next fallback, or a failure with its reason for the run's user. */
+export function afterFailure(
+  run: RunInput,
+  { model, tries, failures, log }: Attempt,
+  { message, transient, retryAfterMs }: Failure,
+  remainingMs: number,
+  random: number,
+): Retry | { readonly failed: string } {
+  const models = modelsOf(run);
+  // One reason per model: its last failure.
+  const reasons = [...failures.slice(0, model), message];
+  const isLast = model >= models.length - 1;
+  const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(tries, random));
+  if (transient && waitMs < remainingMs && (isLast || (tries < triesBeforeFallback && waitMs <= maxWaitMs * 1.2)))
+    return { retry: { model, tries: tries + 1, failures: reasons, log }, afterMs: waitMs };
+  if (!isLast) return { retry: { model: model + 1, tries: 1, failures: reasons, log }, afterMs: 0 };
+  const why = reasons.join(" Then: ");
+  if (!transient) return { failed: why };
+  return { failed: `${why} The run had no time left to try again (limits.timeout_seconds).` };
+}
+
+/** Tries of a tool call that fails transiently; after the last the model gets the failure as the result. */
+export const toolTries = 3;
+
+/** The calls of a reply that are retried wait together, for the longest. */
+export const maxRetryAfterMs = (results: readonly ToolCallResult[]): number =>
+  Math.max(0, ...results.map((result) => ("retryAfterMs" in result ? result.retryAfterMs : 0)));

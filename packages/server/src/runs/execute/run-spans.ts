@@ -1,0 +1,147 @@
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import { PermanentModelError, TransientModelError } from "../../outbound/models/model.ts";
+import { echoTool } from "../../outbound/tools/tool.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { TraceParent } from "../../platform/trace-parent.ts";
+import { spanIdOf } from "../../telemetry/trace-context.ts";
+import type { EndedSpan, Tracing } from "../../telemetry/tracing.ts";
+import type { Attempt, Progress, ToolAttempt } from "../run.ts";
+import { modelsOf } from "./run-rules.ts";
+
+/**
+ * The spans of a run, named after OpenTelemetry's conventions for generative AI. Their ids come from the run's id and the
+ * step's name, so a step that is repeated after its worker was lost is the same span, under the same parent.
+ */
+export interface RunSpans {
+  readonly modelCall: (
+    run: RunInput,
+    progress: Progress,
+    attempt: Attempt,
+    call: { readonly startedAtMs: number } & ({ readonly tokens: number } | { readonly error: unknown }),
+  ) => void;
+  readonly toolCall: (
+    run: RunInput,
+    progress: Progress,
+    toolTry: ToolAttempt,
+    call: { readonly startedAtMs: number; readonly failed: boolean },
+  ) => void;
+  readonly ended: (run: RunInput, outcome: RunOutcome) => void;
+}
+
+interface RunSpansDeps {
+  readonly tracing: Tracing;
+  readonly now: () => number;
+}
+
+type Attributes = EndedSpan["attributes"];
+type StepSpan = Pick<EndedSpan, "name" | "kind" | "startMs" | "failed" | "attributes">;
+type TracedRun = RunInput & { readonly trace: TraceParent };
+
+const runSpanId = ({ id }: RunInput): string => spanIdOf(id);
+
+/** Gemini's name among the conventions' providers; the others are called as we call them. */
+const providerName = (name: string): string => (name === "google" ? "gcp.gemini" : name);
+
+/** Span name and attributes of a model call. The address of a remote agent is left out: it may hold a token. */
+function modelSpanOf(run: RunInput, modelIndex: number): { readonly name: string; readonly attributes: Attributes } {
+  if (run.definition.runtime.type === "http")
+    return { name: "invoke_agent remote", attributes: { "gen_ai.operation.name": "invoke_agent" } };
+  const [provider = "", ...rest] = (modelsOf(run)[modelIndex] ?? run.definition.model).split("/");
+  const model = rest.join("/");
+  return {
+    name: `chat ${model}`,
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": providerName(provider),
+      "gen_ai.request.model": model,
+    },
+  };
+}
+
+/** `error.type` as OpenTelemetry's conventions have it. Never the message, which may quote the conversation. */
+function errorType(error: unknown): string {
+  if (error instanceof PermanentModelError || error instanceof TransientModelError) return error.constructor.name;
+  return error instanceof Error && error.name === "TimeoutError" ? "timeout" : "_OTHER";
+}
+
+/** A model may invent tool names: only existing ones become attributes. */
+const toolName = ({ call, tools }: ToolAttempt): string =>
+  [...tools, echoTool].some(({ definition }) => definition.name === call.name) ? call.name : "unknown";
+
+export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
+  const isTraced = (run: RunInput): run is TracedRun => tracing.isOn && !!run.trace;
+
+  const addStep = (run: TracedRun, id: readonly (string | number)[], span: StepSpan) =>
+    tracing.add({
+      ...span,
+      traceId: run.trace.traceId,
+      spanId: spanIdOf(run.id, ...id),
+      parentId: runSpanId(run),
+      endMs: now(),
+    });
+
+  return {
+    modelCall: (run, { step }, attempt, call) => {
+      if (!isTraced(run)) return;
+      const { name, attributes } = modelSpanOf(run, attempt.model);
+      const failed = "error" in call;
+      addStep(run, [`model ${step}`, attempt.model, attempt.tries], {
+        name,
+        kind: "client",
+        startMs: call.startedAtMs,
+        failed,
+        attributes: {
+          ...attributes,
+          "error.type": failed ? errorType(call.error) : undefined,
+          "gen_ai.usage.total_tokens": failed ? undefined : call.tokens,
+          "perch.step": step,
+          "perch.attempt": attempt.tries,
+        },
+      });
+    },
+
+    toolCall: (run, { step }, toolTry, { startedAtMs, failed }) => {
+      if (!isTraced(run)) return;
+      const name = toolName(toolTry);
+      addStep(run, [`tool ${step}.${toolTry.callNumber}`, toolTry.tries], {
+        name: `execute_tool ${name}`,
+        kind: "internal",
+        startMs: startedAtMs,
+        failed,
+        attributes: {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": name,
+          "error.type": failed ? "tool_error" : undefined,
+          "perch.step": step,
+          "perch.attempt": toolTry.tries,
+        },
+      });
+    },
+
+    ended: (run, { status, steps, tokensUsed }) => {
+      if (!isTraced(run)) return;
+      const agentId = toPublicId("agent", run.agentId);
+      tracing.add({
+        ...run.trace,
+        spanId: runSpanId(run),
+        name: `invoke_agent ${agentId}`,
+        kind: "internal",
+        startMs: run.acceptedAtMs,
+        endMs: now(),
+        failed: status === "failed",
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.agent.id": agentId,
+          "error.type": status === "failed" ? "_OTHER" : undefined,
+          "perch.request_id": toPublicId("request", run.id),
+          "perch.organisation_id": toPublicId("organisation", run.organisationId),
+          "perch.environment": run.environment,
+          "perch.version": run.version ?? undefined,
+          "perch.status": status,
+          "perch.steps": steps,
+          "gen_ai.usage.total_tokens": tokensUsed,
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Database } from "../../db/database.ts";
+import type { RunInput } from "../../engine/messages.ts";
+import type { RunSlots } from "../../limits/run-slots.ts";
+import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
+import type { Tools } from "../../outbound/tools/tools.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
+import type { SearchMemory } from "../../resources/memory/search-memory.ts";
+import type { FindModel } from "../../resources/providers/find-model.ts";
+import type { RunStreams } from "../../streams/run-streams.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { Tracing } from "../../telemetry/tracing.ts";
+import { findSession } from "../record/invocation-queries.ts";
+import { createRunRecord, type RunRecord } from "../record/run-record.ts";
+import { initialProgress, type Progress } from "../run.ts";
+import { createModelStep, type ModelStep } from "./model-step.ts";
+import { createRecallStep, type RecallStep } from "./recall-step.ts";
+import { createRunSpans } from "./run-spans.ts";
+import { createToolSteps, type ToolSteps } from "./tool-steps.ts";
+
+interface RunStepsDeps {
+  readonly db: Database;
+  readonly slots: RunSlots;
+  readonly streams: RunStreams;
+  readonly logNotifications: LogNotifications;
+  readonly findModel: FindModel;
+  readonly prices: Readonly<Record<string, number>>;
+  readonly callRemoteAgent: CallRemoteAgent;
+  readonly searchMemory: SearchMemory;
+  readonly tools: Tools;
+  readonly tracing: Tracing;
+  readonly telemetry: Pick<Telemetry, "runEnded">;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** The steps of a run. The workflow decides which comes next; the engine journals their results. */
+export interface RunSteps extends ToolSteps, RecallStep, Pick<RunRecord, "record"> {
+  /** The first step within a session: reads the history once the run's turn has come. */
+  readonly begin: (run: RunInput) => Promise<Progress>;
+  readonly model: ModelStep;
+}
+
+export function createRunSteps(deps: RunStepsDeps): RunSteps {
+  const spans = createRunSpans(deps);
+  const records = createRunRecord({ ...deps, spans });
+  return {
+    begin: async (run) =>
+      initialProgress(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
+    ...createRecallStep(deps),
+    model: createModelStep({ ...deps, records, spans }),
+    ...createToolSteps({ ...deps, records, spans }),
+    record: records.record,
+  };
+}

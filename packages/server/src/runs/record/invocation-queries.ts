@@ -1,0 +1,160 @@
+import type { InvocationStatus } from "@perch/contract";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { countUpTo } from "../../db/count-up-to.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { DB, Invocations } from "../../db/generated-rows.ts";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import type { ModelMessage } from "../../outbound/models/model.ts";
+import { uuidTime } from "../../platform/ids.ts";
+import type { LogLine, QueuedDelivery, Session } from "../run.ts";
+import { acceptedRow, recordOf } from "./record-rules.ts";
+
+export type InvocationRow = Selectable<Invocations>;
+
+const sessionKeyOf = ({ organisationId, agentId, sessionId }: RunInput) => ({
+  organisation_id: organisationId,
+  agent_id: agentId,
+  session_id: sessionId ?? "",
+});
+
+/** Inserts the row of a running run unless it exists, and returns whether cancellation was requested. */
+export async function insertRunningInvocation(
+  trx: OrganisationTransaction,
+  run: RunInput,
+): Promise<{ readonly cancelRequested: boolean }> {
+  const row = await trx
+    .insertInto("invocations")
+    .values({ ...acceptedRow(run), status: "running" })
+    .onConflict((conflict) =>
+      conflict.columns(["organisation_id", "id", "accepted_at"]).doUpdateSet({ status: sql`invocations.status` }),
+    )
+    .returning("cancel_requested_at")
+    .executeTakeFirstOrThrow();
+  return { cancelRequested: row.cancel_requested_at !== null };
+}
+
+/** Writes the end of a run once, in one round trip, and returns its webhook deliveries. Not `inserted`: an earlier record exists and counts. */
+export async function insertRunRecord(
+  db: Kysely<DB>,
+  run: RunInput,
+  outcome: RunOutcome,
+  session: Session,
+  log: readonly LogLine[],
+): Promise<{ readonly inserted: boolean; readonly toDeliver: readonly QueuedDelivery[] }> {
+  const record = JSON.stringify(recordOf(run, outcome, session, log));
+  const { rows } = await sql<{ inserted: boolean; deliveries: QueuedDelivery[] }>`
+    select * from record_run(${record}::jsonb)`.execute(db);
+  return { inserted: rows[0]?.inserted ?? false, toDeliver: rows[0]?.deliveries ?? [] };
+}
+
+/** Bounds what the journal holds and the model reads of a session. */
+const maxHistoryBytes = 2 * 1024 * 1024;
+
+/** The session's messages before this run, the newest that fit. Messages written by an earlier attempt of this run are excluded. */
+export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
+  const { organisation_id, agent_id, session_id } = sessionKeyOf(run);
+  const newest = trx
+    .selectFrom("session_messages")
+    .select(["turn", "position", "role", "content"])
+    .where("organisation_id", "=", organisation_id)
+    .where("agent_id", "=", agent_id)
+    .where("session_id", "=", session_id)
+    .where("invocation_id", "!=", run.id)
+    .where(sql<boolean>`not is_cleared(organisation_id, agent_id, owner, session_id, accepted_at, sequence)`)
+    .orderBy("turn", "desc")
+    .orderBy("position", "desc")
+    .limit(Math.max(run.definition.limits.max_history_messages, 1));
+  const rows = await trx
+    .selectFrom(newest.as("newest"))
+    .select(["turn", "role"])
+    .select(
+      // The text stays in the database where it would be too much; the turn is needed in any case.
+      sql<
+        string | null
+      >`case when sum(octet_length(content)) over (order by turn desc, position desc) <= ${maxHistoryBytes} then content end`.as(
+        "content",
+      ),
+    )
+    .orderBy("turn", "desc")
+    .orderBy("position", "desc")
+    .execute();
+  const history = rows.flatMap(({ role, content }): ModelMessage[] =>
+    content === null ? [] : [{ role: role as "user" | "assistant", content }],
+  );
+  return {
+    turn: (rows[0]?.turn ?? 0) + 1,
+    history: run.definition.limits.max_history_messages === 0 ? [] : history.toReversed(),
+  };
+}
+
+interface InvocationRef {
+  readonly organisationId: string;
+  readonly agentId?: string | undefined;
+  readonly id: string;
+}
+
+const byRef = ({ organisationId, id }: InvocationRef) => ({
+  organisation_id: organisationId,
+  id,
+  accepted_at: uuidTime(id),
+});
+
+export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef): Promise<InvocationRow | undefined> =>
+  trx
+    .selectFrom("invocations")
+    .selectAll()
+    .where((eb) => eb.and(byRef(ref)))
+    .$if(ref.agentId !== undefined, (query) => query.where("agent_id", "=", ref.agentId ?? ""))
+    .executeTakeFirst();
+
+/** Requests cancellation of a running run. One that has ended is unchanged. */
+export const updateCancelRequested = async (trx: OrganisationTransaction, ref: InvocationRef): Promise<void> => {
+  await trx
+    .updateTable("invocations")
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+    .where((eb) => eb.and(byRef(ref)))
+    .where("status", "=", "running")
+    .execute();
+};
+
+export interface InvocationFilter {
+  readonly status?: InvocationStatus | undefined;
+  readonly session_id?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+}
+
+const filtered = (trx: OrganisationTransaction, organisationId: string, agentId: string, filter: InvocationFilter) =>
+  trx
+    .selectFrom("invocations")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .$if(filter.status !== undefined, (query) => query.where("status", "=", filter.status ?? ""))
+    .$if(filter.session_id !== undefined, (query) => query.where("session_id", "=", filter.session_id ?? ""))
+    .$if(filter.environment !== undefined, (query) => query.where("environment", "=", filter.environment ?? ""))
+    .$if(filter.start_time !== undefined, (query) => query.where("accepted_at", ">=", new Date(filter.start_time ?? 0)))
+    .$if(filter.end_time !== undefined, (query) => query.where("accepted_at", "<", new Date(filter.end_time ?? 0)));
+
+export const listInvocations = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  agentId: string,
+  filter: InvocationFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<InvocationRow[]> =>
+  filtered(trx, organisationId, agentId, filter)
+    .selectAll()
+    .orderBy("accepted_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+
+export const countInvocations = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  agentId: string,
+  filter: InvocationFilter,
+  max: number,
+): Promise<number> => countUpTo(trx, filtered(trx, organisationId, agentId, filter).select("id"), max);

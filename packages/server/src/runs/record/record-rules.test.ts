@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import { newUuid, toPublicId, uuidTime } from "../../platform/ids.ts";
+import { eventOf, recordOf, rollupOf } from "./record-rules.ts";
+
+const id = newUuid();
+const run = {
+  id,
+  acceptedAtMs: uuidTime(id).getTime(),
+  organisationId: newUuid(),
+  agentId: newUuid(),
+  environment: "production",
+  version: "v1",
+  deploymentId: null,
+  trial: null,
+  definition: { memory: { recall: false, remember: true } },
+  message: "hello",
+  userId: "ada",
+  sessionId: "s1",
+  streamed: false,
+  trace: null,
+} as unknown as RunInput;
+const spent = { steps: 1, tokensUsed: 7, durationMs: 250, costMicros: 12 };
+const completed: RunOutcome = { status: "completed", response: "hi", ...spent };
+const failed: RunOutcome = { status: "failed", error: "The run took longer than 5 s.", ...spent };
+const cancelled: RunOutcome = { status: "cancelled", error: "Cancelled.", ...spent };
+const session = { turn: 3, history: [] };
+
+describe("the event of a run", () => {
+  test("has the run's own id, and its type and data follow from how the run ended", () => {
+    expect(eventOf(run, completed)).toMatchObject({
+      id,
+      type: "agent.completed",
+      data: { request_id: toPublicId("request", id), status: "completed", response: "hi", tokens_used: 7 },
+    });
+    expect(eventOf(run, completed).data).not.toHaveProperty("response_truncated");
+    expect(eventOf(run, failed)).toMatchObject({ type: "agent.failed", data: { error: failed.error } });
+    expect(eventOf(run, cancelled)).toMatchObject({ type: "agent.failed", data: { status: "cancelled" } });
+  });
+
+  test("truncates a response of more than 65,536 characters, between two characters, and marks it as truncated", () => {
+    const response = `${"x".repeat(65_535)}🐦`;
+    const { data } = eventOf(run, { ...completed, response });
+    expect(data).toMatchObject({ response_truncated: true });
+    expect("response" in data && data.response.isWellFormed()).toBe(true);
+    expect(eventOf(run, { ...completed, response: "x".repeat(65_536) }).data).not.toHaveProperty("response_truncated");
+  });
+});
+
+describe("the metrics of a run", () => {
+  test("count completed and failed runs in their minute and hour, and no cancelled ones", () => {
+    expect(rollupOf(run, completed)).toMatchObject({ failed: 0, cost_micros: 12 });
+    expect(rollupOf(run, failed)).toMatchObject({ failed: 1 });
+    expect(rollupOf(run, cancelled)).toBeNull();
+    const starts = rollupOf(run, completed)?.starts_at;
+    expect(starts?.minute.getTime()).toBe(uuidTime(id).setUTCSeconds(0, 0));
+    expect(starts?.hour.getTime()).toBe(uuidTime(id).setUTCMinutes(0, 0, 0));
+  });
+
+  test("spread over 16 shards by the run's id", () => {
+    const shards = new Set(Array.from({ length: 500 }, () => rollupOf({ ...run, id: newUuid() }, completed)?.shard));
+    expect([...shards].toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 16 }, (_, i) => i));
+  });
+});
+
+describe("the record of a run", () => {
+  test("a completed run becomes a turn of its session and a memory", () => {
+    expect(recordOf(run, completed, session, [])).toMatchObject({
+      turn: 3,
+      owner: "=ada",
+      memory: { id, owner: "=ada" },
+    });
+  });
+
+  test("neither happens for a run that failed or was cancelled, nor a turn without a session", () => {
+    for (const outcome of [failed, cancelled])
+      expect(recordOf(run, outcome, session, [])).toMatchObject({ turn: null, memory: null, response: null });
+    expect(recordOf({ ...run, sessionId: null }, completed, session, [])).toMatchObject({ turn: null });
+  });
+});

@@ -1,0 +1,105 @@
+import type { EventType } from "@perch/contract";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import { toPublicId, uuidTime } from "../../platform/ids.ts";
+import { memoryLimits, ownerForRun, toExchangeText } from "../../resources/memory/memory-rules.ts";
+import { durationBucket, durationBuckets, rollupShards } from "../../resources/metrics/metric-rules.ts";
+import type { LogLine, Session } from "../run.ts";
+
+/** The columns of a run that are known when it is accepted. */
+export const acceptedRow = (run: RunInput) => ({
+  organisation_id: run.organisationId,
+  id: run.id,
+  accepted_at: uuidTime(run.id),
+  agent_id: run.agentId,
+  environment: run.environment,
+  version: run.version,
+  deployment_id: run.deploymentId,
+  trial: run.trial,
+  user_id: run.userId,
+  session_id: run.sessionId,
+  message: run.message,
+});
+
+/** Longer responses are truncated in the event: the record has them whole. */
+const maxEventResponse = 65_536;
+
+/** The run's workflow hands the deliveries over itself; the sweep only steps in after this long. */
+const sweepAfterSeconds = 30;
+
+const typeOf = ({ status }: RunOutcome): EventType => (status === "completed" ? "agent.completed" : "agent.failed");
+
+const resultOf = (outcome: RunOutcome) => {
+  if (outcome.status !== "completed") return { error: outcome.error };
+  if (outcome.response.length <= maxEventResponse) return { response: outcome.response };
+  return { response: outcome.response.slice(0, maxEventResponse).toWellFormed(), response_truncated: true };
+};
+
+/** The one terminal event of a run: its id is the run's own. */
+export const eventOf = (run: RunInput, outcome: RunOutcome) => ({
+  id: run.id,
+  type: typeOf(outcome),
+  agent_id: run.agentId,
+  data: {
+    request_id: toPublicId("request", run.id),
+    agent_id: toPublicId("agent", run.agentId),
+    environment: run.environment,
+    version: run.version,
+    status: outcome.status,
+    tokens_used: outcome.tokensUsed,
+    duration_ms: outcome.durationMs,
+    user_id: run.userId,
+    session_id: run.sessionId,
+    ...resultOf(outcome),
+  },
+  sweep_after_seconds: sweepAfterSeconds,
+});
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const startOf = (at: Date, ms: number): Date => new Date(Math.floor(at.getTime() / ms) * ms);
+
+/** What the run adds to the metrics of its minute and of its hour; null for a cancelled run, which counts in none. */
+export function rollupOf(run: RunInput, outcome: RunOutcome) {
+  if (outcome.status === "cancelled") return null;
+  const acceptedAt = uuidTime(run.id);
+  return {
+    starts_at: { minute: startOf(acceptedAt, minuteMs), hour: startOf(acceptedAt, hourMs) },
+    shard: Number.parseInt(run.id.slice(-1), 16) % rollupShards,
+    failed: outcome.status === "failed" ? 1 : 0,
+    cost_micros: outcome.costMicros ?? 0,
+    bucket: durationBucket(outcome.durationMs),
+    buckets: durationBuckets,
+  };
+}
+
+/** What is remembered of a run; null where its agent does not remember, or there is nothing to remember. */
+const memoryOf = (run: RunInput, outcome: RunOutcome) =>
+  outcome.status === "completed" && run.definition.memory.remember
+    ? {
+        // One memory for one run: recorded once, it is there once.
+        id: run.id,
+        owner: ownerForRun(run.userId),
+        session_id: run.sessionId,
+        source_id: run.id,
+        content: toExchangeText(run.message, outcome.response),
+      }
+    : null;
+
+/** Everything that the database keeps of a run, as the function `record_run` takes it. */
+export const recordOf = (run: RunInput, outcome: RunOutcome, { turn }: Session, log: readonly LogLine[]) => ({
+  ...acceptedRow(run),
+  status: outcome.status,
+  response: outcome.status === "completed" ? outcome.response : null,
+  error: outcome.status === "completed" ? null : outcome.error,
+  steps: outcome.steps,
+  tokens_used: outcome.tokensUsed,
+  duration_ms: outcome.durationMs,
+  // Only a completed turn becomes part of the session.
+  turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
+  owner: ownerForRun(run.userId),
+  memory: memoryOf(run, outcome),
+  memory_limits: memoryLimits,
+  log,
+  rollup: rollupOf(run, outcome),
+  event: eventOf(run, outcome),
+});

@@ -1,0 +1,60 @@
+import type { LogLevel } from "@perch/contract";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import { storableText } from "../../platform/storable-text.ts";
+import type { LogLine } from "../run.ts";
+
+export const levels = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
+
+const maxLoggedText = 4096;
+
+export const logLine = (
+  atMs: number,
+  level: LogLevel,
+  message: string,
+  metadata: Readonly<Record<string, unknown>> = {},
+): LogLine => ({
+  at: new Date(atMs).toISOString(),
+  level: levels[level],
+  message: storableText(message, 2000),
+  metadata,
+});
+
+/** Messages are logged only if the agent's definition allows it. */
+const loggedTexts = ({ definition }: RunInput, texts: Readonly<Record<string, string>>): Record<string, string> =>
+  definition.logs?.messages
+    ? Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, storableText(text, maxLoggedText)]))
+    : {};
+
+const acceptedLine = (run: RunInput): LogLine =>
+  logLine(run.acceptedAtMs, "info", "Run accepted", {
+    type: "accepted",
+    ...(run.userId !== null && { user_id: run.userId }),
+    ...(run.sessionId !== null && { session_id: run.sessionId }),
+    ...loggedTexts(run, { message: run.message }),
+  });
+
+function endedLine(run: RunInput, outcome: RunOutcome, nowMs: number): LogLine {
+  const { status, steps, tokensUsed, durationMs } = outcome;
+  const metadata = { type: "ended", status, steps, tokens_used: tokensUsed, duration_ms: durationMs };
+  if (outcome.status === "completed")
+    return logLine(nowMs, "info", "Run completed", {
+      ...metadata,
+      ...loggedTexts(run, { response: outcome.response }),
+    });
+  return logLine(nowMs, outcome.status === "failed" ? "error" : "warn", `Run ${status}: ${outcome.error}`, metadata);
+}
+
+/** The middle of longer logs is replaced by a line that counts what was left out. */
+const firstLines = 200;
+const lastLines = 100;
+
+export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: RunOutcome, nowMs: number): LogLine[] {
+  const missing = lines.slice(firstLines, -lastLines);
+  const cut =
+    missing[0] &&
+    logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, { type: "cut" });
+  const shortened = cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
+  const all = [acceptedLine(run), ...shortened, endedLine(run, outcome, nowMs)];
+  const common = { environment: run.environment, version: run.version };
+  return all.map((one) => ({ ...one, metadata: { ...one.metadata, ...common } }));
+}

@@ -1,0 +1,45 @@
+import type { Invocation, InvocationResult, InvocationStatus, InvocationSummary } from "@perch/contract";
+import type { RunOutcome } from "../../engine/messages.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { LogRow } from "../../resources/logs/log-queries.ts";
+import { toLogEntry } from "../../resources/logs/to-log-entry.ts";
+import type { InvocationRow } from "./invocation-queries.ts";
+
+/** How a recorded run ended; undefined while it is running. */
+export function toOutcome(row: InvocationRow | undefined): RunOutcome | undefined {
+  if (!row || row.status === "running") return undefined;
+  const spent = { steps: row.steps, tokensUsed: row.tokens_used, durationMs: row.duration_ms ?? 0 };
+  if (row.status === "completed") return { status: "completed", response: row.response ?? "", ...spent };
+  return { status: row.status as "failed" | "cancelled", error: row.error ?? "", ...spent };
+}
+
+export const toResult = (id: string, outcome: RunOutcome & { status: "completed" }): InvocationResult => ({
+  response: outcome.response,
+  request_id: toPublicId("request", id),
+  tokens_used: outcome.tokensUsed,
+  duration_ms: outcome.durationMs,
+});
+
+export const toInvocationSummary = (row: InvocationRow): InvocationSummary => ({
+  request_id: toPublicId("request", row.id),
+  agent_id: toPublicId("agent", row.agent_id),
+  status: row.status as InvocationStatus,
+  environment: row.environment,
+  version: row.version,
+  deployment_id: row.deployment_id && toPublicId("deployment", row.deployment_id),
+  user_id: row.user_id,
+  session_id: row.session_id,
+  error: row.error,
+  steps: row.steps,
+  tokens_used: row.tokens_used,
+  duration_ms: row.duration_ms,
+  created_at: row.accepted_at.toISOString(),
+  finished_at: row.finished_at?.toISOString() ?? null,
+});
+
+export const toInvocation = (row: InvocationRow, log: readonly LogRow[]): Invocation => ({
+  ...toInvocationSummary(row),
+  message: row.message,
+  response: row.response,
+  timeline: log.map(toLogEntry),
+});

@@ -1,0 +1,93 @@
+import type { RunOutcome } from "../engine/messages.ts";
+import type { ModelMessage, ModelReply, ToolCall } from "../outbound/models/model.ts";
+import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import type { Recalled } from "../resources/memory/memory-rules.ts";
+
+/** One line of a run's log, as it is journaled and then recorded with the run. */
+export interface LogLine {
+  readonly at: string;
+  readonly level: number;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The earlier messages of the session, and which turn this is. */
+export interface Session {
+  readonly turn: number;
+  readonly history: readonly ModelMessage[];
+}
+
+/** Where a run stands between two steps. All of it comes from journaled results, so a replay sees the same. */
+export interface Progress {
+  readonly step: number;
+  readonly startedAtMs: number;
+  readonly session: Session;
+  /** Memories that fit the message. */
+  readonly recalled: readonly Recalled[];
+  readonly messages: readonly ModelMessage[];
+  readonly tokensUsed: number;
+  readonly costMicros: number;
+  readonly log: readonly LogLine[];
+}
+
+export const initialProgress = (startedAtMs: number, session: Session): Progress => ({
+  step: 1,
+  startedAtMs,
+  session,
+  recalled: [],
+  messages: [],
+  tokensUsed: 0,
+  costMicros: 0,
+  log: [],
+});
+
+/** Which try this is, of which of the agent's models: 0 is its own, then come the fallbacks. */
+export interface Attempt {
+  readonly model: number;
+  readonly tries: number;
+  /** Why earlier ones failed, in words for the run's user: one per model that was given up, and the latest. */
+  readonly failures: readonly string[];
+  /** Their log lines. */
+  readonly log: readonly LogLine[];
+}
+
+export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [], log: [] };
+
+export interface ToolAttempt {
+  readonly call: ToolCall;
+  /** Which of the reply's calls this is, from 1. */
+  readonly callNumber: number;
+  readonly tries: number;
+  readonly tools: readonly RunTool[];
+}
+
+/** A transient failure: the workflow sleeps durably and then makes this attempt. */
+export interface Retry {
+  readonly retry: Attempt;
+  readonly afterMs: number;
+}
+
+/** A webhook delivery of the run's event, for its workflow to send. */
+export interface QueuedDelivery {
+  readonly id: string;
+  readonly webhookId: string;
+}
+
+/** A run as recorded in the database. */
+export interface Recorded {
+  readonly ended: RunOutcome;
+  readonly toDeliver: readonly QueuedDelivery[];
+}
+
+export interface Ended extends Recorded {
+  /** Null once it is recorded; else what is to be recorded with it. */
+  readonly unrecorded: readonly LogLine[] | null;
+}
+
+interface Logged {
+  readonly log: readonly LogLine[];
+}
+
+export type ModelResult = Ended | Retry | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
+export type ToolsResult = Ended | Retry | (Logged & { readonly tools: readonly RunTool[] });
+export type ToolCallResult = Logged & (ToolResult | { readonly retryAfterMs: number });

@@ -1,0 +1,26 @@
+/** A finished span. Its ids were chosen by the caller. */
+export interface EndedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Null: the first of its trace. */
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly kind: "server" | "client" | "internal";
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly failed: boolean;
+  /** Names, ids and numbers: never conversation text or secrets. What is undefined is left out. */
+  readonly attributes: Readonly<Record<string, string | number | undefined>>;
+}
+
+/** Where spans go. */
+export interface Tracing {
+  /** Checked before building spans, so that disabled tracing costs nothing. */
+  readonly isOn: boolean;
+  /** Never waits and never throws: a span that cannot be sent is lost. */
+  readonly add: (span: EndedSpan) => void;
+  /** Sends what is left, within a time limit. */
+  readonly close: () => Promise<void>;
+}
+
+export const noTracing: Tracing = { isOn: false, add: () => undefined, close: async () => undefined };

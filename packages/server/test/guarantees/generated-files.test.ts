@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openApiDocument } from "@perch/contract";
+import { expect, test } from "vitest";
+import { configurationReference } from "../../src/config/config-reference.ts";
+import { version } from "../../src/platform/version.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const stale = "is stale: run pnpm generate";
+
+test("openapi.json matches the operation table", async () => {
+  const checkedIn = JSON.parse(await readFile(join(root, "packages/contract/openapi.json"), "utf8"));
+  expect(checkedIn, `openapi.json ${stale}`).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))));
+});
+
+test("the configuration page matches the settings", async () => {
+  expect(await readFile(join(root, "docs/operations/configuration.md"), "utf8"), `configuration.md ${stale}`).toBe(
+    configurationReference(),
+  );
+});
+
+test("row types match the migrations", async () => {
+  const database = await createTestDatabase();
+  const folder = join(root, "packages/server");
+  const generator = join(folder, "node_modules/.bin/kysely-codegen");
+  const args = [
+    "--dialect",
+    "postgres",
+    "--exclude-pattern",
+    "kysely_*",
+    "--print",
+    "--log-level",
+    "silent",
+    "--url",
+    database.ownerUrl,
+  ];
+  const { stdout } = await promisify(execFile)(generator, args, { cwd: folder });
+  await database.drop();
+  const checkedIn = await readFile(join(folder, "src/db/generated-rows.ts"), "utf8");
+  expect(checkedIn).toContain("export interface Agents");
+  expect(checkedIn.trim(), `generated-rows.ts ${stale}`).toBe(stdout.trim());
+});

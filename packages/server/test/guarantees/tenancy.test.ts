@@ -1,0 +1,292 @@
+import { sql } from "kysely";
+import pg from "pg";
+import { beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
+import { parsePublicId } from "../../src/platform/ids.ts";
+import { ok } from "../support/contract-client.ts";
+import { createModelProvider } from "../support/create-model-provider.ts";
+import { deploy } from "../support/deployment-calls.ts";
+import { type Organisation, usePerch } from "../support/harness.ts";
+import { addMemory } from "../support/memory-calls.ts";
+
+const perch = usePerch({}, { withWorker: true });
+let mine: Organisation;
+let theirs: Organisation;
+let theirAgentId: string;
+let theirKeyId: string;
+let theirDeploymentId: string;
+let theirMemoryId: string;
+let theirClearId: string;
+let theirWebhookId: string;
+let theirDeliveryId: string;
+let theirEventId: string;
+
+beforeAll(async () => {
+  mine = await perch().createOrganisation();
+  theirs = await perch().createOrganisation();
+  for (const { call } of [mine, theirs])
+    ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
+  ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
+  theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
+  await createModelProvider(theirs, "https://models.example");
+  theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
+  theirClearId = ok(
+    await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
+  ).data.id;
+  theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
+  theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
+  const webhook = { url: "https://hooks.example/theirs", events: ["agent.failed" as const], agent_id: "only-theirs" };
+  theirWebhookId = ok(await theirs.call("POST /v1/webhooks", { body: webhook })).data.id;
+  const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: theirWebhookId } });
+  theirDeliveryId = ok(tested).data.id;
+  theirEventId = ok(tested).data.event_id;
+});
+
+/** Everything that names a webhook, a delivery or an event. */
+const webhookAttempts = ({ call }: Organisation, key: string) => {
+  const params = { webhook_id: theirWebhookId };
+  const one = { params: { ...params, delivery_id: theirDeliveryId } };
+  return [
+    call("GET /v1/webhooks/{webhook_id}", { params }, key),
+    call("PATCH /v1/webhooks/{webhook_id}", { params, body: { enabled: false } }, key),
+    call("POST /v1/webhooks/{webhook_id}/rotate", { params, body: {} }, key),
+    call("POST /v1/webhooks/{webhook_id}/test", { params }, key),
+    call("POST /v1/webhooks/{webhook_id}/redeliver", { params, body: { since: "2026-01-01T00:00:00Z" } }, key),
+    call("GET /v1/webhooks/{webhook_id}/deliveries", { params, query: {} }, key),
+    call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", one, key),
+    call("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", one, key),
+    call("DELETE /v1/webhooks/{webhook_id}", { params }, key),
+    call("GET /v1/events/{event_id}", { params: { event_id: theirEventId } }, key),
+    call("GET /v1/events", { query: { agent_id: theirAgentId } }, key),
+    call("GET /v1/webhooks", { query: { agent_id: theirAgentId } }, key),
+  ];
+};
+
+/** Everything that names a deployment or a version of an agent. */
+const deploymentAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const one = { params: { agent_id, deployment_id: theirDeploymentId } };
+  return [
+    call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", one, key),
+    call("PATCH /v1/agents/{agent_id}/deployments/{deployment_id}", { ...one, body: { traffic_percent: 5 } }, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote", one, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort", one, key),
+    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", one, key),
+    call("GET /v1/agents/{agent_id}/versions/{version}", { params: { agent_id, version: "theirs" } }, key),
+    call(
+      "GET /v1/agents/{agent_id}/versions/{version}/diff",
+      { params: { agent_id, version: "theirs" }, query: {} },
+      key,
+    ),
+    call("POST /v1/agents/{agent_id}/invoke", { params, body: { message: "x", context: { version: "theirs" } } }, key),
+  ];
+};
+/** Everything that names only an agent: allowed for the caller's own agent. */
+const deploymentLists = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const body = { environment: "production", version: "mine" };
+  return [
+    call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key),
+    call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key),
+    call("POST /v1/agents/{agent_id}/deployments", { params, body }, key),
+  ];
+};
+/** Everything that names a memory or a clear of an agent, and everything that searches or changes them. */
+const memoryAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const one = { params: { agent_id, memory_id: theirMemoryId } };
+  return [
+    call("GET /v1/agents/{agent_id}/memory/{memory_id}", one, key),
+    call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one, key),
+    call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", { params: { agent_id, clear_id: theirClearId } }, key),
+    ...(agent_id === "shared-name"
+      ? []
+      : [
+          call("POST /v1/agents/{agent_id}/memory/search", { params, body: { query: "secret" } }, key),
+          call("POST /v1/agents/{agent_id}/memory", { params, body: { content: "x" } }, key),
+          call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key),
+          call("GET /v1/agents/{agent_id}/memory/status", { params }, key),
+          call("DELETE /v1/agents/{agent_id}/memory", { params, query: {} }, key),
+        ]),
+  ];
+};
+const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status);
+
+/** The same attempts for an organisation's key and for a key that belongs to one agent. */
+describe.each(["organisation key", "agent-scoped key"])(
+  "two organisations with agents of the same name, %s",
+  (kind) => {
+    let key: string;
+    beforeAll(async () => {
+      key =
+        kind === "organisation key" ? mine.adminKey : await mine.createKey({ role: "admin", agent_id: "shared-name" });
+    });
+
+    test("404 hides agents of other organisations, by id and by name, for reads and changes alike", async () => {
+      verifies("auth.other-organisation-404");
+      for (const agent_id of [theirAgentId, "only-theirs"]) {
+        const params = { agent_id };
+        const answers = await Promise.all([
+          mine.call("GET /v1/agents/{agent_id}", { params }, key),
+          mine.call("PATCH /v1/agents/{agent_id}", { params, body: { temperature: 2 } }, key),
+          mine.call("DELETE /v1/agents/{agent_id}", { params }, key),
+          mine.call("POST /v1/agents/{agent_id}/pause", { params }, key),
+          mine.call("POST /v1/agents/{agent_id}/resume", { params }, key),
+          mine.call("GET /v1/agents/{agent_id}/logs", { params, query: {} }, key),
+          mine.call("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [{ message: "x" }] } }, key),
+          mine.call("GET /v1/agents/{agent_id}/metrics", { params, query: { metric: "tokens" } }, key),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404, 404]);
+      }
+    });
+
+    test("404 hides deployments and versions of other organisations, through their agents and through one's own", async () => {
+      verifies("auth.other-organisation-404");
+      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(deploymentAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+      for (const agent_id of [theirAgentId, "only-theirs"])
+        expect(await statusesOf(deploymentLists(mine, agent_id, key))).toEqual([404, 404, 404]);
+      const params = { agent_id: "shared-name" };
+      const { data } = ok(await mine.call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key));
+      expect(data).toEqual([]);
+      expect(ok(await mine.call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key)).data).toEqual([]);
+      const kept = { params: { agent_id: "shared-name", deployment_id: theirDeploymentId } };
+      expect(ok(await theirs.call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", kept)).data).toMatchObject({
+        status: "active",
+        traffic_percent: 100,
+      });
+    });
+
+    test("404 hides memories of other organisations, through their agents and through one's own", async () => {
+      verifies("auth.other-organisation-404");
+      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(memoryAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+      const params = { agent_id: "shared-name" };
+      for (const mode of ["hybrid", "vector", "text"] as const) {
+        const body = { query: "The secret word is tulip.", mode };
+        expect(ok(await mine.call("POST /v1/agents/{agent_id}/memory/search", { params, body }, key)).data).toEqual([]);
+      }
+      expect(ok(await mine.call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key)).data).toEqual([]);
+      const kept = { params: { agent_id: "shared-name", memory_id: theirMemoryId } };
+      expect(ok(await theirs.call("GET /v1/agents/{agent_id}/memory/{memory_id}", kept)).data.content).toContain(
+        "tulip",
+      );
+    });
+
+    test("404 hides webhooks, deliveries and events of other organisations; lists leave them out", async () => {
+      verifies("auth.other-organisation-404");
+      expect(new Set(await statusesOf(webhookAttempts(mine, key)))).toEqual(new Set([404]));
+      expect(ok(await mine.call("GET /v1/webhooks", { query: {} }, key)).data).toEqual([]);
+      expect(ok(await mine.call("GET /v1/events", { query: {} }, key)).data).toEqual([]);
+      const params = { webhook_id: theirWebhookId };
+      expect(ok(await theirs.call("GET /v1/webhooks/{webhook_id}", { params })).data.status).toBe("enabled");
+    });
+
+    test("model providers of other organisations cannot be reached", async () => {
+      const params = { provider_name: "acme" };
+      const answers = await Promise.all([
+        mine.call("GET /v1/providers/{provider_name}", { params }, key),
+        mine.call("PATCH /v1/providers/{provider_name}", { params, body: { api_key: null } }, key),
+        mine.call("DELETE /v1/providers/{provider_name}", { params }, key),
+      ]);
+      const hidden = kind === "organisation key" ? 404 : 403;
+      expect(answers.map(({ status }) => status)).toEqual([hidden, hidden, hidden]);
+      expect(
+        ok(await mine.call("GET /v1/models", { query: {} }, key)).data.map(({ provider }) => provider),
+      ).not.toContain("acme");
+    });
+
+    test("an agent of another organisation and one that never existed get the same response", async () => {
+      const absent = "agent_01h455vb4pex5vsknk084sn02q";
+      const [foreign, never] = await Promise.all(
+        [theirAgentId, absent].map(async (agent_id) => {
+          const { status, body } = await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, key);
+          return { status, body: JSON.stringify(body).replaceAll(agent_id, "…") };
+        }),
+      );
+      expect(foreign).toEqual(never);
+    });
+
+    test("lists, names and keys are limited to the caller's organisation", async () => {
+      const own = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } }, key)).data
+        .id;
+      expect(own).not.toBe(theirAgentId);
+      const { data, pagination } = ok(await mine.call("GET /v1/agents", { query: { limit: 100 } }, key));
+      expect(data.map(({ id }) => id)).toEqual([own]);
+      expect(pagination.total).toBe(1);
+      expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
+      expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
+      const body = { name: "x", role: "viewer" as const, agent_id: theirAgentId };
+      expect((await mine.call("POST /v1/keys", { body }, key)).status).toBe(404);
+      const keys = ok(await mine.call("GET /v1/keys", { query: { limit: 100 } }, key)).data;
+      expect(keys.map(({ id }) => id)).not.toContain(theirKeyId);
+    });
+  },
+);
+
+test("an agent-scoped key cannot reach another agent of its organisation", async () => {
+  verifies("auth.other-agent-404");
+  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
+  for (const agent_id of [
+    "only-theirs",
+    ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "only-theirs" } })).data.id,
+  ]) {
+    expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
+    expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
+    const attempts = [
+      ...deploymentAttempts(theirs, agent_id, bound),
+      ...deploymentLists(theirs, agent_id, bound),
+      ...memoryAttempts(theirs, agent_id, bound),
+    ];
+    expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
+  }
+});
+
+test("an agent-scoped key cannot reach a webhook of another agent of its organisation", async () => {
+  verifies("auth.other-agent-404");
+  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
+  // The last two name an agent that this key can reach.
+  expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
+});
+
+describe("row-level security", () => {
+  test("a query without an organisation filter sees no rows outside of a scope, and only its own organisation's rows within one", async () => {
+    const { db } = perch().server.core;
+    const forgetful = sql<{ name: string }>`select name from agents`;
+    expect((await forgetful.execute(db.unscoped)).rows).toEqual([]);
+    const mineId = parsePublicId("organisation", mine.id) ?? "";
+    const seen = await db.inOrganisation(mineId, (trx) => forgetful.execute(trx));
+    expect(seen.rows).toEqual([{ name: "shared-name" }]);
+  });
+
+  test("a write that names another organisation is refused", async () => {
+    const { db } = perch().server.core;
+    const [from, to] = [mine, theirs].map(({ id }) => parsePublicId("organisation", id) ?? "");
+    const move = db.inOrganisation(from ?? "", (trx) => sql`update agents set organisation_id = ${to}`.execute(trx));
+    await expect(move).rejects.toThrow(/row-level security/);
+    const touched = await db.inOrganisation(from ?? "", (trx) =>
+      sql`update agents set status = 'paused' where organisation_id = ${to}`.execute(trx),
+    );
+    expect(touched.numAffectedRows).toBe(0n);
+  });
+
+  test("every table with an organisation has a forced policy, and the server's role owns none of them", async () => {
+    const admin = new pg.Client({ connectionString: perch().database.adminUrl });
+    await admin.connect();
+    const { rows } = await admin.query<{ table: string; forced: boolean; policies: number; role: string }>(`
+      select c.relname as table, c.relrowsecurity and c.relforcerowsecurity as forced,
+             (select count(*)::int from pg_policy p where p.polrelid = c.oid and pg_get_expr(p.polqual, p.polrelid) ~ 'current_organisation_id') as policies,
+             pg_get_userbyid(c.relowner) as role
+        from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+          and (c.relname = 'organisations' or exists (
+            select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organisation_id' and not a.attisdropped))`);
+    await admin.end();
+    expect(rows.length).toBeGreaterThanOrEqual(4);
+    for (const { table, forced, policies, role } of rows) {
+      expect({ table, forced, policies }).toEqual({ table, forced: true, policies: 1 });
+      expect(role).not.toBe(new URL(perch().database.appUrl).username);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { securityHeaders } from "../../../src/api/security-headers.ts";
+import type { Organisation } from "../../support/harness.ts";
+import { findProblems } from "./find-problems.ts";
+import type { RequestTemplate } from "./request-template.ts";
+import { secretMarker } from "./schema-arbitrary.ts";
+import { serializeRequest } from "./serialize-request.ts";
+import { IdOwners, type Tenant } from "./tenants.ts";
+import type { WireResponse } from "./wire-client.ts";
+
+const token = `perch_00${"a".repeat(44)}`;
+const foreignAgentId = "agent_01h455vb4pex5vsknk084sn02q";
+const time = "2026-01-31T12:00:00.000Z";
+const createTenant = (): Tenant => ({
+  organisation: {} as Organisation,
+  keys: { admin: token } as Tenant["keys"],
+  known: new Map(),
+  agentOf: new Map(),
+  pinned: new Set(),
+  mentionedIds: new Set(),
+});
+const [me, other] = [createTenant(), createTenant()];
+const owners = new IdOwners();
+owners.recordIds(other, "GET /v1/agents/{agent_id}", undefined, { data: { id: foreignAgentId } });
+
+const operation = "GET /v1/agents";
+const template: RequestTemplate = {
+  kind: "valid",
+  operation,
+  organisationIndex: 0,
+  caller: "admin",
+  params: {},
+  query: {},
+  headers: [],
+};
+const validBody = { data: [], pagination: { limit: 10, offset: 0, total: 0, has_more: false } };
+const headers = { ...securityHeaders, "x-request-id": "r", "content-type": "application/json; charset=utf-8" };
+const errorBody = (code: string, message = "m") => ({ success: false, error: { code, message } });
+const summary = (id: string) => ({ ...validBody, data: [{ id, name: "bot", status: "running", created_at: time }] });
+
+function problemsWith(
+  status: number,
+  body: unknown,
+  change: Record<string, string> = {},
+  overrides: Partial<RequestTemplate> = {},
+) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const answer: WireResponse = {
+    status,
+    headers: new Map(Object.entries({ ...headers, ...change })),
+    body: text,
+    truncated: false,
+  };
+  const whole = { ...template, ...overrides };
+  return findProblems(
+    { template: whole, me, request: serializeRequest(whole, me, other), answer },
+    owners,
+    new Set([token]),
+  );
+}
+
+test("a response that the contract declares passes", () => {
+  expect(problemsWith(200, validBody)).toEqual([]);
+  expect(problemsWith(200, summary("agent_01h455vb4pex5vsknk084sn02r"))).toEqual([]);
+  expect(problemsWith(403, errorBody("forbidden"))).toEqual([]);
+});
+
+test.each<[string, () => string[]]>([
+  ["a 500", () => problemsWith(500, errorBody("server_error"))],
+  ["a 503", () => problemsWith(503, errorBody("unavailable"))],
+  ["a code with another status", () => problemsWith(400, errorBody("forbidden"))],
+  ["a code that the operation does not declare", () => problemsWith(409, errorBody("conflict"))],
+  ["a success of another status", () => problemsWith(201, validBody)],
+  ["a field that is not declared", () => problemsWith(200, { ...validBody, extra: 1 })],
+  ["a missing field", () => problemsWith(200, { data: [] })],
+  ["something that is not JSON", () => problemsWith(200, "<html>")],
+  ["another content type", () => problemsWith(200, validBody, { "content-type": "text/html" })],
+  ["a missing security header", () => problemsWith(200, validBody, { "x-content-type-options": "" })],
+  ["a missing request id", () => problemsWith(200, validBody, { "x-request-id": "" })],
+  ["a 401 without a challenge", () => problemsWith(401, errorBody("unauthorized"))],
+  ["an id of another organisation", () => problemsWith(200, summary(foreignAgentId))],
+  ["a secret", () => problemsWith(400, errorBody("invalid_request", `${secretMarker}1`))],
+  ["an API key", () => problemsWith(400, errorBody("invalid_request", token))],
+  ["a stack trace", () => problemsWith(400, errorBody("invalid_request", "Error\n    at x (a.ts:1:2)"))],
+  ["events that were not requested", () => problemsWith(200, "data: {}\n\n", { "content-type": "text/event-stream" })],
+  ["what the contract refuses, accepted", () => problemsWith(200, validBody, {}, { query: { limit: "0" } })],
+])("%s is found", (_, find) => {
+  expect(find()).not.toEqual([]);
+});

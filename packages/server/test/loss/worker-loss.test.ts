@@ -1,0 +1,56 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
+import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
+import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
+
+const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };
+const script = await startScriptServer((call) => {
+  if (lastUserMessage(call) === "warm up") return { reply: "warm" };
+  return call.step === 1 ? echo : { reply: `done: ${lastUserMessage(call)}`, delay_ms: 1000 };
+});
+const stepsOf = (message: string): number[] =>
+  script.calls.filter((call) => lastUserMessage(call) === message).map(({ step }) => step);
+const perchWithWorkers = usePerchWithWorkerProcesses({ PERCH_SCRIPT_MODEL_URL: script.url });
+afterAll(() => script.close());
+
+async function createOrganisationWithAgent() {
+  const { perch } = perchWithWorkers();
+  const organisation = await perch.createOrganisation();
+  await createScriptedAgent(organisation);
+  expect((await invokeAgent(perch, organisation.adminKey, { message: "warm up" })).data.response).toBe("warm");
+  return organisation;
+}
+
+describe("a worker is lost", () => {
+  test.each([
+    ["killed", "SIGKILL"],
+    ["stopped", "SIGTERM"],
+  ] as const)(
+    "%s between two model steps: waiting clients get the answer, and the first step is not repeated",
+    async (how, signal) => {
+      const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+      await ensureWorkers(1);
+      const { adminKey } = await createOrganisationWithAgent();
+      await ensureWorkers(2);
+      const context = { session_id: how };
+      const waiting = [
+        invokeAgent(perch, adminKey, { message: `${how} alone` }),
+        invokeAgent(perch, adminKey, { message: `${how} in a session`, context }),
+      ];
+      const messages = [`${how} alone`, `${how} in a session`];
+      for (const message of messages) await expect.poll(() => stepsOf(message), { timeout: 5000 }).toEqual([1, 2]);
+      await endActiveWorker(signal);
+      const answers = await Promise.all(waiting);
+      expect(answers.map(({ status, data }) => [status, data.response])).toEqual(
+        messages.map((message) => [200, `done: ${message}`]),
+      );
+      for (const message of messages) {
+        // Only the step in flight when the worker ended may have been called twice.
+        expect(stepsOf(message).filter((step) => step === 1)).toHaveLength(1);
+        expect(stepsOf(message).length).toBeLessThanOrEqual(3);
+      }
+      if (signal === "SIGKILL") expect(stepsOf(`${how} alone`)).toEqual([1, 2, 2]);
+    },
+    60_000,
+  );
+});

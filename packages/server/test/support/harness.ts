@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import type { OperationKey, Operations, RequestOf, Role, Tier } from "@perch/contract";
+import { afterAll, beforeAll } from "vitest";
+import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
+import { type Api, composeApi } from "../../src/compose/api.ts";
+import { type Core, closeCoreStep, composeCore } from "../../src/compose/core.ts";
+import { composeWorker, type Worker } from "../../src/compose/worker.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
+import { createLogger, type Logger } from "../../src/platform/logger.ts";
+import { shutDown } from "../../src/platform/shutdown.ts";
+import { createOrganisation } from "../../src/resources/organisations/create-organisation.ts";
+import { type Answer, send } from "./contract-client.ts";
+import { createTestDatabase, type TestDatabase } from "./test-database.ts";
+
+const silent = createLogger("silent");
+
+export interface Organisation {
+  readonly id: string;
+  readonly adminKey: string;
+  /** Calls as the organisation's admin, or as another key. */
+  readonly call: <K extends OperationKey>(key: K, request: RequestOf<Operations[K]>, as?: string) => Promise<Answer<K>>;
+  readonly createKey: (key: {
+    role?: Role;
+    permissions?: string[];
+    agent_id?: string;
+    expires_at?: string;
+  }) => Promise<string>;
+}
+
+export interface ApiNode {
+  readonly url: string;
+  readonly server: Api & { readonly core: Core };
+}
+
+export interface Perch extends ApiNode {
+  readonly database: TestDatabase;
+  readonly createOrganisation: (tier?: Tier) => Promise<Organisation>;
+  /** Starts a worker on the same database and registers it with the engine (see `withWorker`). */
+  readonly addWorker: () => Promise<Worker>;
+  /** Starts another API node on the same database, Valkey and master key. */
+  readonly addApiNode: () => Promise<ApiNode>;
+}
+
+export const testConfig = (database: TestDatabase, overrides: Partial<Config> = {}): Config => ({
+  ...readConfig({
+    PERCH_DATABASE_URL: database.appUrl,
+    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
+    PERCH_PORT: "0",
+    PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
+  }),
+  ...overrides,
+});
+
+/** An API node that does not listen yet, with its shutdown steps. */
+export async function startApi(
+  config: Config,
+  logger: Logger,
+  nowMs?: () => number,
+): Promise<Api & { readonly core: Core }> {
+  const core = composeCore(config, logger, nowMs);
+  const { app, shutdownSteps } = await composeApi(core);
+  return { app, core, shutdownSteps: [...shutdownSteps, closeCoreStep(core)] };
+}
+
+function organisationAt(url: string, id: string, adminKey: string): Organisation {
+  const call: Organisation["call"] = (key, request, as = adminKey) => send(url, as, key, request);
+  return {
+    id,
+    adminKey,
+    call,
+    createKey: async (key) => {
+      const created = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
+      if (created.status !== 201) throw new Error(`no key was created: ${JSON.stringify(created.body)}`);
+      return created.body.data.key;
+    },
+  };
+}
+
+interface StartOptions {
+  /** Also start an engine and a worker, so that agents can run. */
+  readonly withWorker?: boolean;
+  readonly logger?: Logger;
+}
+
+export async function startPerch(
+  overrides: Partial<Config> = {},
+  { withWorker = false, logger = silent }: StartOptions = {},
+): Promise<Perch & { readonly stop: () => Promise<void> }> {
+  const database = await createTestDatabase();
+  const engine = withWorker ? await startRestate() : undefined;
+  const config = testConfig(database, {
+    ...(engine && { ingressUrls: engine.ingressUrls, adminUrls: engine.adminUrls }),
+    workerPort: 0,
+    ...overrides,
+  });
+  const workers: { readonly core: Core; readonly worker: Worker }[] = [];
+  const addWorker = async (): Promise<Worker> => {
+    const core = composeCore(config, logger);
+    const worker = await composeWorker(core);
+    workers.push({ core, worker });
+    return worker;
+  };
+  const nodes: ApiNode[] = [];
+  const addApiNode = async (): Promise<ApiNode> => {
+    const server = await startApi(config, logger);
+    const node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
+    nodes.push(node);
+    return node;
+  };
+  const first = await addApiNode();
+  if (withWorker) await addWorker();
+  return {
+    ...first,
+    database,
+    addApiNode,
+    addWorker,
+    createOrganisation: async (tier = "enterprise") => {
+      const { id, key } = await createOrganisation(first.server.core, { name: "Test", tier });
+      return organisationAt(first.url, id, key);
+    },
+    stop: async () => {
+      for (const { server } of nodes) await shutDown(server.shutdownSteps, silent);
+      for (const { core, worker } of workers) await shutDown([...worker.shutdownSteps, closeCoreStep(core)], silent);
+      await engine?.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** A real server on a database of its own, for one test file. */
+export function usePerch(overrides: Partial<Config> = {}, options: StartOptions = {}): () => Perch {
+  let perch: Awaited<ReturnType<typeof startPerch>> | undefined;
+  beforeAll(async () => {
+    perch = await startPerch(overrides, options);
+  });
+  afterAll(() => perch?.stop());
+  return () => {
+    if (!perch) throw new Error("Perch has not started yet");
+    return perch;
+  };
+}

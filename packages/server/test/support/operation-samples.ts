@@ -1,0 +1,158 @@
+import type { OperationKey, Operations, RequestOf } from "@perch/contract";
+import { enrolSecondFactor, generateTotpCode } from "./authenticator.ts";
+import { ok } from "./contract-client.ts";
+import { createModelProvider } from "./create-model-provider.ts";
+import { deploy } from "./deployment-calls.ts";
+import type { Organisation, Perch } from "./harness.ts";
+import { addMemory } from "./memory-calls.ts";
+
+type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
+
+const botParams = { params: { agent_id: "bot" } };
+const createKeyId = async ({ call }: Organisation): Promise<string> =>
+  ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data.id;
+const createDeploymentParams = async (org: Organisation, request: Parameters<typeof deploy>[1]) => ({
+  params: { agent_id: "bot", deployment_id: (await deploy(org, request)).id },
+});
+const createCanaryParams = async (org: Organisation) => {
+  await deploy(org, { version: "v1" });
+  return createDeploymentParams(org, { version: "v1", traffic_percent: 10 });
+};
+
+const hook = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
+const createWebhookParams = async ({ call }: Organisation) => ({
+  params: { webhook_id: ok(await call("POST /v1/webhooks", { body: hook })).data.id },
+});
+
+/** A sample request for every operation that changes something. Tests over the operation table fail for an operation without one. */
+const samples: {
+  readonly [K in OperationKey as K extends `${"POST" | "PATCH" | "DELETE"} ${string}` ? K : never]?: (
+    org: Organisation,
+  ) => Promise<Sample<K>>;
+} = {
+  "POST /v1/agents": async () => ({
+    first: { body: { name: "fresh", model: "perch/echo" } },
+    otherBody: { name: "other", model: "perch/echo" },
+  }),
+  "PATCH /v1/agents/{agent_id}": async () => ({
+    first: { ...botParams, body: { temperature: 1 } },
+    otherBody: { temperature: 2 },
+  }),
+  "POST /v1/agents/{agent_id}/pause": async () => ({ first: botParams, otherBody: {} }),
+  "POST /v1/agents/{agent_id}/resume": async () => ({ first: botParams, otherBody: {} }),
+  "POST /v1/agents/{agent_id}/invoke": async () => ({
+    first: { ...botParams, body: { message: "hello" } },
+    otherBody: { message: "goodbye" },
+  }),
+  "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ call }) => {
+    const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
+    return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
+  },
+  "POST /v1/agents/{agent_id}/deployments": async () => ({
+    first: { ...botParams, body: { environment: "production", version: "v1" } },
+    otherBody: { environment: "production", version: "v2" },
+  }),
+  "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": async (org) => ({
+    first: { ...(await createCanaryParams(org)), body: { traffic_percent: 20 } },
+    otherBody: { traffic_percent: 30 },
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote": async (org) => ({
+    first: await createCanaryParams(org),
+    otherBody: {},
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort": async (org) => ({
+    first: await createCanaryParams(org),
+    otherBody: {},
+  }),
+  "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": async (org) => {
+    await deploy(org, { version: "v1" });
+    return { first: await createDeploymentParams(org, { version: "v1" }), otherBody: {} };
+  },
+  "POST /v1/agents/{agent_id}/logs": async () => ({
+    first: { ...botParams, body: { entries: [{ message: "one" }] } },
+    otherBody: { entries: [{ message: "two" }] },
+  }),
+  "POST /v1/agents/{agent_id}/memory": async () => ({
+    first: { ...botParams, body: { content: "one" } },
+    otherBody: { content: "two" },
+  }),
+  "POST /v1/agents/{agent_id}/memory/search": async () => ({
+    first: { ...botParams, body: { query: "one" } },
+    otherBody: { query: "two" },
+  }),
+  "POST /v1/webhooks": async () => ({ first: { body: hook }, otherBody: { ...hook, events: ["agent.failed"] } }),
+  "PATCH /v1/webhooks/{webhook_id}": async (org) => ({
+    first: { ...(await createWebhookParams(org)), body: { enabled: false } },
+    otherBody: { enabled: true },
+  }),
+  "POST /v1/webhooks/{webhook_id}/rotate": async (org) => ({
+    first: { ...(await createWebhookParams(org)), body: { overlap_seconds: 3600 } },
+    otherBody: { overlap_seconds: 7200 },
+  }),
+  "POST /v1/webhooks/{webhook_id}/test": async (org) => ({ first: await createWebhookParams(org), otherBody: {} }),
+  "POST /v1/webhooks/{webhook_id}/redeliver": async (org) => ({
+    first: { ...(await createWebhookParams(org)), body: { since: "2026-01-01T00:00:00Z" } },
+    otherBody: { since: "2026-01-02T00:00:00Z" },
+  }),
+  "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": async (org) => {
+    const { params } = await createWebhookParams(org);
+    const { id: delivery_id } = ok(await org.call("POST /v1/webhooks/{webhook_id}/test", { params })).data;
+    return { first: { params: { ...params, delivery_id } }, otherBody: {} };
+  },
+  "POST /v1/providers": async () => ({
+    first: { body: { name: "acme", type: "openai", api_key: "sk-1" } },
+    otherBody: { name: "acme", type: "openai", api_key: "sk-2" },
+  }),
+  "PATCH /v1/providers/{provider_name}": async (org) => {
+    await createModelProvider(org, "https://models.example");
+    return { first: { params: { provider_name: "acme" }, body: { models: ["a"] } }, otherBody: { models: ["b"] } };
+  },
+  "POST /v1/keys": async () => ({
+    first: { body: { name: "k", role: "viewer" } },
+    otherBody: { name: "k", role: "admin" },
+  }),
+  "PATCH /v1/keys/{key_id}": async (org) => ({
+    first: { params: { key_id: await createKeyId(org) }, body: { name: "n" } },
+    otherBody: { name: "m" },
+  }),
+  "POST /v1/keys/{key_id}/rotate": async (org) => ({
+    first: { params: { key_id: await createKeyId(org) }, body: { overlap_seconds: 60 } },
+    otherBody: { overlap_seconds: 61 },
+  }),
+  "POST /v1/mfa": async () => ({ first: {}, otherBody: {} }),
+  "POST /v1/mfa/confirm": async ({ call }) => {
+    const { secret } = ok(await call("POST /v1/mfa", {})).data;
+    return { first: { body: { code: generateTotpCode(secret) } }, otherBody: { code: "000000" } };
+  },
+  "POST /v1/mfa/step-up": async (org) => ({
+    first: { body: { code: generateTotpCode((await enrolSecondFactor(org)).secret) } },
+    otherBody: { code: "000000" },
+  }),
+  "POST /v1/mfa/remove": async (org) => ({
+    first: { body: { code: generateTotpCode((await enrolSecondFactor(org)).secret) } },
+    otherBody: { code: "000000" },
+  }),
+  "DELETE /v1/agents/{agent_id}": async () => ({ first: botParams, otherBody: {} }),
+  "DELETE /v1/agents/{agent_id}/memory": async () => ({ first: { ...botParams, query: {} }, otherBody: {} }),
+  "DELETE /v1/agents/{agent_id}/memory/{memory_id}": async (org) => ({
+    first: { params: { agent_id: "bot", memory_id: (await addMemory(org, "one")).id } },
+    otherBody: {},
+  }),
+  "DELETE /v1/webhooks/{webhook_id}": async (org) => ({ first: await createWebhookParams(org), otherBody: {} }),
+  "DELETE /v1/keys/{key_id}": async (org) => ({ first: { params: { key_id: await createKeyId(org) } }, otherBody: {} }),
+  "DELETE /v1/providers/{provider_name}": async (org) => {
+    await createModelProvider(org, "https://models.example");
+    return { first: { params: { provider_name: "acme" } }, otherBody: {} };
+  },
+};
+
+/** Creates an organisation with an agent `bot`, and a valid request for this operation. */
+export async function createOrganisationWithSample(perch: Perch, key: OperationKey) {
+  const organisation = await perch.createOrganisation();
+  ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+  const make = samples[key as keyof typeof samples] as
+    | ((org: Organisation) => Promise<Sample<OperationKey>>)
+    | undefined;
+  if (!make) throw new Error(`${key} has no sample here`);
+  return { organisation, ...(await make(organisation)) };
+}

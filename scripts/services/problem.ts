@@ -1,2 +1,0 @@
-/** Something the reader can act on: printed without a stack. */
-export class Problem extends Error {}
