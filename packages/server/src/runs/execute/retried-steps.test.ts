@@ -40,7 +40,7 @@ describe("a model that fails transiently", () => {
     const { status, error } = await invokeAgent(perch(), adminKey, { message });
     expect(status).toBe(500);
     expect(error.message).toContain("(limits.timeout_seconds)");
-    expect(error.message).toContain("The script says: fail, and try again.");
+    expect(error.message).toContain("The script says: fail, and retry.");
     expect(callsOf(message)).toBeGreaterThan(2);
   });
 
