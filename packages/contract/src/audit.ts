@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursorList, Instant, Timestamp, wholeNumber } from "./envelopes.ts";
+import { cursorList, cursorQuery, Instant, Timestamp } from "./envelopes.ts";
 import { AgentId, AuditId, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -50,14 +50,7 @@ const AuditQuery = z.strictObject({
   outcome: z.enum(auditOutcomes).optional(),
   start_time: Instant.optional().describe("Only entries at this time or later."),
   end_time: Instant.optional().describe("Only entries before this time."),
-  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
-  offset: wholeNumber({
-    min: 0,
-    max: 100_000,
-    default: 0,
-    description: "Number of entries to skip. `cursor` is faster.",
-  }),
-  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
+  ...cursorQuery,
 });
 export type AuditQuery = z.output<typeof AuditQuery>;
 

@@ -55,7 +55,7 @@ interface WholeNumber {
 }
 
 /** A query parameter is text. Only plain digits count: `Number` alone would read "", "0x10" and "1e2". */
-export const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
+const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
   const number = z
     .int(`Expected a whole number from ${min} to ${max}`)
     .min(min)
@@ -76,6 +76,18 @@ export const flagQuery = (description: string) => {
 export const pageQuery = {
   limit: wholeNumber({ min: 1, max: 100, default: 10, description: "Maximum number of items to return." }),
   offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0, description: "Number of items to skip." }),
+};
+
+/** For entries that grow without end: deep offsets are bounded, a cursor is not. */
+export const cursorQuery = {
+  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
+  offset: wholeNumber({
+    min: 0,
+    max: 100_000,
+    default: 0,
+    description: "Number of entries to skip. `cursor` is faster.",
+  }),
+  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
 };
 
 /** `sort=name` ascends, `sort=-name` descends. Only fields with an index behind them are offered. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursorList, Instant, single, Timestamp, wholeNumber } from "./envelopes.ts";
+import { cursorList, cursorQuery, Instant, single, Timestamp } from "./envelopes.ts";
 import { AgentRef, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -38,14 +38,7 @@ const LogQuery = z.strictObject({
   level: LogLevel.optional(),
   start_time: Instant.optional().describe("Only entries at this time or later. The default is 24 hours ago."),
   end_time: Instant.optional().describe("Only entries before this time."),
-  limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
-  offset: wholeNumber({
-    min: 0,
-    max: 100_000,
-    default: 0,
-    description: "Number of entries to skip. `cursor` is faster.",
-  }),
-  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
+  ...cursorQuery,
   request_id: RequestId.optional(),
   environment: z.string().min(1).max(256).optional(),
   version: z.string().min(1).max(256).optional(),
