@@ -28,7 +28,15 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: "fast", include: fast } },
-      { test: { name: "services", include: ["packages/server/**/*.test.ts"], ...withServices } },
+      {
+        test: {
+          name: "services",
+          include: ["packages/server/**/*.test.ts"],
+          ...withServices,
+          // No module of the server keeps state: a worker imports it once for all of its files.
+          isolate: false,
+        },
+      },
       { test: { name: "sdk", include: ["packages/sdk/**/*.test.ts"], ...withServices } },
       {
         test: {
