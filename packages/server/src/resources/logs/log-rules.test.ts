@@ -15,6 +15,11 @@ describe("timeRange", () => {
     const time = "2026-01-01T00:00:00Z";
     expect(() => timeRange({ start_time: time, end_time: time }, nowMs)).toThrow("Validation failed");
   });
+
+  test("by default begins no earlier than the year 0", () => {
+    const { from } = timeRange({ end_time: "0000-01-01T00:00:00.005Z" }, nowMs);
+    expect(from.toISOString()).toBe("0000-01-01T00:00:00.000Z");
+  });
 });
 
 test("a tier sees 7, 14 or 30 days back", () => {
@@ -25,8 +30,8 @@ test("a tier sees 7, 14 or 30 days back", () => {
 });
 
 test("a cursor is parsed back to its position, and anything else is refused", () => {
-  const place = { at: new Date(nowMs), id: "42" };
-  expect(fromCursor(toCursor(place))).toEqual(place);
+  const position = { at: new Date(nowMs), id: "42" };
+  expect(fromCursor(toCursor(position))).toEqual(position);
   for (const wrong of [
     "",
     "x",

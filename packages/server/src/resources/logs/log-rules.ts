@@ -3,6 +3,8 @@ import { invalid } from "../../platform/api-error.ts";
 import type { LogPosition } from "./log-queries.ts";
 
 const dayMs = 86_400_000;
+/** The beginning of the year 0: the API writes years with four digits, so nothing before it can be shown. */
+const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
 /** The end of the year 9999: later than any cursor of ours, and still valid in the database. */
 const lastMs = 253_402_300_799_999;
 
@@ -13,7 +15,7 @@ export function timeRange(
 ): { readonly from: Date; readonly until: Date } {
   // One millisecond past now, to include entries written just now.
   const until = end_time === undefined ? new Date(nowMs + 1) : new Date(end_time);
-  const from = start_time === undefined ? new Date(until.getTime() - dayMs) : new Date(start_time);
+  const from = start_time === undefined ? new Date(Math.max(until.getTime() - dayMs, firstMs)) : new Date(start_time);
   if (from >= until) throw invalid("start_time", "Must be before end_time");
   return { from, until };
 }
