@@ -110,18 +110,15 @@ async function* verify(): AsyncGenerator<Tally> {
     ["oxlint", "--type-aware", "--deny-warnings"],
     ["tsc", "--noEmit"],
   ];
+  // Services take a while to install, and what comes first does not need them.
+  const servicesUp = succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]);
   for (const [tool = "", ...args] of staticChecks) {
     const tally = await staticCheck(tool, args);
     yield tally;
-    if (tally.failed > 0) return;
+    if (tally.failed > 0) return void (await servicesUp);
   }
-  // Services take a while to install, and the fast tests do not need them.
-  const [fast, areUp] = await Promise.all([
-    tests("fast"),
-    succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]),
-  ]);
-  yield fast;
-  if (!areUp) {
+  yield await tests("fast");
+  if (!(await servicesUp)) {
     yield { passed: 0, failed: 1 };
     return;
   }
