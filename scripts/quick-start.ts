@@ -7,18 +7,35 @@ import { packPackages } from "./pack-packages.ts";
 /**
  * From an empty directory to an agent that answers, with nothing but Node: npm installs the packed packages,
  * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each step took and fails above the limit.
- * npm's cache is filled first, so that the limit does not depend on the network.
+ * npm's cache is filled first, so that the limit does not depend on the network. Between the steps it measures how long a bare
+ * Node takes to start: on a machine that is busy with other work the limit grows in proportion.
  */
 
 const limitSeconds = 60;
+/** On a calm machine of two cores. */
+const calmNodeStartSeconds = 0.05;
+const nodeStarts: number[] = [];
 const message = "Hello from an empty directory";
 const durations: [string, number][] = [];
+
+function measureNodeStart(): void {
+  const startedAt = performance.now();
+  execFileSync(process.execPath, ["--eval", ""]);
+  nodeStarts.push((performance.now() - startedAt) / 1000);
+}
+
+/** How much longer everything takes now than on a calm machine: the median of what was measured, at least 1. */
+function slowdown(): number {
+  const sorted = nodeStarts.toSorted((a, b) => a - b);
+  return Math.max(1, (sorted[Math.floor(sorted.length / 2)] ?? 0) / calmNodeStartSeconds);
+}
 
 async function timed<T>(title: string, work: () => Promise<T> | T): Promise<T> {
   const startedAt = performance.now();
   const result = await work();
   const seconds = (performance.now() - startedAt) / 1000;
   durations.push([title, seconds]);
+  measureNodeStart();
   console.log(`${title}: ${seconds.toFixed(1)} s`);
   return result;
 }
@@ -91,12 +108,15 @@ try {
   if (runs.data.length !== 1) throw new Error("The second start has lost the run of the first");
   await stop(second);
 
-  console.log(`From npm install to the answer: ${seconds.toFixed(1)} s (limit ${limitSeconds} s)`);
+  const factor = slowdown();
+  console.log(
+    `From npm install to the answer: ${seconds.toFixed(1)} s (limit ${limitSeconds} s, times ${factor.toFixed(1)} since Node starts that much slower than on a calm machine)`,
+  );
   if (process.env.GITHUB_STEP_SUMMARY) {
     const lines = durations.map(([title, duration]) => `| ${title} | ${duration.toFixed(1)} s |`);
     writeFileSync(process.env.GITHUB_STEP_SUMMARY, `| step | time |\n|---|---|\n${lines.join("\n")}\n`, { flag: "a" });
   }
-  if (seconds > limitSeconds) process.exitCode = 1;
+  if (seconds > limitSeconds * factor) process.exitCode = 1;
 } catch (error) {
   console.error(error);
   const log = join(root, "empty/.perch/logs/server.log");
