@@ -202,8 +202,8 @@ describe(`${operations} concurrent deployments and rollbacks of one environment,
   test("deployments became live in the order of the requests, each ended by the next, and the reason is recorded", () => {
     const order = wereLive();
     const rollbacks = order.filter(({ rollback_of }) => rollback_of !== null);
-    expect(rollbacks.length).toBeGreaterThan(10);
-    expect(order.length - rollbacks.length).toBeGreaterThan(10);
+    expect(rollbacks.length).toBeGreaterThan(operations / 20);
+    expect(order.length - rollbacks.length).toBeGreaterThan(operations / 20);
     for (const [i, row] of order.entries()) {
       const next = order[i + 1];
       if (!next) {
