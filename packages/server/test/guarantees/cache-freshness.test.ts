@@ -27,6 +27,11 @@ function startPolling<T>(read: () => Promise<T>) {
     observations.push(read().then((value) => ({ sentAt, value })));
   }, 5);
   return {
+    /** Waits until this many more have been sent: on a busy machine the timer is late. */
+    more: (count: number) => {
+      const before = observations.length;
+      return expect.poll(() => observations.length - before, { timeout: 10_000 }).toBeGreaterThan(count);
+    },
     stop: async () => {
       clearInterval(timer);
       return Promise.all(observations);
@@ -45,6 +50,7 @@ async function observeAroundChange<T>(
   await change();
   const returnedAt = performance.now();
   await sleep(500);
+  await watcher.more(50);
   const observations = await watcher.stop();
   return {
     before: observations.filter(({ sentAt }) => sentAt < startedAt - 200).map(({ value }) => value),
@@ -98,7 +104,7 @@ describe("a change on one node, seen from another at 200 requests a second", () 
       ok(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: { temperature: i / 10 } }));
       promised = i / 10;
     }
-    await sleep(100);
+    await watcher.more(100);
     await watcher.stop();
     expect(reads).toBeGreaterThan(100);
     expect(stale).toBe(0);
