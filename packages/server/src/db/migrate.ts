@@ -20,6 +20,8 @@ export interface SqlFunction {
 /** What a release brings to the database. */
 export interface Schema {
   readonly release: string;
+  /** By name, in order. */
+  readonly migrations: readonly string[];
   readonly functions: readonly SqlFunction[];
 }
 
@@ -39,6 +41,7 @@ const readFunction = async (name: string): Promise<SqlFunction> => ({
 
 export const currentSchema = async (): Promise<Schema> => ({
   release: version,
+  migrations: await migrationNames(),
   functions: await Promise.all((await namesIn(functionFolder)).map(readFunction)),
 });
 
@@ -94,9 +97,9 @@ async function findApplied(db: Kysely<DB>): Promise<Applied> {
 }
 
 /** The newer release that the database belongs to, if it does: by its number, or by a migration that this release does not know. */
-async function newerRelease({ release, migrations }: Applied, schema: Schema): Promise<string | undefined> {
+function newerRelease({ release, migrations }: Applied, schema: Schema): string | undefined {
   if (release !== undefined && isNewer(release, schema.release)) return release;
-  const known = new Set(await migrationNames());
+  const known = new Set(schema.migrations);
   return [...migrations].some((name) => !known.has(name)) ? (release ?? "unknown") : undefined;
 }
 
@@ -106,7 +109,7 @@ const changedFunctions = ({ functions }: Applied, schema: Schema): SqlFunction[]
 /** Applies the functions whose text has changed, drops those that are gone from sql/, and notes the release. */
 async function applyFunctions(db: Kysely<DB>, schema: Schema): Promise<string[]> {
   const applied = await findApplied(db);
-  if ((await newerRelease(applied, schema)) !== undefined) return [];
+  if (newerRelease(applied, schema) !== undefined) return [];
   const changed = changedFunctions(applied, schema);
   const current = new Set(schema.functions.map(({ name }) => name));
   const dropped = [...applied.functions.keys()].filter((name) => !current.has(name));
@@ -146,7 +149,7 @@ export async function migrate(ownerUrl: string, schema?: Schema): Promise<Migrat
   });
   try {
     const wanted = schema ?? (await currentSchema());
-    const newer = await newerRelease(await findApplied(db), wanted);
+    const newer = newerRelease(await findApplied(db), wanted);
     if (newer !== undefined) return { applied: [], newerRelease: newer };
     const migrator = new Migrator({ db, provider: { getMigrations: readMigrations } });
     const { error, results = [] } = await migrator.migrateToLatest();
@@ -168,7 +171,7 @@ export async function migrate(ownerUrl: string, schema?: Schema): Promise<Migrat
 /** Migrations and functions of this release that the database lacks. A newer release's functions serve older nodes too. */
 export async function pendingMigrations(db: Kysely<DB>, schema: Schema): Promise<string[]> {
   const applied = await findApplied(db);
-  const migrations = (await migrationNames()).filter((name) => !applied.migrations.has(name));
-  if ((await newerRelease(applied, schema)) !== undefined) return migrations;
+  const migrations = schema.migrations.filter((name) => !applied.migrations.has(name));
+  if (newerRelease(applied, schema) !== undefined) return migrations;
   return [...migrations, ...changedFunctions(applied, schema).map(({ name }) => `function ${name}`)];
 }

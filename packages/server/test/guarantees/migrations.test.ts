@@ -34,6 +34,7 @@ const functionText = (name: string) =>
 
 /** The schema of this release with an additional function `probe`, or without it for null. */
 const withProbe = (release: string, answer: number | null): Schema => ({
+  ...schema,
   release,
   functions: [
     ...schema.functions,
