@@ -94,9 +94,9 @@ describe(operation, () => {
 
   test("404 for unknown runs and for other organisations, and the run continues", async () => {
     const organisation = await createOrganisationWithAgent();
-    const stranger = await createOrganisationWithAgent();
+    const otherOrganisation = await createOrganisationWithAgent();
     const id = await invokeInBackground(perch(), organisation.adminKey, { message: "mine" });
-    expect(expectError(await stranger.call(operation, at(id))).status).toBe(404);
+    expect(expectError(await otherOrganisation.call(operation, at(id))).status).toBe(404);
     expect(expectError(await organisation.call(operation, at("req_01h455vb4pex5vsknk084sn02q"))).status).toBe(404);
     expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
   });

@@ -133,8 +133,8 @@ describe(operation, () => {
     ok(await call("POST /v1/agents", { body: { name: "other", model: "perch/echo" } }));
     const bound = await createKey({ role: "viewer", agent_id: "other" });
     expect(expectError(await call(operation, { params, query: {} }, bound)).status).toBe(404);
-    const stranger = await perch().createOrganisation();
-    expect(expectError(await stranger.call(operation, { params, query: {} })).status).toBe(404);
+    const otherOrganisation = await perch().createOrganisation();
+    expect(expectError(await otherOrganisation.call(operation, { params, query: {} })).status).toBe(404);
     expect(ok(await call(operation, { params: { agent_id: "other" }, query: {} }, bound)).data).toEqual([]);
   });
 });
