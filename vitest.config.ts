@@ -16,11 +16,15 @@ const fast = [
   "spec/requirements.test.ts",
 ];
 
+/** A condition that a test waits for may take this long on a busy machine; a test that passes does not wait for it. */
+const patientPoll = { expect: { poll: { timeout: 10_000 } } };
+
 const withServices = {
   exclude: [...fast, "**/node_modules/**"],
   globalSetup: "packages/server/test/support/template-database.ts",
-  testTimeout: 20_000,
-  hookTimeout: 30_000,
+  testTimeout: 40_000,
+  hookTimeout: 60_000,
+  ...patientPoll,
 };
 
 /** fast needs nothing; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside. */
@@ -54,6 +58,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
+          ...patientPoll,
         },
       },
     ],

@@ -46,7 +46,7 @@ describe("logs.follow", () => {
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     const all = Array.from({ length: 12 }, (_, index) => `entry ${index + 1}`);
-    await expect.poll(() => messages().toSorted(), { timeout: 8000 }).toEqual(all.toSorted());
+    await expect.poll(() => messages().toSorted()).toEqual(all.toSorted());
     expect(proxy.seen.length).toBeGreaterThanOrEqual(3);
     expect(await stop()).toMatchObject({ message: "over" });
   });

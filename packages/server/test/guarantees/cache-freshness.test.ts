@@ -149,7 +149,7 @@ test("if a process dies after a change and before it replaces the epoch, another
     for (const row of rows) await client.query("insert into epoch_changes (organisation_id) values ($1)", [row.id]);
   });
   expect(id).toMatch(/^org_/);
-  await expect.poll(read, { timeout: 5000, interval: 100 }).toBe("pro");
+  await expect.poll(read, { interval: 100 }).toBe("pro");
   await expect
     .poll(
       async () =>

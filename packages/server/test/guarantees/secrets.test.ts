@@ -101,7 +101,7 @@ test("a provider's key is in no response, log line, journal entry or row, whatev
   });
   await expect.poll(() => server.calls.filter((call) => lastUserMessage(call) === "wait").length).toBe(1);
   await waitForRunRecord(organisation, waiting, () => true);
-  await expect.poll(engineTables, { timeout: 5000 }).toContain("model 1");
+  await expect.poll(engineTables).toContain("model 1");
 
   const kept = await engineTables();
   // The check works: a value that is not secret is found in the same tables.

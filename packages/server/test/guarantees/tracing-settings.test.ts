@@ -48,9 +48,7 @@ describe("PERCH_OTLP_URL", () => {
     const organisation = await traced().createOrganisation();
     await createScriptedAgent(organisation, [{ reply: "hi" }]);
     await invokeInBackground(traced(), organisation.adminKey, { message: "hello" }, { headers });
-    await expect
-      .poll(() => collector.spans().filter((span) => span.traceId === traceId), { timeout: 5000 })
-      .toHaveLength(1);
+    await expect.poll(() => collector.spans().filter((span) => span.traceId === traceId)).toHaveLength(1);
     const [request] = collector.spans().filter((span) => span.traceId === traceId);
     expect(accepted.at(-1)?.trace).toEqual({ traceId, parentId: request?.spanId });
   });

@@ -43,7 +43,7 @@ test("when a worker is killed while it waits for a remote agent, the request is 
     invokeAgent(perch, adminKey, { message: "alone" }),
     invokeAgent(perch, adminKey, { message: "in a session", context: { session_id: "s-1" } }),
   ];
-  for (const message of messages) await expect.poll(() => keysOf(message), { timeout: 5000 }).toHaveLength(1);
+  for (const message of messages) await expect.poll(() => keysOf(message)).toHaveLength(1);
   await endActiveWorker("SIGKILL");
   workerKilled.resolve();
 

@@ -80,7 +80,7 @@ describe("a worker is killed", () => {
     verifies("tools.calls", "agent.run-steps");
     const message = "while the model thinks";
     const { answer, toolCalls, noteCalls, listings } = await startRun(message);
-    await expect.poll(() => stepsOf(message), { timeout: 5000 }).toEqual([1, 2]);
+    await expect.poll(() => stepsOf(message)).toEqual([1, 2]);
     expect(toolCalls().map(({ tool }) => tool)).toEqual(["lookup_order"]);
     await perchWithWorkers().endActiveWorker("SIGKILL");
     const { status, data } = await answer;
@@ -98,7 +98,7 @@ describe("a worker is killed", () => {
     toolToHang = "lookup_order";
     const message = "while a tool works";
     const { answer, toolCalls, noteCalls, listings } = await startRun(message);
-    await expect.poll(() => [toolCalls().length, noteCalls().length], { timeout: 5000 }).toEqual([1, 1]);
+    await expect.poll(() => [toolCalls().length, noteCalls().length]).toEqual([1, 1]);
     // By then the other tool call of the reply is answered and journaled.
     await sleep(500);
     await perchWithWorkers().endActiveWorker("SIGKILL");

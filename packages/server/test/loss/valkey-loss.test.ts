@@ -49,7 +49,7 @@ test("no request fails when Valkey is killed under load, limits hold approximate
   // At most four bursts and the refill of 5 s: the bucket before the kill, one in each node without Valkey, and a new one afterwards.
   expect(counts.get(200) ?? 0).toBeLessThanOrEqual(4 * 100 + 5);
   expect(counts.get(429) ?? 0).toBeGreaterThan(300);
-  await expect.poll(() => countLogged("Valkey available again"), { timeout: 5000 }).toBe(2);
+  await expect.poll(() => countLogged("Valkey available again")).toBe(2);
   expect(countLogged("Valkey unavailable")).toBe(2);
 });
 
@@ -87,6 +87,6 @@ test("a change made without Valkey applies at once on its own node, within 2 s o
   expect((await me(nodes[0])).status).toBe(401);
   await expect.poll(async () => (await me(nodes[1])).status, { timeout: 2500 }).toBe(401);
   await valkey.start();
-  await expect.poll(() => countLogged("Valkey available again"), { timeout: 8000 }).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => countLogged("Valkey available again")).toBeGreaterThanOrEqual(4);
   for (const node of nodes) expect((await me(node)).status).toBe(401);
 });

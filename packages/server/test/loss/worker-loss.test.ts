@@ -38,7 +38,7 @@ describe("a worker is lost", () => {
         invokeAgent(perch, adminKey, { message: `${how} in a session`, context }),
       ];
       const messages = [`${how} alone`, `${how} in a session`];
-      for (const message of messages) await expect.poll(() => stepsOf(message), { timeout: 5000 }).toEqual([1, 2]);
+      for (const message of messages) await expect.poll(() => stepsOf(message)).toEqual([1, 2]);
       await endActiveWorker(signal);
       const answers = await Promise.all(waiting);
       expect(answers.map(({ status, data }) => [status, data.response])).toEqual(

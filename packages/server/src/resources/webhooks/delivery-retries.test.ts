@@ -30,6 +30,8 @@ const status =
   (code: number, headers: Record<string, string> = {}, body = "") =>
   (reply: ServerResponse) =>
     void reply.writeHead(code, headers).end(body);
+/** Leaves a test the time to do something before the retry, on a slow machine too. */
+const retryLater = status(503, { "retry-after": "3" });
 
 const sendTestEvent = async ({ call }: Organisation, webhook_id: string) =>
   ok(await call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id } })).data;
@@ -113,7 +115,7 @@ describe("a delivery that fails", () => {
 
   test("does not delay later deliveries: they are unordered", async () => {
     verifies("events.ordering");
-    const receiver = await startReceiverAnswering(status(500), status(200));
+    const receiver = await startReceiverAnswering(retryLater, status(200));
     const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
     const first = await sendTestEvent(organisation, webhook.id);
@@ -128,7 +130,7 @@ describe("a delivery that fails", () => {
 
   test("410 disables the webhook with a reason, and cancels its pending deliveries", async () => {
     verifies("events.disabled-webhook");
-    const receiver = await startReceiverAnswering(status(500), status(410));
+    const receiver = await startReceiverAnswering(retryLater, status(410));
     const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
     await sendTestEvent(organisation, webhook.id);
@@ -146,7 +148,7 @@ describe("a delivery that fails", () => {
 
   test("after five days without a success the webhook is disabled; a success resets the count", async () => {
     verifies("events.disabled-webhook");
-    const receiver = await startReceiverAnswering(status(500), status(200), status(500));
+    const receiver = await startReceiverAnswering(retryLater, status(200), retryLater);
     const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
     await sendTestEvent(organisation, webhook.id);
@@ -172,7 +174,7 @@ describe("a delivery that fails", () => {
   });
 
   test("a webhook that is deleted gets no further attempt", async () => {
-    const receiver = await startReceiverAnswering(status(500));
+    const receiver = await startReceiverAnswering(retryLater);
     const organisation = await perch().createOrganisation();
     const webhook = await createWebhook(organisation, receiver.url);
     const { id } = await sendTestEvent(organisation, webhook.id);

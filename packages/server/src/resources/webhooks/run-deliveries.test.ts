@@ -69,7 +69,7 @@ describe("the event of a run", () => {
     const at = { params: { agent_id: "bot", request_id } };
     await waitForRunRecord(organisation, request_id, () => true);
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", at));
-    await expect.poll(() => receivedEvents(request_id.replace("req_", "evt_")).length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => receivedEvents(request_id.replace("req_", "evt_")).length).toBe(1);
     const { data } = ok(await organisation.call("GET /v1/events", { query: {} }));
     expect(data).toMatchObject([{ type: "agent.failed", data: { request_id, status: "cancelled" } }]);
   });

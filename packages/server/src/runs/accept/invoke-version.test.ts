@@ -146,12 +146,12 @@ describe("during a deployment or a rollback", () => {
     ok(await draft("v1"));
     const first = await deploy(organisation, { version: "v1" });
     const began = await invokeInBackground(perch(), organisation.adminKey, hello({}));
-    await expect.poll(working, { timeout: 5000 }).toBe(1);
+    await expect.poll(working).toBe(1);
     ok(await draft("v2"));
     const second = await deploy(organisation, { version: "v2" });
     expect((await waitForRunRecord(organisation, began, () => true)).status).toBe("running");
     const next = await invokeInBackground(perch(), organisation.adminKey, hello({}));
-    await expect.poll(working, { timeout: 5000 }).toBe(2);
+    await expect.poll(working).toBe(2);
     await rollBack(organisation, second.id);
     work.resolve(undefined);
     expect(await waitForRunRecord(organisation, began)).toMatchObject({

@@ -248,7 +248,7 @@ describe("a run with memory.remember", () => {
       await ensureWorkers(2);
       const message = `lost parcel ${JSON.stringify(session)}`;
       const answer = sendMessage(organisation, message, { user_id: "ada", ...session });
-      await expect.poll(() => callsOf(message), { timeout: 5000 }).toHaveLength(1);
+      await expect.poll(() => callsOf(message)).toHaveLength(1);
       await endActiveWorker("SIGKILL");
       const { request_id, response } = await answer;
       expect(response).toBe(`re: ${message}`);

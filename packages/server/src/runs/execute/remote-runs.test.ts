@@ -134,7 +134,7 @@ describe("a remote agent", () => {
     const organisation = await createOrganisationWithAgent({}, `http://127.0.0.1:${port}/`);
     const waiting = invokeAgent(perch(), organisation.adminKey, { message: "anybody?" });
     // A run whose first attempt failed is listed.
-    await expect.poll(() => runsOf(organisation), { timeout: 5000 }).toMatchObject([{ status: "running" }]);
+    await expect.poll(() => runsOf(organisation)).toMatchObject([{ status: "running" }]);
     const late = createServer((_, response) => response.end(JSON.stringify({ response: "here I am" })));
     late.listen(port, "127.0.0.1");
     await once(late, "listening");

@@ -191,7 +191,7 @@ describe("the tools of a run", () => {
     replies.set(message, onFirstStep(callTools(["book", {}])));
     const organisation = await createOrganisationWithAgent([http(booking.url)]);
     const waiting = invokeAgent(perch(), organisation.adminKey, { message });
-    await expect.poll(() => booking.calls.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => booking.calls.length).toBe(1);
     const id = String(booking.calls[0]?.headers["x-request-id"]);
     expect((await waitForRunRecord(organisation, id, () => true)).status).toBe("running");
     const params = { agent_id: "bot", request_id: id };
@@ -287,7 +287,7 @@ describe("an MCP server that does not answer when the run begins", () => {
     replies.set(message, onFirstStep(callTools(["orders_add", { a: 1, b: 1 }])));
     const { adminKey } = await createOrganisationWithAgent([mcp(orders.url)]);
     const waiting = invokeAgent(perch(), adminKey, { message });
-    await expect.poll(() => orders.requests.length, { timeout: 5000 }).toBeGreaterThan(2);
+    await expect.poll(() => orders.requests.length).toBeGreaterThan(2);
     expect(stepsOf(message)).toEqual([]);
     up = true;
     expect((await waiting).data.response).toBe("done");
