@@ -1,8 +1,5 @@
-import { sql } from "kysely";
-import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
 import { deploy } from "../support/deployment-calls.ts";
@@ -248,45 +245,4 @@ test("an agent-scoped key cannot reach a webhook of another agent of its organis
   const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
   // The last two name an agent that this key can reach.
   expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
-});
-
-describe("row-level security", () => {
-  test("a query without an organisation filter sees no rows outside of a scope, and only its own organisation's rows within one", async () => {
-    const { db } = perch().server.core;
-    const forgetful = sql<{ name: string }>`select name from agents`;
-    expect((await forgetful.execute(db.unscoped)).rows).toEqual([]);
-    const mineId = parsePublicId("organisation", mine.id) ?? "";
-    const seen = await db.inOrganisation(mineId, (trx) => forgetful.execute(trx));
-    expect(seen.rows).toEqual([{ name: "shared-name" }]);
-  });
-
-  test("a write that names another organisation is refused", async () => {
-    const { db } = perch().server.core;
-    const [from, to] = [mine, theirs].map(({ id }) => parsePublicId("organisation", id) ?? "");
-    const move = db.inOrganisation(from ?? "", (trx) => sql`update agents set organisation_id = ${to}`.execute(trx));
-    await expect(move).rejects.toThrow(/row-level security/);
-    const touched = await db.inOrganisation(from ?? "", (trx) =>
-      sql`update agents set status = 'paused' where organisation_id = ${to}`.execute(trx),
-    );
-    expect(touched.numAffectedRows).toBe(0n);
-  });
-
-  test("every table with an organisation has a forced policy, and the server's role owns none of them", async () => {
-    const admin = new pg.Client({ connectionString: perch().database.adminUrl });
-    await admin.connect();
-    const { rows } = await admin.query<{ table: string; forced: boolean; policies: number; role: string }>(`
-      select c.relname as table, c.relrowsecurity and c.relforcerowsecurity as forced,
-             (select count(*)::int from pg_policy p where p.polrelid = c.oid and pg_get_expr(p.polqual, p.polrelid) ~ 'current_organisation_id') as policies,
-             pg_get_userbyid(c.relowner) as role
-        from pg_class c
-        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-          and (c.relname = 'organisations' or exists (
-            select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organisation_id' and not a.attisdropped))`);
-    await admin.end();
-    expect(rows.length).toBeGreaterThanOrEqual(4);
-    for (const { table, forced, policies, role } of rows) {
-      expect({ table, forced, policies }).toEqual({ table, forced: true, policies: 1 });
-      expect(role).not.toBe(new URL(perch().database.appUrl).username);
-    }
-  });
 });
