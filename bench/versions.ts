@@ -20,7 +20,7 @@ const insertVersions = `
   select a.organisation_id, a.id, 'v' || i, a.definition, sha256((a.definition::text || i)::bytea), now() - make_interval(mins => $2::int - i)
     from agents a, generate_series(1, $2::int) i where a.organisation_id = $1`;
 const insertDeployments = `
-  insert into deployments (organisation_id, id, agent_id, environment, version, status, traffic_percent, origin, live, created_at, activated_at, ended_at)
+  insert into deployments (organisation_id, id, agent_id, environment, version, status, traffic_percent, origin, live_order, created_at, activated_at, ended_at)
   select organisation_id, id, agent_id, 'production', 'v' || i, case when i = $2 then 'active' else 'superseded' end, 100, id,
          nextval('deployment_order'), at, at, case when i < $2 then at + interval '1 minute' end
     from (select a.organisation_id, a.id as agent_id, i, at,
@@ -37,7 +37,10 @@ async function seed(database: ScratchDatabase, name: string, size: number): Prom
   await withClient(database.ownerUrl, async (client) => {
     await client.query("select set_config('perch.organisation_id', $1, false)", [organisationId]);
     await client.query(insertVersions, [organisationId, size]);
+    // Inserted ended, which the server may not do.
+    await client.query("alter table deployments disable trigger deployments_initial");
     await client.query(insertDeployments, [organisationId, size]);
+    await client.query("alter table deployments enable trigger deployments_initial");
     await client.query("vacuum analyze agent_versions, deployments");
   });
 }

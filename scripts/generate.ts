@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApiDocument } from "../packages/contract/src/index.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config/config-reference.ts";
+import { migrate } from "../packages/server/src/db/migrate.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
+import { rightsTables, withRightsTables } from "./database-rights/rights-tables.ts";
+import { createScratchDatabase, withClient } from "./testbed/scratch-database.ts";
 import { generateSources } from "./typescript-sdk/generate-sources.ts";
 import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";
 
@@ -26,29 +29,42 @@ execFileSync("python3", [join(root, "sdk-python/generate.py")], {
   stdio: "inherit",
 });
 
-const url = process.env.PERCH_MIGRATION_DATABASE_URL;
-if (url) {
-  execFileSync(
-    "pnpm",
-    [
-      "exec",
-      "kysely-codegen",
-      "--dialect",
-      "postgres",
-      "--exclude-pattern",
-      "kysely_*",
-      "--out-file",
-      "src/db/generated-rows.ts",
-      "--url",
-      url,
-    ],
-    {
-      cwd: join(root, "packages/server"),
-      stdio: "inherit",
-    },
-  );
+/** Types of rows, and who may do what to them, come from the catalogue of a database that has only been migrated. */
+async function generateFromCatalogue(): Promise<void> {
+  const database = await createScratchDatabase();
+  try {
+    await migrate(database.ownerUrl);
+    execFileSync(
+      "pnpm",
+      [
+        "exec",
+        "kysely-codegen",
+        "--dialect",
+        "postgres",
+        "--exclude-pattern",
+        "kysely_*",
+        "--out-file",
+        "src/db/generated-rows.ts",
+        "--url",
+        database.ownerUrl,
+      ],
+      {
+        cwd: join(root, "packages/server"),
+        stdio: "inherit",
+      },
+    );
+    const architecture = join(root, "ARCHITECTURE.md");
+    const generated = await withClient(database.ownerUrl, rightsTables);
+    writeFileSync(architecture, withRightsTables(readFileSync(architecture, "utf8"), generated));
+  } finally {
+    await database.drop();
+  }
+}
+
+if (process.env.PERCH_DATABASE_ADMIN_URL) {
+  await generateFromCatalogue();
 } else {
   console.log(
-    "PERCH_MIGRATION_DATABASE_URL is not set: row types left as they are. Run pnpm services up and pnpm migrate first.",
+    "PERCH_DATABASE_ADMIN_URL is not set: row types and the rights in ARCHITECTURE.md left as they are. Run pnpm services up first.",
   );
 }

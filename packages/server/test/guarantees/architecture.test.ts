@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Edge, importsOf, root, sourceFiles } from "../support/source-files.ts";
@@ -188,6 +188,18 @@ describe("imports", () => {
     const names = `${Object.keys(rooms).length} rooms, ${chain.length} floors (${chain.join(" > ")})`;
     console.log(`architecture: ${production.length} files, ${own.length} edges between them, ${names}`);
     expect(chain.length).toBeGreaterThan(5);
+  });
+
+  test("the table in ARCHITECTURE.md lists every room, each above all that it imports", () => {
+    const [, map = ""] = readFileSync(join(root, "ARCHITECTURE.md"), "utf8").split("## The map");
+    const listed = [...map.matchAll(/^\| `(\w+)(?:\/|\.ts)` \|/gm)].map(([, room = ""]) => room);
+    expect(listed.toSorted()).toEqual(Object.keys(rooms).toSorted());
+    const upward = listed.flatMap((room, floor) =>
+      [...(rooms[room] ?? []), ...(typesOf[room] ?? [])]
+        .filter((target) => target !== "contract" && listed.indexOf(target) <= floor)
+        .map((target) => `${room} -> ${target}`),
+    );
+    expect(upward).toEqual([]);
   });
 
   test("of a worker reach nothing of the API", () => {

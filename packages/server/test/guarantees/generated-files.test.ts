@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openApiDocument } from "@perch/contract";
 import { expect, test } from "vitest";
+import { rightsTables, withRightsTables } from "../../../../scripts/database-rights/rights-tables.ts";
+import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { configurationReference } from "../../src/config/config-reference.ts";
 import { version } from "../../src/platform/version.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -42,4 +44,17 @@ test("row types match the migrations", async () => {
   const checkedIn = await readFile(join(folder, "src/db/generated-rows.ts"), "utf8");
   expect(checkedIn).toContain("export interface Agents");
   expect(checkedIn.trim(), `generated-rows.ts ${stale}`).toBe(stdout.trim());
+});
+
+test("who may do what in the database is in ARCHITECTURE.md as the catalogue has it", async () => {
+  const database = await createTestDatabase();
+  const [generated, planted] = await withClient(database.ownerUrl, async (client) => {
+    const current = await rightsTables(client);
+    await client.query("grant delete on audit_log to perch_app");
+    return [current, await rightsTables(client)];
+  });
+  await database.drop();
+  const checkedIn = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
+  expect(checkedIn, `ARCHITECTURE.md ${stale}`).toBe(withRightsTables(checkedIn, generated));
+  expect(planted).toContain("| `audit_log`, `session_messages` | select, insert, delete | nothing |");
 });

@@ -9,6 +9,7 @@ import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import type { Transition } from "../../platform/transitions.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
@@ -47,15 +48,11 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: Agent
   const toStoredAuth = (auth: AgentAuth | null | undefined, agent: AgentKey): StoredAuth | null | undefined =>
     auth && sealAuth(agentAuth, auth, agent);
 
-  const transition = (
-    { scope, change }: RequestContext,
-    ref: string,
-    { from, to }: { from: AgentStatus; to: AgentStatus },
-  ) =>
+  const changeStatus = ({ scope, change }: RequestContext, ref: string, transition: Transition<AgentStatus>) =>
     change(async (trx) => {
       const agent = await queries.findAgentForUpdate(trx, scope, ref);
       if (!agent) throw notFound("agent", ref);
-      return single(toAgent(agent.status === from ? await queries.updateAgentStatus(trx, scope, agent.id, to) : agent));
+      return single(toAgent((await queries.updateAgentStatus(trx, scope, agent.id, transition)) ?? agent));
     });
 
   return {
@@ -122,9 +119,9 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: Agent
     },
 
     "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>
-      transition(context, params.agent_id, agentTransitions.pause),
+      changeStatus(context, params.agent_id, agentTransitions.pause),
 
     "POST /v1/agents/{agent_id}/resume": ({ params }, context) =>
-      transition(context, params.agent_id, agentTransitions.resume),
+      changeStatus(context, params.agent_id, agentTransitions.resume),
   } satisfies Handlers<AgentOperationKey>;
 };

@@ -6,7 +6,8 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Agents } from "../../db/generated-rows.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import type { StoredDefinition } from "./agent-rules.ts";
+import type { Transition } from "../../platform/transitions.ts";
+import { agentTransitions, type StoredDefinition } from "./agent-rules.ts";
 
 export type AgentRow = Selectable<Agents>;
 
@@ -89,7 +90,7 @@ export const insertAgent = (
       id,
       name,
       organisation_id: organisationId,
-      status: "running",
+      status: agentTransitions.create.to,
       definition: JSON.stringify(definition),
       security: JSON.stringify(security),
       ...authColumns(auth),
@@ -117,12 +118,14 @@ export const updateAgentDefinition = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
+/** Undefined when the agent has another status than the transition starts from. */
 export const updateAgentStatus = (
   trx: OrganisationTransaction,
   scope: Scope,
   id: string,
-  status: AgentStatus,
-): Promise<AgentRow> => updateAgentRow(trx, scope, id).set({ status }).returningAll().executeTakeFirstOrThrow();
+  { from, to }: Transition<AgentStatus>,
+): Promise<AgentRow | undefined> =>
+  updateAgentRow(trx, scope, id).where("status", "in", from).set({ status: to }).returningAll().executeTakeFirst();
 
 /** The row stays, marked, for a background purge to find; no query of this file returns it again. */
 export const deleteAgent = async (trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> => {

@@ -7,6 +7,7 @@ import {
   type SecuritySettings,
 } from "@perch/contract";
 import { missing } from "../../platform/api-error.ts";
+import type { Transitions } from "../../platform/transitions.ts";
 
 /** As stored: `security` apart, because versions and rollbacks must never touch it. */
 export interface StoredDefinition {
@@ -14,11 +15,13 @@ export interface StoredDefinition {
   readonly security: SecuritySettings;
 }
 
-/** The states of an agent and their transitions. ARCHITECTURE.md shows the same table as a diagram. */
+/** The states of an agent. ARCHITECTURE.md shows the same table as a diagram. */
 export const agentTransitions = {
-  pause: { from: "running", to: "paused" },
-  resume: { from: "paused", to: "running" },
-} as const satisfies Record<string, { from: AgentStatus; to: AgentStatus }>;
+  create: { from: [null], to: "running" },
+  pause: { from: ["running"], to: "paused" },
+  resume: { from: ["paused"], to: "running" },
+  delete: { from: ["running", "paused"], to: null },
+} as const satisfies Transitions<AgentStatus>;
 
 const withoutUndefined = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;

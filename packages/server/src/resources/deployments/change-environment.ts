@@ -29,7 +29,7 @@ export async function fail(
   row: DeploymentRow,
   error: string,
 ): Promise<DeploymentRow> {
-  const failed = await queries.updateEnded(trx, agent, row.id, "failed", error);
+  const failed = await queries.updateEnded(trx, agent, row.id, "fail", error);
   await publishEvent(trx, agent, "deployment.failed", failed);
   return failed;
 }
@@ -64,7 +64,7 @@ export async function activate(
       `There is a canary already: ${toPublicId("deployment", canary.id)}. Promote or abort it first.`,
     );
   if (!isCanary(row))
-    for (const old of [live, canary]) if (old) await queries.updateEnded(trx, agent, old.id, "superseded");
+    for (const old of [live, canary]) if (old) await queries.updateEnded(trx, agent, old.id, "supersede");
   const activated = await queries.updateActivated(trx, agent, row);
   await publishEvent(trx, agent, "deployment.activated", activated);
   return activated;
@@ -85,7 +85,7 @@ export async function promote(
   if (row.status === "active" && !isCanary(row)) return row;
   assertCanary(row);
   const { live } = await findActive(trx, agent, row.environment);
-  if (live) await queries.updateEnded(trx, agent, live.id, "superseded");
+  if (live) await queries.updateEnded(trx, agent, live.id, "supersede");
   const promoted = await queries.updateTraffic(trx, agent, row.id, 100);
   await publishEvent(trx, agent, "deployment.activated", promoted);
   return promoted;
@@ -111,7 +111,7 @@ export async function abort(
   assertCanary(row);
   if (report) await queries.updateGuardReport(trx, agent, row.id, report);
   const error = report ? `Rolled back by its guards. ${report.reason ?? ""}` : "Aborted.";
-  const ended = await queries.updateEnded(trx, agent, row.id, "rolled_back", error);
+  const ended = await queries.updateEnded(trx, agent, row.id, "roll_back", error);
   await publishEvent(trx, agent, "deployment.rolled_back", ended);
   return ended;
 }
@@ -149,13 +149,8 @@ export async function rollBack(
   const { live, canary } = await findActive(trx, agent, row.environment);
   if (!live) throw conflict(`Nothing is live in ${row.environment}.`);
   const target = await findRollbackTarget(trx, agent, row, live);
-  await publishEvent(
-    trx,
-    agent,
-    "deployment.rolled_back",
-    await queries.updateEnded(trx, agent, live.id, "rolled_back"),
-  );
-  if (canary) await queries.updateEnded(trx, agent, canary.id, "superseded");
+  await publishEvent(trx, agent, "deployment.rolled_back", await queries.updateEnded(trx, agent, live.id, "roll_back"));
+  if (canary) await queries.updateEnded(trx, agent, canary.id, "supersede");
   const rollback = await queries.insertRollback(trx, agent, {
     id: newUuid(),
     environment: row.environment,

@@ -4,6 +4,8 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Deployments } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
+import type { Transition } from "../../platform/transitions.ts";
+import { deploymentTransitions } from "./deployment-rules.ts";
 
 export type DeploymentRow = Selectable<Deployments>;
 
@@ -134,7 +136,7 @@ export const insertPendingDeployment = (
 ): Promise<DeploymentRow> =>
   trx
     .insertInto("deployments")
-    .values({ ...toNewRow(agent, deployment), status: "pending" })
+    .values({ ...toNewRow(agent, deployment), status: deploymentTransitions.create.to })
     .returningAll()
     .executeTakeFirstOrThrow();
 
@@ -148,7 +150,7 @@ export const insertRollback = (
     .insertInto("deployments")
     .values({
       ...toNewRow(agent, deployment),
-      status: "active",
+      status: deploymentTransitions.restore.to,
       origin: deployment.origin,
       rollback_of: deployment.rollbackOf,
       activated_at: now,
@@ -165,13 +167,21 @@ const updateById = (trx: OrganisationTransaction, { organisationId, agentId }: A
     .where("agent_id", "=", agentId)
     .where("id", "=", id);
 
+/** Finds no row when the deployment has another status than the transition starts from. */
+const updateStatus = (
+  trx: OrganisationTransaction,
+  agent: AgentKey,
+  id: string,
+  { from, to }: Transition<DeploymentStatus>,
+) => updateById(trx, agent, id).where("status", "in", from).set({ status: to });
+
 export const updateActivated = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   { id, traffic_percent }: DeploymentRow,
 ): Promise<DeploymentRow> =>
-  updateById(trx, agent, id)
-    .set({ status: "active", activated_at: now, ...(traffic_percent === 100 && { live_order: nextSequenceNumber }) })
+  updateStatus(trx, agent, id, deploymentTransitions.activate)
+    .set({ activated_at: now, ...(traffic_percent === 100 && { live_order: nextSequenceNumber }) })
     .returningAll()
     .executeTakeFirstOrThrow();
 
@@ -179,11 +189,11 @@ export const updateEnded = (
   trx: OrganisationTransaction,
   agent: AgentKey,
   id: string,
-  status: "failed" | "superseded" | "rolled_back",
+  transition: "fail" | "supersede" | "roll_back",
   error: string | null = null,
 ): Promise<DeploymentRow> =>
-  updateById(trx, agent, id)
-    .set({ status, ended_at: now, ...(error !== null && { error }) })
+  updateStatus(trx, agent, id, deploymentTransitions[transition])
+    .set({ ended_at: now, ...(error !== null && { error }) })
     .returningAll()
     .executeTakeFirstOrThrow();
 

@@ -121,6 +121,7 @@ describe("a guard", () => {
   });
 
   test("no decision is made before both have min_runs", () => {
+    verifies("deployment.guards");
     const enough = (canary: number, live: number) =>
       hasEnoughRuns(guards({}), stats({ runs: canary }), stats({ runs: live }));
     expect([enough(50, 50), enough(49, 1000), enough(1000, 49)]).toEqual([true, false, false]);

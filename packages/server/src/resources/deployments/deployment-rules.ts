@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import type { DeploymentStats, DeploymentStatus, Guards } from "@perch/contract";
+import type { Transitions } from "../../platform/transitions.ts";
 
-/** The states of a deployment and what leads from one to the other. ARCHITECTURE.md shows the same table as a picture. */
+/** The states of a deployment. A rollback ends the live one, and restores a version with a record that is active at once. */
 export const deploymentTransitions = {
-  activate: { from: "pending", to: "active" },
-  fail: { from: "pending", to: "failed" },
-  supersede: { from: "active", to: "superseded" },
-  roll_back: { from: "active", to: "rolled_back" },
-} as const satisfies Record<string, { from: DeploymentStatus; to: DeploymentStatus }>;
+  create: { from: [null], to: "pending" },
+  restore: { from: [null], to: "active" },
+  activate: { from: ["pending"], to: "active" },
+  fail: { from: ["pending"], to: "failed" },
+  supersede: { from: ["active"], to: "superseded" },
+  roll_back: { from: ["active"], to: "rolled_back" },
+} as const satisfies Transitions<DeploymentStatus>;
 
 /** The version that serves a request, and the deployment that made it live. */
 export interface Arm<Definition> {

@@ -4,6 +4,7 @@ import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Deliveries, DeliveryAttempts } from "../../db/generated-rows.ts";
 import { newUuid, uuidTime } from "../../platform/ids.ts";
+import { deliveryTransitions } from "./webhook-rules.ts";
 
 export type DeliveryRow = Selectable<Deliveries>;
 export type AttemptRow = Selectable<DeliveryAttempts>;
@@ -108,6 +109,7 @@ export const insertDelivery = (
       event_created_at: event.eventCreatedAt,
       event_type: event.eventType,
       redelivery_of: event.redeliveryOf,
+      status: deliveryTransitions.create.to,
       next_attempt_at: at,
       sweep_after: sql`now()`,
     })
@@ -147,11 +149,12 @@ export const updateDeliveryCancelled = async (
   id: string,
   reason: string,
 ): Promise<void> => {
+  const { from, to } = deliveryTransitions.cancel;
   await trx
     .updateTable("deliveries")
-    .set({ status: "cancelled", last_error: reason, next_attempt_at: null, finished_at: sql`now()` })
+    .set({ status: to, last_error: reason, next_attempt_at: null, finished_at: sql`now()` })
     .where((eb) => eb.and(byId(owner, id)))
-    .where("status", "=", "pending")
+    .where("status", "in", from)
     .execute();
 };
 

@@ -7,7 +7,14 @@ import { toEvent } from "../events/to-event.ts";
 import * as queries from "./delivery-queries.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
 import type { PostEvent, PostResult } from "./post-event.ts";
-import { disablingRule, goneStatus, retryDelayMs, sweepMarginMs, sweepWait } from "./webhook-rules.ts";
+import {
+  deliveryTransitions,
+  disablingRule,
+  goneStatus,
+  retryDelayMs,
+  sweepMarginMs,
+  sweepWait,
+} from "./webhook-rules.ts";
 import { openSecret, signatureHeaders } from "./webhook-secrets.ts";
 
 /** One attempt of a delivery, as it is queued in the engine. */
@@ -100,6 +107,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     return postEvent({ url: delivery.url, headers, body });
   };
 
+  const { deliver, fail } = deliveryTransitions;
   const toAttemptRecord = (task: DeliveryTask, atMs: number, result: PostResult): queries.AttemptRecord => {
     const { statusCode, error, response, ms, retryAfterMs } = result;
     const isGone = statusCode === goneStatus;
@@ -117,7 +125,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       status_code: statusCode,
       error,
       response,
-      status: error === null ? "delivered" : delayMs === undefined ? "failed" : "pending",
+      status: error === null ? deliver.to : delayMs === undefined ? fail.to : "pending",
       next_attempt_at: delayMs === undefined ? null : new Date(atMs + ms + delayMs).toISOString(),
       sweep_after: new Date(atMs + ms + (delayMs ?? 0) + sweepMarginMs).toISOString(),
       ...disablingRule(statusCode, atMs),

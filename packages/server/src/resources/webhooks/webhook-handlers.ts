@@ -10,6 +10,7 @@ import type { Handlers } from "../handlers.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
 import * as queries from "./webhook-queries.ts";
+import { webhookTransitions } from "./webhook-rules.ts";
 import { generateSecret, sealSecret } from "./webhook-secrets.ts";
 
 interface WebhookDeps {
@@ -49,7 +50,11 @@ async function lockWebhook(trx: OrganisationTransaction, scope: Scope, ref: stri
 const toStatusChange = (enabled: boolean | undefined): queries.WebhookChange =>
   enabled === undefined
     ? {}
-    : { status: enabled ? "enabled" : "disabled", disabled_reason: null, ...(enabled && { failing_since: null }) };
+    : {
+        status: (enabled ? webhookTransitions.enable : webhookTransitions.disable).to,
+        disabled_reason: null,
+        ...(enabled && { failing_since: null }),
+      };
 
 export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDeps) =>
   ({

@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Webhooks } from "../../db/generated-rows.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
+import { webhookTransitions } from "./webhook-rules.ts";
 
 export type WebhookRow = Selectable<Webhooks>;
 
@@ -90,6 +91,7 @@ export const insertWebhook = (
       agent_id: agentId,
       url,
       events: [...events],
+      status: webhookTransitions.create.to,
       sealed_secret: sealedSecret,
       created_by: createdBy,
     })

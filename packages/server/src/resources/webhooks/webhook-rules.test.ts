@@ -1,7 +1,19 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
+import { readConfig } from "../../config/config.ts";
 import { findUrlProblem, retryDelayMs } from "./webhook-rules.ts";
 
 describe("the delay before the next attempt", () => {
+  test("adds up to ten attempts over three days by default", () => {
+    verifies("events.retries");
+    const { webhookRetryDelaySeconds: delays } = readConfig({
+      PERCH_DATABASE_URL: "postgres://localhost/perch",
+      PERCH_MASTER_KEY: Buffer.alloc(32).toString("base64"),
+    });
+    expect(delays).toHaveLength(9);
+    expect(Math.round(delays.reduce((total, seconds) => total + seconds, 0) / 86_400)).toBe(3);
+  });
+
   const schedule = [5, 30];
   const middle = { random: 0.5 };
 
@@ -14,6 +26,7 @@ describe("the delay before the next attempt", () => {
   });
 
   test("is jittered by up to a fifth", () => {
+    verifies("events.retries");
     expect(retryDelayMs(schedule, 1, { random: 0 })).toBe(4000);
     expect(retryDelayMs(schedule, 1, { random: 1 })).toBe(6000);
   });

@@ -1,11 +1,21 @@
-import type { DeliveryStatus } from "@perch/contract";
+import type { DeliveryStatus, WebhookStatus } from "@perch/contract";
+import type { Transitions } from "../../platform/transitions.ts";
+
+/** The states of a webhook. */
+export const webhookTransitions = {
+  create: { from: [null], to: "enabled" },
+  disable: { from: ["enabled"], to: "disabled" },
+  enable: { from: ["disabled"], to: "enabled" },
+  delete: { from: ["enabled", "disabled"], to: null },
+} as const satisfies Transitions<WebhookStatus>;
 
 /** The states of a delivery. */
 export const deliveryTransitions = {
-  deliver: { from: "pending", to: "delivered" },
-  fail: { from: "pending", to: "failed" },
-  cancel: { from: "pending", to: "cancelled" },
-} as const satisfies Record<string, { readonly from: DeliveryStatus; readonly to: DeliveryStatus }>;
+  create: { from: [null], to: "pending" },
+  deliver: { from: ["pending"], to: "delivered" },
+  fail: { from: ["pending"], to: "failed" },
+  cancel: { from: ["pending"], to: "cancelled" },
+} as const satisfies Transitions<DeliveryStatus>;
 
 const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);

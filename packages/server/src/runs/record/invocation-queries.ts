@@ -7,7 +7,7 @@ import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import type { LogLine, QueuedDelivery, Session } from "../run.ts";
-import { acceptedRow, recordOf } from "./record-rules.ts";
+import { acceptedRow, invocationTransitions, recordOf } from "./record-rules.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -24,7 +24,7 @@ export async function insertRunningInvocation(
 ): Promise<{ readonly cancelRequested: boolean }> {
   const row = await trx
     .insertInto("invocations")
-    .values({ ...acceptedRow(run), status: "running" })
+    .values({ ...acceptedRow(run), status: invocationTransitions.start.to })
     .onConflict((conflict) =>
       conflict.columns(["organisation_id", "id", "accepted_at"]).doUpdateSet({ status: sql`invocations.status` }),
     )

@@ -1,9 +1,18 @@
-import type { EventType } from "@perch/contract";
+import type { EventType, InvocationStatus } from "@perch/contract";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
+import type { Transitions } from "../../platform/transitions.ts";
 import { memoryLimits, ownerForRun, toExchangeText } from "../../resources/memory/memory-rules.ts";
 import { durationBucket, durationBuckets, rollupShards } from "../../resources/metrics/metric-rules.ts";
 import type { LogLine, Session } from "../run.ts";
+
+/** The states of an invocation. A run that ends quickly is inserted ended, and was never seen running. */
+export const invocationTransitions = {
+  start: { from: [null], to: "running" },
+  complete: { from: [null, "running"], to: "completed" },
+  fail: { from: [null, "running"], to: "failed" },
+  cancel: { from: [null, "running"], to: "cancelled" },
+} as const satisfies Transitions<InvocationStatus>;
 
 /** The columns of a run that are known when it is accepted. */
 export const acceptedRow = (run: RunInput) => ({

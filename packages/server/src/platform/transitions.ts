@@ -1,0 +1,8 @@
+/** A change of a row's status. Null is no row: before it is inserted, or after it is deleted. */
+export interface Transition<Status extends string | null> {
+  readonly from: readonly Status[];
+  readonly to: Status;
+}
+
+/** Every change that the rows of a resource may make, by what makes it. The database refuses all others (`check_transition`). */
+export type Transitions<Status extends string> = Readonly<Record<string, Transition<Status | null>>>;
