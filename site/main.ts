@@ -1,0 +1,16 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { buildSite } from "./build-site.ts";
+
+/** `node site/main.ts [--out FOLDER]` writes the documentation site, by default to site/dist. */
+
+const { values } = parseArgs({ options: { out: { type: "string", default: resolve(import.meta.dirname, "dist") } } });
+const startedAt = performance.now();
+try {
+  const built = await buildSite(resolve(import.meta.dirname, ".."), resolve(values.out));
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${built.pages} pages, ${built.diagrams} diagrams in ${seconds} s`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
