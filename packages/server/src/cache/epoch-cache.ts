@@ -21,8 +21,10 @@ interface EpochCacheOptions {
 }
 
 /**
- * A cache that serves no value from before a committed change. The caller gets the epoch before the value is read, and a change
- * replaces the epoch after it commits, so a value read too early is stored under an epoch that no later caller presents.
+ * A cache of values that are valid under an epoch. A caller gets the epoch before the value is read, and a change replaces the
+ * epoch after it commits and before it is answered, so a value read too early is stored under an epoch that no later caller
+ * presents. Until the epoch is replaced the old value is still served: for about two seconds if the process that made the change
+ * dies in between (organisation-changes.ts repairs that), and never for longer than `maxAgeMs`.
  */
 export function createEpochCache<T>({ maxEntries, now }: EpochCacheOptions): EpochCache<T> {
   const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });

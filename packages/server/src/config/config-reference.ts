@@ -33,8 +33,9 @@ ${Object.values<Setting>(table).map(row).join("\n")}
   );
   return `# Configuration
 
-Every setting is an environment variable, read once at start. A wrong or missing one stops the process with a message that names it.
-This page is made by \`pnpm generate\` from \`packages/server/src/config/\`.
+Every setting is an environment variable, read once at start. A wrong or missing one stops the
+process with a message that names it. \`pnpm generate\` makes this page from
+\`packages/server/src/config/\`.
 
 ${sections.join("\n")}`;
 }

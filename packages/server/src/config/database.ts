@@ -24,7 +24,7 @@ export const databaseSettings = {
       .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
       .optional()
       .describe(
-        "URL of Valkey (or Redis 7), which shares limits and caches between processes. Not needed for a single process.",
+        "URL of Valkey, which shares limits and caches between processes. Not needed for a single process.",
       ),
   ),
 } satisfies SettingTable;

@@ -4,7 +4,7 @@ export const outboundSettings = {
   outboundAllowedPrivateRanges: setting(
     "PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES",
     AddressRanges.describe(
-      "Private addresses that tools, remote agents, webhooks and organisations' model providers may use: IP addresses or CIDR ranges, separated by commas. None by default.",
+      "Private addresses that tools, remote agents, webhooks, token issuers and organisations' model providers may have: IP addresses or CIDR ranges, separated by commas. None by default.",
     ),
   ),
 } satisfies SettingTable;

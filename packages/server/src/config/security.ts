@@ -43,7 +43,7 @@ export const securitySettings = {
       .pipe(InstanceSecurity)
       .default({})
       .describe(
-        "Security settings for all requests, as JSON. `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` are the same as an agent's; `mtls` has `enabled` and `caCert`. `tls` with `cert` and `key` makes the server serve HTTPS itself. `certificates` is the directory that agents' `mtls.caCert` files must be in. All files are given by path. See docs/security/settings.md.",
+        "Security settings for all requests except /healthz and /readyz, as JSON. `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` are the same as an agent's; `mtls` has `enabled` and `caCert`. `tls` with `cert` and `key` makes the server serve HTTPS itself. `certificates` is the directory that agents' `mtls.caCert` files must be in. All files are given by path. See docs/security/settings.md.",
       ),
   ),
 } satisfies SettingTable;
