@@ -1,0 +1,41 @@
+import { modelServerKey } from "../../packages/server/test/support/model-servers/model-server.ts";
+import { startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
+import { type StartOwnServer, startFromCheckout, startPerchDev } from "./guide-servers.ts";
+
+/**
+ * What a guide needs besides a server, an organisation and its key (`PERCH_URL`, `PERCH_API_KEY`), and `PORT`, a free port.
+ * A page that is not named here needs nothing else, and its commands run in the checkout.
+ */
+export interface GuideSetup {
+  /** The tier of the organisation whose key the page has; pro unless set. */
+  readonly tier?: "free" | "pro" | "enterprise";
+  /** Runs the commands in an empty folder. */
+  readonly inEmptyFolder?: true;
+  /** The first block starts a server, and the other blocks use that one in place of the one that all pages share. */
+  readonly startOwnServer?: StartOwnServer;
+  /** Starts what the page talks to, and returns variables for its commands. */
+  readonly start?: () => Promise<{ readonly env: NodeJS.ProcessEnv; readonly stop: () => Promise<void> }>;
+  /** A test elsewhere that executes the blocks of a language, with the name of the page in it. */
+  readonly executedBy?: { readonly language: "python"; readonly test: string };
+}
+
+/** A server that speaks OpenAI's chat completions, in the place of the reader's own. */
+async function startChatServer() {
+  const { url, close } = await startOpenAiServer(() => ({ text: "It is on its way." }));
+  return { env: { LLM_URL: url, LLM_API_KEY: modelServerKey }, stop: close };
+}
+
+export const guideSetups: Readonly<Record<string, GuideSetup>> = {
+  "cli.md": { inEmptyFolder: true },
+  "http-api.md": { startOwnServer: startFromCheckout },
+  "limits-and-retries.md": { tier: "free" },
+  "models.md": { start: startChatServer },
+  "python-sdk.md": { executedBy: { language: "python", test: "sdk-python/tests/test_guide.py" } },
+  "quick-start.md": { startOwnServer: startPerchDev },
+};
+
+/** Settings of the server that the pages share. */
+export const serverSettings: NodeJS.ProcessEnv = {
+  PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+  PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+};
