@@ -13,6 +13,7 @@ const fast = [
   "packages/server/src/resources/webhooks/endpoint-limits.test.ts",
   "packages/server/test/guarantees/architecture.test.ts",
   "packages/server/test/guarantees/retrieval/retrieval-set.test.ts",
+  "spec/documents.test.ts",
   "spec/requirements.test.ts",
 ];
 

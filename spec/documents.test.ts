@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const listFiles = (pattern: string): string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", pattern], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((path) => path !== "" && existsSync(join(root, path)));
+const documents = listFiles("*.md");
+
+/** The lines of a page with what is inside fences and comments blanked, so that line numbers stay. */
+function proseLines(markdown: string): string[] {
+  let fence: string | undefined;
+  return markdown.split("\n").map((line) => {
+    const mark = line.match(/^\s*(```+|~~~+)/)?.[1];
+    if (mark !== undefined && (fence === undefined || mark.startsWith(fence))) {
+      fence = fence === undefined ? mark : undefined;
+      return "";
+    }
+    return fence === undefined ? line : "";
+  });
+}
+
+/** Headings as GitHub turns them into anchors. */
+function anchorsOf(markdown: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const line of proseLines(markdown)) {
+    const heading = line.match(/^#+ (.*)$/)?.[1];
+    if (heading === undefined) continue;
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const base = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-");
+    for (let n = 0; ; n++) {
+      const anchor = n === 0 ? base : `${base}-${n}`;
+      if (anchors.has(anchor)) continue;
+      anchors.add(anchor);
+      break;
+    }
+  }
+  return anchors;
+}
+
+/** Why a link does not lead anywhere; undefined for one that does, or that leads out of the repository. */
+function brokenLink(page: string, link: string): string | undefined {
+  if (/^[a-z]+:/.test(link)) return undefined;
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? page : relative(root, join(root, dirname(page), path));
+  if (!existsSync(join(root, target))) return `${page}: ${link} does not exist`;
+  if (anchor === undefined || !target.endsWith(".md")) return undefined;
+  return anchorsOf(read(target)).has(anchor) ? undefined : `${page}: ${link} has no such heading`;
+}
+
+const linksIn = (markdown: string): string[] =>
+  [
+    ...proseLines(markdown)
+      .join("\n")
+      .replaceAll(/`[^`\n]*`/g, "")
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ].map(([, link = ""]) => link);
+
+describe("every document", () => {
+  test("is seen by these checks", () => {
+    expect(documents).toEqual(expect.arrayContaining(["README.md", "ARCHITECTURE.md", "SECURITY.md"]));
+    expect(documents.filter((path) => path.startsWith("docs/")).length).toBeGreaterThan(40);
+    expect(documents.flatMap((path) => linksIn(read(path))).length).toBeGreaterThan(100);
+  });
+
+  test.each(documents)("%s wraps its prose at 100 columns", (path) => {
+    const isLong = (line: string) => line.length > 100 && !line.startsWith("|") && !/^\s*\S*https?:\S*$/.test(line);
+    const long = proseLines(read(path)).flatMap((line, i) => (isLong(line) ? [`${path}:${i + 1}`] : []));
+    expect(long).toEqual([]);
+  });
+
+  test.each(documents)("%s links to files and headings that exist", (path) => {
+    expect(linksIn(read(path)).flatMap((link) => brokenLink(path, link) ?? [])).toEqual([]);
+  });
+});
+
+test("the checks see a long line, a missing file and a missing heading", () => {
+  expect(proseLines("a\n```sh\nb\n```\nc")).toEqual(["a", "", "", "", "c"]);
+  expect(brokenLink("README.md", "docs/no-such-page.md")).toContain("does not exist");
+  expect(brokenLink("README.md", "ARCHITECTURE.md#no-such-heading")).toContain("no such heading");
+  expect(brokenLink("README.md", "ARCHITECTURE.md#the-map")).toBeUndefined();
+});
+
+test("ARCHITECTURE.md has at most 2,000 words", () => {
+  expect(read("ARCHITECTURE.md").split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(2000);
+});
+
+test("docs/dependencies.md names every dependency with its version", () => {
+  const page = read("docs/dependencies.md").replaceAll(/\s+/g, " ");
+  const packages = listFiles("*package.json").map((path) => JSON.parse(read(path)) as Record<string, unknown>);
+  const kinds = ["dependencies", "devDependencies", "optionalDependencies"] as const;
+  const all = packages.flatMap((each) =>
+    kinds.flatMap((kind) => Object.entries((each[kind] ?? {}) as Record<string, string>)),
+  );
+  const ours = all.filter(([, version]) => !version.startsWith("workspace:"));
+  expect(ours.length).toBeGreaterThan(40);
+  expect(ours.filter(([name, version]) => !page.includes(`**${name}** ${version}`))).toEqual([]);
+});
+
+test("the index of decisions lists each of them once", () => {
+  const decisions = listFiles("docs/decisions/[0-9]*.md").map((path) => path.replace("docs/decisions/", ""));
+  expect(decisions.length).toBeGreaterThan(30);
+  const listed = [...read("docs/decisions/README.md").matchAll(/^- \[Decision \d+\]\((.*?)\)/gm)].map(
+    ([, file]) => file,
+  );
+  expect(listed).toEqual(decisions.toSorted());
+});
