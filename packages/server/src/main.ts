@@ -1,11 +1,4 @@
 #!/usr/bin/env node
-import { runCreateKey } from "./compose/commands/run-create-key.ts";
-import { runCreateOrganisation } from "./compose/commands/run-create-organisation.ts";
-import { runMigrate } from "./compose/commands/run-migrate.ts";
-import { runResetAgentSecurity } from "./compose/commands/run-reset-agent-security.ts";
-import { all, serve, work } from "./compose/commands/run-roles.ts";
-import { runRotateMasterKey } from "./compose/commands/run-rotate-master-key.ts";
-import { runSetTier } from "./compose/commands/run-set-tier.ts";
 import { UsageError, usage } from "./compose/commands/usage.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
@@ -14,23 +7,27 @@ import { MasterKeyError } from "./platform/secrets.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 
-const commands: Record<string, Command> = {
-  serve,
-  work,
-  all,
-  migrate: runMigrate,
-  "create-organisation": runCreateOrganisation,
-  "create-key": runCreateKey,
-  "set-tier": runSetTier,
-  "reset-agent-security": runResetAgentSecurity,
-  "rotate-master-key": runRotateMasterKey,
+/** A command is loaded when it is called: a short one need not load the whole server. */
+const commands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import("./compose/commands/run-roles.ts")).serve,
+  work: async () => (await import("./compose/commands/run-roles.ts")).work,
+  all: async () => (await import("./compose/commands/run-roles.ts")).all,
+  migrate: async () => (await import("./compose/commands/run-migrate.ts")).runMigrate,
+  "create-organisation": async () =>
+    (await import("./compose/commands/run-create-organisation.ts")).runCreateOrganisation,
+  "create-key": async () => (await import("./compose/commands/run-create-key.ts")).runCreateKey,
+  "set-tier": async () => (await import("./compose/commands/run-set-tier.ts")).runSetTier,
+  "reset-agent-security": async () =>
+    (await import("./compose/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
+  "rotate-master-key": async () => (await import("./compose/commands/run-rotate-master-key.ts")).runRotateMasterKey,
 };
 
 async function main([name, ...args]: string[]): Promise<void> {
   if (name === undefined || name === "help" || name === "--help") return console.log(usage);
-  const command = commands[name];
-  if (!command) throw new UsageError(`There is no command ${name}.`);
+  const loadCommand = commands[name];
+  if (!loadCommand) throw new UsageError(`There is no command ${name}.`);
   const config = readConfig(process.env);
+  const command = await loadCommand();
   await command(config, createLogger(config.logLevel), args);
 }
 
