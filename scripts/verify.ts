@@ -23,6 +23,8 @@ interface VitestReport {
 }
 
 const binDir = join(checkoutDir, "node_modules/.bin");
+// Tests start many processes of the same code, which need not be compiled each time.
+process.env.NODE_COMPILE_CACHE ??= join(checkoutDir, ".services/compile-cache");
 // In CI the tools colour their output by default. Biome ignores NO_COLOR and colours every character.
 const isPlain = !process.stdout.isTTY;
 const environment = {
