@@ -77,6 +77,7 @@ test.each<[string, () => string[]]>([
   ["another content type", () => problemsWith(200, validBody, { "content-type": "text/html" })],
   ["a missing security header", () => problemsWith(200, validBody, { "x-content-type-options": "" })],
   ["a missing request id", () => problemsWith(200, validBody, { "x-request-id": "" })],
+  ["a refusal of a directed request", () => problemsWith(403, errorBody("forbidden"), {}, { kind: "directed" })],
   ["a 401 without a challenge", () => problemsWith(401, errorBody("unauthorized"))],
   ["an id of another organisation", () => problemsWith(200, summary(foreignAgentId))],
   ["a secret", () => problemsWith(400, errorBody("invalid_request", `${secretMarker}1`))],

@@ -125,6 +125,7 @@ export function findProblems(exchange: Exchange, owners: IdOwners, tokens: Reado
   }
   const known = { ...exchange, answer };
   checkHeaders(known, problems);
+  if (template.kind === "directed") problems.check(answer.status < 300, "a valid request was refused");
   const type = answer.headers.get("content-type") ?? "";
   const text = answer.body;
   if (type.startsWith("text/event-stream")) checkEvents(known, problems);

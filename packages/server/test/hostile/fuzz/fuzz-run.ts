@@ -2,6 +2,7 @@ import { type OperationKey, operationKeys } from "@perch/contract";
 import fc from "fast-check";
 import type { Perch } from "../../support/harness.ts";
 import { anyAttack } from "./attacks.ts";
+import { callEveryOperation, type SendValid } from "./every-operation.ts";
 import { findProblems } from "./find-problems.ts";
 import { mutated } from "./mutated-template.ts";
 import { type RequestTemplate, validTemplate } from "./request-template.ts";
@@ -36,14 +37,17 @@ const kindOf = ({ status, body }: WireResponse): string => {
 /** Counts responses by kind, and keeps the first example of each problem. */
 export class Tally {
   readonly answers = new Map<string, number>();
-  readonly succeeded = new Set<string>();
+  /** Operations that answered a request without an attack with success. */
+  readonly succeeded = { directed: new Set<OperationKey>(), random: new Set<OperationKey>() };
   readonly problems = new Map<string, string>();
-  sent = 0;
+  readonly sent = { directed: 0, random: 0 };
 
-  countResponse({ operation, attack }: RequestTemplate, answer: WireResponse | undefined): void {
-    const kind = answer ? kindOf(answer) : "connection closed";
-    this.answers.set(kind, (this.answers.get(kind) ?? 0) + 1);
-    if (answer && answer.status < 300 && !attack) this.succeeded.add(operation);
+  countResponse({ kind, operation, attack }: RequestTemplate, answer: WireResponse | undefined): void {
+    const source = kind === "directed" ? "directed" : "random";
+    this.sent[source]++;
+    const answerKind = answer ? kindOf(answer) : "connection closed";
+    this.answers.set(answerKind, (this.answers.get(answerKind) ?? 0) + 1);
+    if (answer && answer.status < 300 && !attack) this.succeeded[source].add(operation);
   }
 
   recordProblem(
@@ -63,56 +67,79 @@ export class Tally {
   }
 }
 
-/** Sends this many requests concurrently and checks every response. The same seed makes the same requests. */
+/** Sends requests of tenants over the wire, and checks every response. */
+class FuzzClient {
+  readonly tally = new Tally();
+  readonly #perch: Perch;
+  readonly #wire: WireClient;
+  readonly #owners = new IdOwners();
+  readonly #tokens = new Set<string>();
+
+  constructor(perch: Perch) {
+    this.#perch = perch;
+    this.#wire = new WireClient(perch.url);
+  }
+
+  /** Creates tenants, and calls every operation as one of them. */
+  async createTenants(): Promise<Tenant[]> {
+    const tenants = await Promise.all(Array.from({ length: tenantCount }, () => createTenant(this.#perch)));
+    for (const { keys } of tenants) for (const key of Object.values(keys)) if (key) this.#tokens.add(key);
+    for (const tenant of tenants.slice(0, 1)) await callEveryOperation(this.#sendValidAs(tenant));
+    return tenants;
+  }
+
+  async send(template: RequestTemplate, me: Tenant, other: Tenant): Promise<WireResponse | undefined> {
+    const request = serializeRequest(template, me, other);
+    try {
+      const answer = await this.#wire.send({ ...request, ownConnection: template.attack !== undefined });
+      this.tally.countResponse(template, answer);
+      for (const problem of findProblems({ template, me, request, answer }, this.#owners, this.#tokens))
+        this.tally.recordProblem(template, request, answer, problem);
+      return answer;
+    } catch (error) {
+      this.tally.recordProblem(template, request, undefined, String(error));
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#wire.close();
+  }
+
+  #sendValidAs(me: Tenant): SendValid {
+    const defaults = { kind: "directed", organisationIndex: 0, caller: "admin", params: {}, query: {}, headers: [] };
+    return async (operation, request) => {
+      const answer = await this.send({ ...defaults, ...request, operation } as RequestTemplate, me, me);
+      if (!answer || answer.status >= 300) throw new Error(`${operation} answered ${answer?.status} ${answer?.body}`);
+      return JSON.parse(answer.body);
+    };
+  }
+}
+
+/** Sends this many random requests concurrently and checks every response. The same seed makes the same requests. */
 export async function sendFuzzRequests(
   perch: Perch,
   { requests, seed }: { requests: number; seed: number },
 ): Promise<Tally> {
-  const client = new WireClient(perch.url);
-  const tally = new Tally();
-  const owners = new IdOwners();
-  const tokens = new Set<string>();
-  let tenants: Tenant[] = [];
-
-  const createTenants = async () => {
-    tenants = await Promise.all(Array.from({ length: tenantCount }, () => createTenant(perch)));
-    for (const { keys } of tenants) for (const key of Object.values(keys)) if (key) tokens.add(key);
-  };
-
-  const send = async (template: RequestTemplate) => {
+  const client = new FuzzClient(perch);
+  let tenants: readonly Tenant[] = [];
+  const send = (template: RequestTemplate) => {
     const [me, other] = [
       tenants[template.organisationIndex % tenants.length],
       tenants[(template.organisationIndex + 1) % tenants.length],
     ];
     if (!me || !other) throw new Error("no tenants");
-    const request = serializeRequest(template, me, other);
-    tally.sent++;
-    try {
-      const answer = await client.send({ ...request, ownConnection: template.attack !== undefined });
-      tally.countResponse(template, answer);
-      for (const problem of findProblems({ template, me, request, answer }, owners, tokens))
-        tally.recordProblem(template, request, answer, problem);
-    } catch (error) {
-      tally.recordProblem(template, request, undefined, String(error));
-    }
+    return client.send(template, me, other);
   };
 
-  let generations = 0;
-  const batches = fc.asyncProperty(
-    fc.array(anyTemplate, { minLength: batchSize, maxLength: batchSize }),
-    async (batch) => {
-      if (tally.sent >= generations * requestsPerGeneration) {
-        generations++;
-        await createTenants();
-      }
-      const waiting = batch.values();
-      const sendNext = async () => {
-        for (const template of waiting) await send(template);
-      };
-      await Promise.all(Array.from({ length: concurrency }, sendNext));
-    },
-  );
-  await fc.assert(batches, { seed, numRuns: Math.ceil(requests / batchSize), endOnFailure: true });
+  for (let first = 0; first < requests; first += batchSize) {
+    if (first % requestsPerGeneration === 0) tenants = await client.createTenants();
+    const waiting = fc.sample(anyTemplate, { seed: seed + first, numRuns: batchSize }).values();
+    const sendNext = async () => {
+      for (const template of waiting) await send(template);
+    };
+    await Promise.all(Array.from({ length: concurrency }, sendNext));
+  }
   client.close();
-  return tally;
+  return client.tally;
 }

@@ -35,7 +35,8 @@ export interface RawBody {
 
 /** A request before its references to existing resources are resolved. */
 export interface RequestTemplate {
-  readonly kind: "valid" | "nearly valid" | "hostile";
+  /** A directed request is valid and refers to resources that exist, so it must succeed; the others are random. */
+  readonly kind: "directed" | "valid" | "nearly valid" | "hostile";
   readonly operation: OperationKey;
   /** Which organisation sends it, modulo the number of organisations. */
   readonly organisationIndex: number;
