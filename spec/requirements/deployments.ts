@@ -38,7 +38,7 @@ export const deployments = {
     section: "Resources and their fields",
     silent: "What makes a deployment fail: not shown.",
     decision:
-      "A model that is not there, a tool or remote agent that does not answer or may not be asked, limits that cannot be meant. Its `error` says what to fix.",
+      "A model that is not there, a tool or remote agent that does not answer or may not be called, tools with room for one step only, and a model that is its own fallback. Its `error` says what to fix.",
   },
   "deployment.order": {
     section: "Resources and their fields",

@@ -52,12 +52,12 @@ export const lists = {
   "lists.deployments-parameters": {
     section: "Endpoints",
     silent: "Pagination, sorting and filter parameters of List Deployments: not shown.",
-    decision: "limit, offset and sort as on List Agents; filters environment and status.",
+    decision: "limit and offset as on List Agents; sort by created_at; filters environment and status.",
   },
   "lists.webhooks-parameters": {
     section: "Endpoints",
     silent: "Pagination, sorting and filter parameters of List Webhooks: not shown.",
-    decision: "limit, offset and sort as on List Agents; filters agent_id and status.",
+    decision: "limit and offset as on List Agents; sort by created_at; filters agent_id and status.",
   },
   "lists.keys-parameters": {
     section: "Endpoints",

@@ -39,12 +39,13 @@ export const responses = {
   "responses.search-memory": {
     section: "Endpoints",
     silent: notShown("Search Memory"),
-    decision: "200 with memory results in the list envelope.",
+    decision: "200 with memory results in the list envelope, and beside it search: mode, exact and notice.",
   },
   "responses.clear-memory": {
     section: "Endpoints",
     silent: notShown("Clear Memory"),
-    decision: "200 with `{id, deleted: true}`, where id is the agent's.",
+    decision:
+      "200 with the clear: id (a TypeID with the prefix `clr_`), status `completed`, memories_deleted, messages_deleted, user_id, session_id, before, created_at, completed_at. A clear that takes longer than a second answers 202 with the status `running`, and a Location to read its progress from.",
   },
   "responses.create-webhook": {
     section: "Endpoints",

@@ -9,7 +9,7 @@ export const service = {
     section: "What the service does",
     silent: "Agent internals (how a message becomes a response, which models exist): not shown.",
     decision:
-      "An agent is a declarative definition: model (`provider/model`), temperature, instructions, tools (MCP servers and HTTP tools), memory, limits, fallback_models, runtime and security. All of it is settable at create and update, and returned with the agent.",
+      "An agent is a declarative definition: model (`provider/model`), temperature, instructions, tools (MCP servers and HTTP tools), memory, limits, logs, fallback_models, runtime and security. All of it is settable at create and update, and returned with the agent.",
   },
   "agent.definition-defaults": {
     section: "What the service does",

@@ -140,7 +140,7 @@ export interface Operations {
     };
   };
   /**
-   * Update agent. Changes the draft. `memory`, `limits`, `logs` and `security` are merged field by field; every other field is replaced. null restores a field's default. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
+   * Update agent. Changes the draft. Fields that are left out stay as they are. `memory`, `limits`, `logs` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
    *
    * Needs the permission `write`.
    */

@@ -41,6 +41,7 @@ async function get(path: string) {
 
 describe("when the database is down", () => {
   test("503 with a Retry-After, and requests work again when the database is back", async () => {
+    verifies("errors.code.others");
     await Promise.all(Array.from({ length: 5 }, () => get("/v1/agents")));
     await admin.query(`alter database ${database} allow_connections false`);
     try {

@@ -23,8 +23,6 @@ export const databaseSettings = {
     z
       .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
       .optional()
-      .describe(
-        "URL of Valkey, which shares limits and caches between processes. Not needed for a single process.",
-      ),
+      .describe("URL of Valkey, which shares limits and caches between processes. Not needed for a single process."),
   ),
 } satisfies SettingTable;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
 import { createAddressGuard } from "./address-guard.ts";
 
 /** Addresses by the class that makes them forbidden. */
@@ -29,10 +30,12 @@ describe("createAddressGuard", () => {
   const guard = createAddressGuard([]);
 
   test.each(Object.entries(forbidden))("refuses %s addresses", (_, addresses) => {
+    verifies("outbound.guarded");
     expect(addresses.filter(guard)).toEqual([]);
   });
 
   test("allows public addresses, including IPv4-mapped ones", () => {
+    verifies("outbound.guarded");
     const publicAddresses = ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1", "::ffff:8.8.8.8"];
     expect(publicAddresses.filter(guard)).toEqual(publicAddresses);
   });
@@ -44,6 +47,7 @@ describe("createAddressGuard", () => {
     ["fd00::/8", ["fd12::1"], ["fc00::1", "10.0.0.1"]],
     ["::ffff:10.0.0.0/104", ["10.9.9.9"], ["11.0.0.1%x", "127.0.0.1"]],
   ])("allowing %s allows that range and nothing else", (range, allowed, refused) => {
+    verifies("outbound.guarded");
     const guardWithRange = createAddressGuard([range]);
     expect(allowed.filter(guardWithRange)).toEqual(allowed);
     expect(refused.filter(guardWithRange)).toEqual([]);

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
 import {
   closeAll,
   createTestClient,
@@ -43,6 +44,7 @@ describe("address checks", () => {
     "[2001::1]",
     "[ff02::1]",
   ])("refuses the non-public address literal %s", async (host) => {
+    verifies("outbound.guarded");
     const { port, connectedAddresses } = await startTestServer(replyHello);
     for (const protocol of ["http", "https"]) {
       const error = await rejectionReason(createTestClient().fetch(`${protocol}://${host}:${port}/`));
@@ -103,6 +105,7 @@ describe("address checks", () => {
   );
 
   test("a name that resolves to another address later never reaches the private one", async () => {
+    verifies("outbound.guarded");
     // 127.0.0.1 plays the public address, the rest of 127.0.0.0/8 the private network.
     const { port, connectedAddresses } = await startTestServer(
       (_, reply) => void reply.setHeader("connection", "close").end("hello"),
@@ -196,6 +199,7 @@ describe("redirects", () => {
   test.each([undefined, "follow", "manual"] as const)(
     "are returned to the caller, not followed, with redirect: %s",
     async (redirect) => {
+      verifies("outbound.guarded");
       const { inside, outside } = await startRedirectingServer();
       for (const client of [createTestClient({ allowedRanges: loopback }), createTrustedClient()]) {
         const response = await client.fetch(outside.url, redirect && { redirect });

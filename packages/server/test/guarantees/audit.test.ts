@@ -19,9 +19,12 @@ const changing = operationKeys.filter(
 const listAuditEntries = async ({ call }: Organisation, query = {}) =>
   ok(await call("GET /v1/audit-log", { query: { limit: 1000, ...query } as never })).data;
 
-test("the tests below cover the table, and every data-plane operation exists", () => {
+test("the tests below cover the table, and only invoking, cancelling and adding log entries are data plane", () => {
+  verifies("audit.every-change");
   expect(changing.length).toBeGreaterThanOrEqual(19);
   const ids = changing.map((key) => operations[key].id);
+  // A search is a POST that changes nothing.
+  expect(dataPlaneOperations.toSorted()).toEqual(["addLogs", "cancelInvocation", "invokeAgent", "searchMemory"]);
   expect(dataPlaneOperations.filter((id) => !ids.includes(id as never))).toEqual([]);
 });
 
@@ -78,7 +81,16 @@ test("a failed change leaves no entry, and every entry has its change", async ()
   expect((await listAuditEntries(organisation)).length).toBe(before);
 });
 
+test("entries are kept for 400 days", async () => {
+  verifies("audit.filters");
+  const { rows } = await withClient(perch.database.adminUrl, (client) =>
+    client.query("select days from partitioned_tables where name = 'audit_log'"),
+  );
+  expect(rows).toEqual([{ days: 400 }]);
+});
+
 test("no entry holds a value from a request", async () => {
+  verifies("audit.entry-fields");
   const organisation = await perch.createOrganisation();
   const secret = "sk-do-not-write-this-down";
   ok(await organisation.call("POST /v1/providers", { body: { name: "acme", type: "openai", api_key: secret } }));

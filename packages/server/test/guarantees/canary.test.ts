@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deployment } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { chooseArm } from "../../src/resources/deployments/deployment-rules.ts";
 import { createServingDirectory } from "../../src/resources/deployments/serving-directory.ts";
@@ -163,6 +164,7 @@ describe("a canary", () => {
   });
 
   test("whose model fails three times in ten is rolled back within its window, records why, and gets no further request", async () => {
+    verifies("deployment.guards");
     canaryReply = failsThreeOfTen;
     const options = { traffic_percent: 50, guards: { ...guards, max_error_rate_increase: 0.1 } };
     const { organisation, canary } = await createOrganisationWithCanary(perch(), options);

@@ -2,7 +2,7 @@ import { isRepeatable, type OperationKey, operationKeys, operations } from "@per
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { buildRequest } from "../support/contract-client.ts";
+import { buildRequest, ok } from "../support/contract-client.ts";
 import { type ApiNode, startPerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";
 
@@ -26,7 +26,8 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-test("the tests below cover every POST and PATCH that can be repeated", () => {
+test("every POST and PATCH can be repeated but for a search and the report of a leaked key", () => {
+  verifies("idempotency.operations");
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
   expect(unseen).toEqual(["POST /v1/agents/{agent_id}/memory/search", "POST /v1/keys/revoke-leaked"]);
@@ -54,6 +55,8 @@ describe.each(repeatableKeys)("%s", (key) => {
     const { status, text } = await send(other, organisation.adminKey, key, { ...first, body: otherBody }, "retry-1");
     expect(status).toBe(409);
     expect(JSON.parse(text)).toMatchObject({ success: false, error: { code: "conflict" } });
+    const again = await send(perch, organisation.adminKey, key, first, "retry-1");
+    expect(again).toEqual({ ...original, replayed: "true" });
   });
 
   test("twenty concurrent requests on two nodes have one effect and get equal responses", async () => {
@@ -64,6 +67,31 @@ describe.each(repeatableKeys)("%s", (key) => {
     );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+  });
+});
+
+describe("an operation that does not honour the Idempotency-Key", () => {
+  test("a search is answered afresh", async () => {
+    verifies("idempotency.operations");
+    const key = "POST /v1/agents/{agent_id}/memory/search";
+    const { organisation } = await createOrganisationWithSample(perch, key);
+    const params = { agent_id: "bot" };
+    const search = () => send(perch, organisation.adminKey, key, { params, body: { query: "tea", mode: "text" } }, "k");
+    const before = await search();
+    ok(await organisation.call("POST /v1/agents/{agent_id}/memory", { params, body: { content: "Ada likes tea." } }));
+    const after = await search();
+    expect([before, after]).toMatchObject(Array(2).fill({ status: 200, replayed: null }));
+    expect([before, after].map(({ text }) => JSON.parse(text).pagination.total)).toEqual([0, 1]);
+  });
+
+  test("a repeated report of a leaked key gets the same answer by itself", async () => {
+    verifies("idempotency.operations");
+    const { adminKey, createKey } = await perch.createOrganisation();
+    const body = { key: await createKey({ role: "viewer" }) };
+    const report = () => send(perch, adminKey, "POST /v1/keys/revoke-leaked", { body }, "k");
+    const first = await report();
+    expect(first).toMatchObject({ status: 200, replayed: null });
+    expect(await report()).toEqual(first);
   });
 });
 
@@ -86,6 +114,7 @@ describe("the Idempotency-Key", () => {
   });
 
   test("replays its response only to the API key that made the request, because it may hold a secret", async () => {
+    verifies("idempotency.scope");
     const { organisation, first } = await createOrganisationWithSample(perch, "POST /v1/keys");
     const second = await organisation.createKey({ role: "admin" });
     expect((await send(perch, organisation.adminKey, "POST /v1/keys", first, "k")).status).toBe(201);

@@ -134,7 +134,7 @@ describe("JWT", () => {
   });
 
   test.each(hostile)("401 for %s", async (_, token) => {
-    verifies("security.jwt-rejected");
+    verifies("security.jwt-rejected", "security.jwt-signature");
     expectRefusal(await requestWithToken(token()), 401);
   });
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
+import { createLogger } from "../../src/platform/logger.ts";
+import { shutDown } from "../../src/platform/shutdown.ts";
 import { type EnrolledFactor, enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
 import { ok } from "../support/contract-client.ts";
-import { type Organisation, startPerch } from "../support/harness.ts";
+import { type Organisation, startApi, startPerch } from "../support/harness.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
@@ -65,6 +67,7 @@ describe("multi-factor", () => {
   });
 
   test("a code is accepted once: a replay is 401, also a concurrent one", async () => {
+    verifies("security.mfa-lock-out");
     const { organisation, factor } = await createOrganisationWithFactor("update");
     const code = generateTotpCode(factor.secret);
     const statuses = await Promise.all(
@@ -122,12 +125,22 @@ describe("multi-factor", () => {
   test("five wrong codes lock the factor for 15 minutes: until then the right code is 401 too", async () => {
     verifies("security.mfa-lock-out");
     const { organisation, factor } = await createOrganisationWithFactor("update");
-    for (let i = 0; i < 5; i += 1) expectRefusal(await update(organisation, "000000"), 401);
+    const [recovery, ...unused] = factor.recoveryCodes;
+    const sendWrongCodes = async (count: number) => {
+      for (let i = 0; i < count; i += 1) expectRefusal(await update(organisation, "000000"), 401);
+    };
+    const passTime = (interval: string) =>
+      withClient(perch.database.adminUrl, (client) =>
+        client.query(`update key_factors set locked_until = locked_until - interval '${interval}'`),
+      );
+    await sendWrongCodes(4);
+    expect((await update(organisation, recovery)).status).toBe(200);
+    await sendWrongCodes(5);
+    for (const code of [generateTotpCode(factor.secret), unused[0]])
+      expectRefusal(await update(organisation, code), 401);
+    await passTime("14 minutes 30 seconds");
     expectRefusal(await update(organisation, generateTotpCode(factor.secret)), 401);
-    expectRefusal(await update(organisation, factor.recoveryCodes[0]), 401);
-    await withClient(perch.database.adminUrl, (client) =>
-      client.query("update key_factors set locked_until = locked_until - interval '15 minutes'"),
-    );
+    await passTime("30 seconds");
     expect((await update(organisation, generateTotpCode(factor.secret))).status).toBe(200);
   });
 
@@ -180,6 +193,31 @@ describe("multi-factor", () => {
       }),
     ) as { data: { key: string } };
     expectRefusal(await request(organisation, token, { method: "PATCH", key: key.data.key, body: {} }), 401);
+  });
+
+  test("a step-up token is accepted for ten minutes", async () => {
+    verifies("security.mfa-step-up");
+    const { organisation, factor } = await createOrganisationWithFactor("update");
+    const token = await stepUp(organisation, factor);
+    const silent = createLogger("silent");
+    for (const [minutes, status] of [
+      [9.5, 200],
+      [10, 401],
+    ] as const) {
+      const node = await startApi(perch.server.core.config, silent, () => Date.now() + minutes * 60_000);
+      const url = await node.app.listen({ host: "127.0.0.1", port: 0 });
+      const answer = await fetch(`${url}/v1/agents/bot`, {
+        method: "PATCH",
+        body: '{"temperature":1}',
+        headers: {
+          authorization: `Bearer ${organisation.adminKey}`,
+          "content-type": "application/json",
+          "x-mfa-code": token,
+        },
+      });
+      expect(answer.status).toBe(status);
+      await shutDown(node.shutdownSteps, silent);
+    }
   });
 
   test("MFA cannot be turned off without a code: security settings, new keys and the factor itself need one", async () => {

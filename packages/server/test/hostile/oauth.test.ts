@@ -247,6 +247,7 @@ describe("OAuth 2.0", () => {
     ["a scope that does not exist", { scopes: ["admin:agents"] }],
     ["no scopes", { scopes: [] }],
   ])("400 for settings with %s", async (_, change) => {
+    verifies("security.oauth-shape");
     const body = { name: "wrong", model: "perch/echo", auth: auth(change) as never };
     expect((await organisation.call("POST /v1/agents", { body })).status).toBe(400);
   });

@@ -12,6 +12,7 @@ describe("POST /v1/agents", () => {
       "agent.definition-defaults",
       "agent.status-running",
       "agent.id-form",
+      "limits.invocation-timeout",
       "responses.single-envelope",
     );
     const { call } = await perch().createOrganisation();
@@ -77,9 +78,30 @@ describe("POST /v1/agents", () => {
     };
     expect(ok(await call("POST /v1/agents", { body })).data).toMatchObject(body);
     expect(ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "full" } })).data).toMatchObject(body);
+    const { name: _, ...definition } = body;
+    ok(await call("POST /v1/agents", { body: { name: "empty", model: "perch/echo" } }));
+    const target = { params: { agent_id: "empty" }, body: definition };
+    expect(ok(await call("PATCH /v1/agents/{agent_id}", target)).data).toMatchObject(definition);
+  });
+
+  test.each([
+    { name: "a" },
+    { name: "0" },
+    { name: "a-b-" },
+    { name: "a".repeat(63) },
+    { temperature: 0 },
+    { temperature: 2 },
+    { temperature: null },
+    { model: "a/b/c" },
+  ])("%j is accepted", async (change) => {
+    verifies("agent.name-form", "agent.temperature-range", "agent.model-form");
+    const { call } = await perch().createOrganisation();
+    const body = { name: "bot", model: "perch/echo", ...change };
+    expect(ok(await call("POST /v1/agents", { body })).data).toMatchObject(body);
   });
 
   test("a remote agent needs no model", async () => {
+    verifies("agent.definition-defaults");
     const { call } = await perch().createOrganisation();
     const runtime = { type: "http" as const, url: "https://agents.example/echo" };
     const { data } = ok(await call("POST /v1/agents", { body: { name: "remote", runtime } }));
@@ -106,7 +128,10 @@ describe("POST /v1/agents", () => {
     ["name", { name: "-leading" }],
     ["name", { name: "a".repeat(64) }],
     ["model", { model: "no-slash" }],
+    ["name", { name: "" }],
+    ["name", { name: "under_score" }],
     ["temperature", { temperature: 2.1 }],
+    ["temperature", { temperature: -0.1 }],
     ["limits.timeout_seconds", { limits: { timeout_seconds: 901 } }],
     ["tools.0.url", { tools: [{ type: "mcp", name: "x", url: "file:///etc/passwd" }] }],
     [
@@ -119,7 +144,17 @@ describe("POST /v1/agents", () => {
       },
     ],
     ["security.ipWhitelist.addresses.0", { security: { ipWhitelist: { enabled: true, addresses: ["999.1.1.1"] } } }],
+    ["security.ipWhitelist.enabled", { security: { ipWhitelist: { enabled: "yes", addresses: [] } } }],
     ["security.rateLimit.window", { security: { rateLimit: { enabled: true, requests: 1, window: "soon" } } }],
+    ["security.rateLimit.requests", { security: { rateLimit: { enabled: true, requests: 1.5, window: "1m" } } }],
+    ["security.rateLimit.enabled", { security: { rateLimit: { enabled: 1, requests: 1, window: "1m" } } }],
+    ["security.mtls.caCert", { security: { mtls: { enabled: true, clientCert: "/c", clientKey: "/k", caCert: 7 } } }],
+    ["security.mtls.enabled", { security: { mtls: { enabled: 1, clientCert: "/c", clientKey: "/k", caCert: "/a" } } }],
+    ["security.enforceHttps", { security: { enforceHttps: "yes" } }],
+    ["security.hsts.maxAge", { security: { hsts: { enabled: true, maxAge: 1.5 } } }],
+    ["security.hsts.enabled", { security: { hsts: { enabled: 1, maxAge: 1 } } }],
+    ["security.mfa.operations.0", { security: { mfa: { enabled: true, operations: ["invoke"] } } }],
+    ["security.mfa.enabled", { security: { mfa: { enabled: 1, operations: [] } } }],
     ["colour", { colour: "red" }],
     ["memory.colour", { memory: { colour: "red" } }],
   ])("400 names what is wrong with %s", async (field, change) => {
@@ -129,13 +164,16 @@ describe("POST /v1/agents", () => {
       "agent.name-form",
       "agent.model-form",
       "agent.temperature-range",
+      "limits.invocation-timeout",
     );
+    verifies("security.ip-allow-list-shape", "security.mtls-shape", "security.enforce-https-shape");
+    verifies("security.hsts-shape", "security.rate-limit-shape", "security.mfa-shape");
     const { call } = await perch().createOrganisation();
     const error = expectError(
       await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", ...change } as never }),
     );
     expect(error).toMatchObject({ status: 400, code: "invalid_request", message: "Validation failed" });
-    expect(error.details?.map((detail) => detail.field)).toEqual([field]);
+    expect(error.details).toEqual([{ field, error: expect.any(String) }]);
   });
 
   test("409 for a name in use; ten at once make one agent", async () => {
@@ -144,8 +182,9 @@ describe("POST /v1/agents", () => {
     const attempts = Array.from({ length: 10 }, () =>
       call("POST /v1/agents", { body: { name: "one", model: "perch/echo" } }),
     );
-    const statuses = (await Promise.all(attempts)).map(({ status }) => status).sort();
-    expect(statuses).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+    const answers = (await Promise.all(attempts)).toSorted((one, other) => one.status - other.status);
+    expect(answers.map(({ status }) => status)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+    for (const refused of answers.slice(1)) expectError(refused, "conflict");
     expect(ok(await call("GET /v1/agents", { query: {} })).pagination.total).toBe(1);
   });
 

@@ -24,7 +24,7 @@ describe("GET /v1/agents/{agent_id}", () => {
     expect(Object.keys(byId.data)).toEqual(
       expect.arrayContaining(["id", "name", "status", "model", "created_at", "updated_at"]),
     );
-    expect(new Date(byId.data.created_at).toISOString()).toBe(byId.data.created_at);
+    for (const time of [byId.data.created_at, byId.data.updated_at]) expect(new Date(time).toISOString()).toBe(time);
   });
 
   test.each([

@@ -70,6 +70,7 @@ describe("GET /v1/agents", () => {
   });
 
   test("a limit of 100 is allowed", async () => {
+    verifies("pagination.max-limit");
     const { call } = await createOrganisationWithAgents(["a"]);
     expect(ok(await call("GET /v1/agents", { query: { limit: 100 } })).pagination.limit).toBe(100);
   });

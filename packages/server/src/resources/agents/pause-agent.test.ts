@@ -15,7 +15,9 @@ describe.each([
     const { call } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     if (status === "running") ok(await call("POST /v1/agents/{agent_id}/pause", { params: bot }));
-    const first = ok(await call(operation, { params: bot })).data;
+    const answer = await call(operation, { params: bot });
+    expect(answer.status).toBe(200);
+    const first = ok(answer).data;
     expect(first.status).toBe(status);
     expect(ok(await call(operation, { params: bot })).data).toEqual(first);
     expect(ok(await call("GET /v1/agents/{agent_id}", { params: bot })).data).toEqual(first);

@@ -9,7 +9,7 @@ const bot = { agent_id: "bot" };
 
 describe("PATCH /v1/agents/{agent_id}", () => {
   test("sets model and temperature, and answers with the agent", async () => {
-    verifies("operations.update-agent", "responses.update-agent", "agent.temperature");
+    verifies("operations.update-agent", "responses.update-agent", "agent.temperature", "agent.model");
     const { call } = await perch().createOrganisation();
     const { data: before } = ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     await sleep(5);
@@ -34,6 +34,8 @@ describe("PATCH /v1/agents/{agent_id}", () => {
       instructions: "x",
       fallback_models: ["a/b"],
       limits: { max_steps: 3 },
+      memory: { recall: true, recall_limit: 7 },
+      logs: { messages: true },
       security: { hsts, enforceHttps: false },
     };
     ok(await call("POST /v1/agents", { body }));
@@ -49,6 +51,18 @@ describe("PATCH /v1/agents/{agent_id}", () => {
       max_tokens: 100_000,
       timeout_seconds: 120,
     });
+    expect((await patch({ memory: { remember: true } })).memory).toMatchObject({
+      recall: true,
+      recall_limit: 7,
+      remember: true,
+    });
+    expect((await patch({ memory: null })).memory).toMatchObject({ recall: false, recall_limit: 5 });
+    expect((await patch({ logs: {} })).logs).toEqual({ messages: true });
+    expect((await patch({ logs: null })).logs).toEqual({ messages: false });
+    const shorter = { enabled: false, maxAge: 1 };
+    expect((await patch({ security: { hsts: shorter } })).security).toEqual({ hsts: shorter, enforceHttps: false });
+    expectError(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: { model: null as never } }));
+    expect((await patch({ security: { hsts } })).security).toEqual({ hsts, enforceHttps: false });
     expect((await patch({ fallback_models: ["c/d"] })).fallback_models).toEqual(["c/d"]);
     expect((await patch({ instructions: null })).instructions).toBe("");
     expect((await patch({ security: { enforceHttps: null } })).security).toEqual({ hsts });

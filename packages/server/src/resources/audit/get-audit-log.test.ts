@@ -28,6 +28,10 @@ describe("GET /v1/audit-log", () => {
       { actor: "operator", key_id: null, operation: "create-organisation", resource: organisation.id, address: null },
     ]);
     expect(pagination).toMatchObject({ total: 3, total_relation: "eq", has_more: false, next_cursor: null });
+    const who = ["actor", "key_id", "user_id", "address"];
+    const what = ["operation", "resource_type", "resource", "agent_id", "request_id", "outcome", "details"];
+    for (const entry of data)
+      expect(Object.keys(entry).toSorted()).toEqual(["id", "created_at", ...who, ...what].toSorted());
   });
 
   test("filters by key, operation, resource and time", async () => {
@@ -81,19 +85,28 @@ describe("GET /v1/audit-log", () => {
     ]);
   });
 
-  test("a change that was refused for lack of permission is recorded too", async () => {
+  test("a change that was refused for lack of permission or of a second factor is recorded too", async () => {
     verifies("audit.refusals");
     const organisation = await perch().createOrganisation();
     await createAgent(organisation, "bot");
     const viewer = await organisation.createKey({ role: "viewer" });
     const target = { params: { agent_id: "bot" } };
     expect((await organisation.call("DELETE /v1/agents/{agent_id}", target, viewer)).status).toBe(403);
+    const security = { mfa: { enabled: true, operations: ["update" as const] } };
+    ok(
+      await organisation.call("PATCH /v1/agents/{agent_id}", { ...target, query: { force: true }, body: { security } }),
+    );
+    const change = { ...target, body: { temperature: 1 } };
+    expect((await organisation.call("PATCH /v1/agents/{agent_id}", change)).status).toBe(401);
     const refused = await vi.waitFor(async () => {
-      const [entry] = (await readAuditLog(organisation, { outcome: "refused" })).data;
-      if (!entry) throw new Error("not written yet");
-      return entry;
+      const { data } = await readAuditLog(organisation, { outcome: "refused" });
+      if (data.length < 2) throw new Error("not written yet");
+      return data;
     });
-    expect(refused).toMatchObject({ operation: "deleteAgent", resource: "bot", details: { reason: "forbidden" } });
+    expect(refused).toMatchObject([
+      { operation: "updateAgent", resource: "bot", details: { reason: "unauthorized" } },
+      { operation: "deleteAgent", resource: "bot", details: { reason: "forbidden" } },
+    ]);
   });
 
   test("revoking a leaked key without authentication is recorded once", async () => {

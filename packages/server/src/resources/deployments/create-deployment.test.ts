@@ -75,7 +75,7 @@ describe(operation, () => {
   });
 
   test("a used label deploys its snapshot again, also to another environment", async () => {
-    verifies("deployment.label-snapshot");
+    verifies("deployment.label-snapshot", "deployment.label-reused");
     const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     await deploy(organisation, { version: "v1", environment: "staging" });
     await setDraftReply(organisation, "v2");

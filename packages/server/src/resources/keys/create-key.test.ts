@@ -178,6 +178,7 @@ describe("POST /v1/keys never gives more than the caller holds", () => {
   });
 
   test("not in agents: a key of one agent creates keys for that agent only", async () => {
+    verifies("keys.never-more-than-caller");
     const { call, createKey } = await createOrganisationWithAgents("mine", "other");
     const { data: mine } = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "mine" } }));
     const restrictedKey = await createKey({ role: "admin", agent_id: "mine" });
@@ -189,7 +190,7 @@ describe("POST /v1/keys never gives more than the caller holds", () => {
   });
 
   test("not in time: a key that expires cannot create one that expires later, or never", async () => {
-    verifies("keys.expiry");
+    verifies("keys.expiry", "keys.never-more-than-caller");
     const { call, createKey } = await perch().createOrganisation();
     const end = inOneHour();
     const restrictedKey = await createKey({ role: "admin", expires_at: end });

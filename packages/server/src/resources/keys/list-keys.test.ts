@@ -39,13 +39,14 @@ async function createOrganisationWithKeys(keys: Record<string, { agent_id?: stri
 describe("GET /v1/keys", () => {
   test("200 with key records, never the key itself", async () => {
     verifies("operations.list-keys", "responses.list-keys", "keys.record-fields", "keys.secret-shown-once");
-    const { call, adminKey, list } = await createOrganisationWithKeys({});
+    const { call, adminKey, list } = await createOrganisationWithKeys({ bound: { agent_id: "a" } });
     const { data: created } = ok(await call("POST /v1/keys", { body: { name: "ci", role: "viewer" } }));
     const { key, ...record } = created;
     const response = await list({});
     expect(response.data[0]).toEqual(record);
-    expect(response.data[1]).toMatchObject({ name: "first admin key", role: "admin", created_by: null });
-    expect(response.pagination).toEqual({ limit: 10, offset: 0, total: 2, has_more: false });
+    expect(response.data[1]).toMatchObject({ name: "bound", agent_id: expect.stringMatching(/^agent_/) });
+    expect(response.data[2]).toMatchObject({ name: "first admin key", role: "admin", created_by: null });
+    expect(response.pagination).toEqual({ limit: 10, offset: 0, total: 3, has_more: false });
     const text = JSON.stringify([response, ok(await call("GET /v1/me", {}, key))]);
     for (const token of [key, adminKey]) expect(text).not.toContain(token.slice(14));
     expect(text).not.toContain("digest");

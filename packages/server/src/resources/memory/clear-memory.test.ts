@@ -15,8 +15,11 @@ beforeAll(async () => {
   org = await perch().createOrganisation();
 });
 
-const clear = async (agent_id: string, query: Record<string, string> = {}) =>
-  ok(await org.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id }, query })).data;
+const clear = async (agent_id: string, query: Record<string, string> = {}) => {
+  const answer = await org.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id }, query });
+  expect(answer.status).toBe(200);
+  return ok(answer).data;
+};
 const invoke = async (agent: string, message: string, context: object) => {
   const { status, data } = await invokeAgent(perch(), org.adminKey, { message, context }, { agent });
   expect(status).toBe(200);
@@ -26,16 +29,24 @@ const organisationId = () => parsePublicId("organisation", org.id) ?? org.id;
 
 describe("DELETE /v1/agents/{agent_id}/memory", () => {
   test("deletes everything of the agent, reports how much, and leaves other agents alone", async () => {
-    verifies("operations.clear-memory");
-    verifies("responses.clear-memory");
+    verifies("operations.clear-memory", "responses.clear-memory");
     await createAgentWithMemory(org, { remember: true }, "all");
     await createAgentWithMemory(org, {}, "other");
     await addMemory(org, "stays", "other");
     for (let n = 0; n < 3; n++) await addMemory(org, { content: `said ${n}`, user_id: `u${n}` }, "all");
     await invoke("all", "hello", { session_id: "s" });
     const cleared = await clear("all");
-    expect(cleared).toMatchObject({ status: "completed", memories_deleted: 4, messages_deleted: 2 });
-    expect(cleared).toMatchObject({ user_id: null, session_id: null, before: null });
+    expect(cleared).toEqual({
+      id: expect.stringMatching(/^clr_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+      status: "completed",
+      memories_deleted: 4,
+      messages_deleted: 2,
+      user_id: null,
+      session_id: null,
+      before: null,
+      created_at: expect.stringMatching(/Z$/),
+      completed_at: expect.stringMatching(/Z$/),
+    });
     expect(await searchMemoryContents(org, "said", "all")).toEqual([]);
     expect(await searchMemoryContents(org, "stays", "other")).toEqual(["stays"]);
     expect(await clear("all")).toMatchObject({ memories_deleted: 0, messages_deleted: 0 });
@@ -141,6 +152,7 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
   }, 60_000);
 
   test("a large clear hides everything at once, continues in the background and reports its progress", async () => {
+    verifies("responses.clear-memory");
     const agent = await createAgentWithMemory(org, {}, "large");
     const agentId = parsePublicId("agent", agent.id) ?? "";
     await perch().server.core.db.inOrganisation(organisationId(), (trx) =>

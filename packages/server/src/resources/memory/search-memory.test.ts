@@ -48,9 +48,8 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
   });
 
   test("explains every score: the contributions add up to it", async () => {
-    verifies("memory.result-fields");
-    verifies("responses.search-memory");
-    const { data, pagination } = await searchMemory(org, { query: "order 48213 delivered", limit: 5 });
+    verifies("memory.result-fields", "responses.search-memory");
+    const { data, pagination, search: report } = await searchMemory(org, { query: "order 48213 delivered", limit: 5 });
     const [first] = data;
     expect(first).toMatchObject({
       content: facts[1],
@@ -61,6 +60,10 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
       score_parts: { vector: { rank: 1 }, text: { rank: 1, words: expect.arrayContaining(["48213", "deliv"]) } },
     });
     expect(first?.id).toMatch(/^mem_/);
+    const fields = ["id", "content", "score", "score_parts", "user_id", "session_id", "source_request_id"];
+    expect(Object.keys(first ?? {}).toSorted()).toEqual([...fields, "created_at", "updated_at", "metadata"].toSorted());
+    expect(Object.keys(first?.score_parts ?? {}).toSorted()).toEqual(["text", "vector"]);
+    expect(report).toEqual({ mode: "hybrid", exact: true, notice: null });
     for (const { score, score_parts: parts } of data)
       expect(score).toBeCloseTo((parts.vector?.contribution ?? 0) + (parts.text?.contribution ?? 0), 5);
     expect(data.map(({ score }) => score)).toEqual(data.map(({ score }) => score).toSorted((a, b) => b - a));

@@ -135,7 +135,7 @@ describe(`${operation} of 500 runs over two midnights`, () => {
       ["tokens", "tokens"],
     ] as const)("%s matches the list of runs, in %s, including intervals with 0", async (metric, unit) => {
       verifies("metrics.names", "metrics.values", "metrics.granularities", "metrics.empty-buckets", "metrics.units");
-      verifies("operations.get-metrics", "time-range.format");
+      verifies("operations.get-metrics", "time-range.format", "metrics.statistic");
       const expected = computeExpected(granularity, planned).slice(skip);
       const series = await seriesOf(bot, { ...query, metric });
       expect(series).toMatchObject({

@@ -32,6 +32,7 @@ describe(create, () => {
   });
 
   test("the key is sealed, differently each time, and bound to its row", async () => {
+    verifies("models.secret-never-shown");
     const organisations = [await perch().createOrganisation(), await perch().createOrganisation()];
     for (const organisation of organisations) await createModelProvider(organisation, body.base_url);
     const sealed = await withClient(perch().database.adminUrl, async (admin) => {

@@ -1,4 +1,3 @@
-import { webhookSecretPattern } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
@@ -25,13 +24,19 @@ describe(operation, () => {
       "webhooks.record-fields",
     );
     const { call, agent } = await createOrganisationWithAgent();
-    const created = ok(await call(operation, { body: { ...body, agent_id: "bot" } })).data;
+    const answer = await call(operation, { body: { ...body, agent_id: "bot" } });
+    expect(answer.status).toBe(201);
+    const created = ok(answer).data;
     expect(created).toMatchObject({ ...body, agent_id: agent.id, status: "enabled", disabled_reason: null });
-    expect(created.id).toMatch(/^wh_/);
-    expect(created.secret).toMatch(webhookSecretPattern);
-    const read = ok(await call("GET /v1/webhooks/{webhook_id}", { params: { webhook_id: created.id } })).data;
+    expect(created.id).toMatch(/^wh_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    expect(created.created_at).toMatch(/Z$/);
+    expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    const params = { webhook_id: created.id };
+    const read = ok(await call("GET /v1/webhooks/{webhook_id}", { params })).data;
     expect({ ...read, secret: created.secret }).toEqual(created);
-    expect(JSON.stringify(read)).not.toContain("whsec_");
+    const changed = ok(await call("PATCH /v1/webhooks/{webhook_id}", { params, body: { enabled: true } }));
+    const listed = ok(await call("GET /v1/webhooks", {}));
+    for (const later of [read, changed, listed]) expect(JSON.stringify(later)).not.toMatch(/whsec_|"secret"/);
   });
 
   test("a webhook without agent_id receives events of all agents", async () => {

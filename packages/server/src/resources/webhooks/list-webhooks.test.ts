@@ -55,5 +55,14 @@ describe(operation, () => {
     expectError(await call("POST /v1/webhooks", { body }, viewer), "forbidden");
     ok(await call("POST /v1/webhooks", { body }, developer));
     expectError(await call("DELETE /v1/webhooks/{webhook_id}", { params }, developer), "forbidden");
+    const [reader, writer, deleter] = [
+      await createKey({ permissions: ["read"] }),
+      await createKey({ permissions: ["write"] }),
+      await createKey({ permissions: ["delete"] }),
+    ];
+    for (const other of [writer, deleter]) expectError(await call(operation, { query: {} }, other), "forbidden");
+    for (const other of [reader, deleter]) expectError(await call("POST /v1/webhooks", { body }, other), "forbidden");
+    ok(await call("POST /v1/webhooks", { body }, writer));
+    ok(await call("DELETE /v1/webhooks/{webhook_id}", { params }, deleter));
   });
 });

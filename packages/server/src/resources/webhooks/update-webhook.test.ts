@@ -62,7 +62,9 @@ describe("DELETE /v1/webhooks/{webhook_id}", () => {
     verifies("operations.delete-webhook", "responses.delete-webhook");
     const organisation = await perch().createOrganisation();
     const params = { webhook_id: (await createWebhook(organisation)).id };
-    expect(ok(await organisation.call(operation, { params })).data).toEqual({ id: params.webhook_id, deleted: true });
+    const answer = await organisation.call(operation, { params });
+    expect(answer.status).toBe(200);
+    expect(ok(answer).data).toEqual({ id: params.webhook_id, deleted: true });
     expectError(await organisation.call("GET /v1/webhooks/{webhook_id}", { params }), "not_found");
     expectError(await organisation.call(operation, { params }), "not_found");
   });
@@ -82,10 +84,12 @@ describe("POST /v1/webhooks/{webhook_id}/rotate", () => {
   const operation = "POST /v1/webhooks/{webhook_id}/rotate";
 
   test("shows a new secret once, with the time until which the old one signs too; without an overlap the old one ends at once", async () => {
+    verifies("webhooks.secret-source");
     const organisation = await perch().createOrganisation();
     const before = await createWebhook(organisation);
     const params = { webhook_id: before.id };
     const rotated = ok(await organisation.call(operation, { params, body: { overlap_seconds: 7200 } })).data;
+    expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(before.secret);
     const remainingMs = Date.parse(rotated.previous_secret_expires_at ?? "") - Date.now();
     expect(remainingMs).toBeGreaterThan(2 * 3_600_000 - 60_000);

@@ -36,15 +36,37 @@ describe(invokeOperation, () => {
       "invocation.result-fields",
       "invocation.request-id-form",
       "invocation.context-optional",
+      "agent.built-in-models",
     );
     const { call } = await createOrganisationWithEchoAgent();
-    const { data } = ok(await call(invokeOperation, { ...bot, body: { message: "hello there" } }));
+    const answer = await call(invokeOperation, { ...bot, body: { message: "hello there" } });
+    expect(answer.status).toBe(200);
+    const { data } = ok(answer);
     expect(data).toEqual({
       response: "hello there",
-      request_id: expect.stringMatching(/^req_[0-7][0-9a-z]{25}$/),
+      request_id: expect.stringMatching(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       tokens_used: 4,
       duration_ms: expect.any(Number),
     });
+    expect(Number.isInteger(data.duration_ms)).toBe(true);
+  });
+
+  test.each([{}, { user_id: "ada" }, { session_id: "s" }, { environment: "staging" }])(
+    "the context %j is enough: each of its keys is optional",
+    async (context) => {
+      verifies("invocation.context-optional");
+      const { call } = await createOrganisationWithEchoAgent();
+      expect(ok(await call(invokeOperation, { ...bot, body: { ...hello, context } })).data.response).toBe("hello");
+    },
+  );
+
+  test("duration_ms is how long the run took, in milliseconds", async () => {
+    verifies("invocation.result-fields");
+    const { adminKey } = await createOrganisationWithScriptedAgent([{ reply: "late", delay_ms: 300 }]);
+    const startedAt = performance.now();
+    const { data } = await invokeAgent(perch(), adminKey, hello);
+    expect(data.duration_ms).toBeGreaterThanOrEqual(299);
+    expect(data.duration_ms).toBeLessThan(performance.now() - startedAt + 5);
   });
 
   test("400 names the missing message", async () => {
@@ -77,7 +99,7 @@ describe(invokeOperation, () => {
   });
 
   test("400 for a context beyond 16 KiB, an unknown key in it, or a value that is not a string", async () => {
-    verifies("limits.context-size");
+    verifies("limits.context-size", "invocation.context-keys");
     const { call } = await createOrganisationWithEchoAgent();
     const refused = async (context: object) =>
       expectError(await call(invokeOperation, { ...bot, body: { ...hello, context: context as never } }));
@@ -85,6 +107,9 @@ describe(invokeOperation, () => {
       status: 400,
       details: [{ field: "context.user_id" }, { field: "context", error: "Larger than 16 KiB" }],
     });
+    const largest = "x".repeat(16 * 1024 - JSON.stringify({ user_id: "" }).length);
+    expect((await refused({ user_id: largest })).details?.map(({ field }) => field)).toEqual(["context.user_id"]);
+    expect((await refused({ user_id: 7 })).details?.map(({ field }) => field)).toEqual(["context.user_id"]);
     expect(await refused({ mood: "good" })).toMatchObject({
       status: 400,
       details: [{ field: "context.mood", error: "Unknown field" }],
@@ -178,6 +203,7 @@ describe("Prefer", () => {
   });
 
   test("wait=1: 202 after a second, and the run continues; a quick run answers 200", async () => {
+    verifies("invocation.background");
     const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, delay_ms: 1300 },
       { reply: "late", delay_ms: 200 },
@@ -199,6 +225,7 @@ describe("Prefer", () => {
 
 describe("a run that fails", () => {
   test("500 with the error of the model and the id of the record, which has the same error", async () => {
+    verifies("agent.built-in-models");
     const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, tokens: 3 },
       { reply: "No such flight.", fail: "permanent" },

@@ -55,7 +55,7 @@ describe("the environment of an invocation", () => {
 
 describe("the record of an invocation", () => {
   test("has the version, the deployment and the environment", async () => {
-    verifies("invocation.environment", "deployment.pinned-version");
+    verifies("invocation.environment", "deployment.pinned-version", "deployment.never-deployed-draft");
     const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const run = async (context: object) => {
       const { data } = await invokeAgent(perch(), organisation.adminKey, hello(context));

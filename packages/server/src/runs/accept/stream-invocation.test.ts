@@ -124,6 +124,7 @@ describe("Accept: text/event-stream", () => {
   });
 
   test("tool calls are shown, and each step has a text of its own", async () => {
+    verifies("invocation.stream");
     const look = {
       reply: "Let me look.",
       tool_calls: [
@@ -146,6 +147,7 @@ describe("Accept: text/event-stream", () => {
   });
 
   test("a run that fails or is cancelled ends with an error event", async () => {
+    verifies("invocation.stream");
     const organisation = await createOrganisationWithAgent([{ fail: "permanent", reply: "No." }]);
     const failed = await (await invokeStreaming(perch(), organisation.adminKey, hello)).readAll();
     expect(failed).toMatchObject([{ event: "error", data: { code: "server_error", message: "No." } }]);

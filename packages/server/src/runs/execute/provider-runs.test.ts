@@ -114,7 +114,7 @@ describe("a provider that fails", () => {
   });
 
   test("a refusal ends the run with the provider's message, without the key that it quotes", async () => {
-    verifies("models.secret-never-shown");
+    verifies("models.secret-never-shown", "models.failures");
     const { adminKey } = await createOrganisationWithAgent({ model: "local/refusing" });
     const { status, error } = await invokeAgent(perch(), adminKey, { message: "please" });
     expect(status).toBe(500);
@@ -123,6 +123,7 @@ describe("a provider that fails", () => {
   });
 
   test("a wrong key ends the run, with a message on where to fix it", async () => {
+    verifies("models.failures");
     const organisation = await createOrganisationWithAgent({});
     await createModelProvider(organisation, server.url);
     const params = { provider_name: "acme" };

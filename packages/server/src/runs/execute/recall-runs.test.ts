@@ -133,6 +133,7 @@ describe("a run with memory.recall", () => {
   });
 
   test("sends at most 2,000 characters of each, 16 KiB in total, and recall_limit memories", async () => {
+    verifies("memory.recall-and-remember");
     const organisation = await createOrganisationWithAgent({ recall: true, recall_limit: 50 });
     for (let n = 1; n <= 12; n++) await addMemory(organisation, `long ${n} `.padEnd(8192, "x"));
     await sendMessage(organisation, "What is long?");
@@ -206,6 +207,7 @@ describe("a run with memory.remember", () => {
       { content: "User: I am allergic to nuts.\nAgent: re: I am allergic to nuts.", ...context },
     ]);
     expect((await listed(organisation))[0]?.source_request_id).toBe(request_id);
+    expect(recalledFor("I am allergic to nuts.")).toEqual([]);
     await expect.poll(() => pendingEmbeddings(organisation), { timeout: 10_000 }).toBe(0);
     const query = "Which food is dangerous for her?";
     expect(await searchMemoryContents(organisation, { query, mode: "vector", user_id: "ada" })).toHaveLength(1);
