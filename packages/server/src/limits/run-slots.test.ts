@@ -32,7 +32,7 @@ function createLocalSubject(): Subject {
 }
 
 const clients = [0, 1].map(() => connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger));
-beforeAll(() => vi.waitUntil(() => clients.every(({ status }) => status === "ready")));
+beforeAll(() => vi.waitUntil(() => clients.every(({ status }) => status === "ready"), { timeout: 10_000 }));
 afterAll(() => {
   for (const client of clients) client.disconnect();
 });

@@ -28,8 +28,10 @@ const [one, two] = connections.map((connection) =>
 if (!one || !two) throw new Error("no streams");
 
 beforeAll(() =>
-  vi.waitUntil(() =>
-    connections.every((connection) => [connection.valkey, connection.subscriber].every((c) => c.status === "ready")),
+  vi.waitUntil(
+    () =>
+      connections.every((connection) => [connection.valkey, connection.subscriber].every((c) => c.status === "ready")),
+    { timeout: 10_000 },
   ),
 );
 afterAll(async () => {

@@ -10,7 +10,7 @@ type Call = (...args: (string | number)[]) => Promise<unknown>;
 const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), createLogger("silent")) as Redis & Record<string, Call>;
 valkey.defineCommand("take", { lua: takeScript, numberOfKeys: 2 });
 valkey.defineCommand("put", { lua: putScript, numberOfKeys: 2 });
-beforeAll(() => vi.waitUntil(() => valkey.status === "ready"));
+beforeAll(() => vi.waitUntil(() => valkey.status === "ready", { timeout: 10_000 }));
 afterAll(() => valkey.disconnect());
 
 function newStream() {

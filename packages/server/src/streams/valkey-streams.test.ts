@@ -38,7 +38,7 @@ async function connect() {
     void streams.close();
     valkey.disconnect();
   });
-  await vi.waitUntil(() => valkey.status === "ready" && subscriber.status === "ready");
+  await vi.waitUntil(() => valkey.status === "ready" && subscriber.status === "ready", { timeout: 10_000 });
   return { valkey, subscriber, streams };
 }
 
@@ -68,7 +68,7 @@ function follow(streams: RunStreams, runId: string) {
   };
 }
 
-const polling = { interval: 20 };
+const polling = { timeout: 10_000, interval: 20 };
 
 describe("streams during failures of Valkey", () => {
   test("SIGKILL in the middle of a text: readers get all of it after the restart, without gaps", async () => {

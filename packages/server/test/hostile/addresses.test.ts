@@ -133,7 +133,7 @@ describe("IP allow-list", () => {
     // Without Valkey another process's change is seen within 2 s.
     await vi.waitFor(
       async () => expect((await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200),
-      { interval: 200 },
+      { timeout: 10_000, interval: 200 },
     );
     const created = { body: { name: "c2", model: "perch/echo", security: { enforceHttps: true } } };
     expect((await organisation.call("POST /v1/agents", created)).status).toBe(409);

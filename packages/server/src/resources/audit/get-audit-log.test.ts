@@ -98,11 +98,12 @@ describe("GET /v1/audit-log", () => {
     );
     const change = { ...target, body: { temperature: 1 } };
     expect((await organisation.call("PATCH /v1/agents/{agent_id}", change)).status).toBe(401);
-    const refused = await vi.waitFor(async () => {
+    const listRefused = async () => {
       const { data } = await readAuditLog(organisation, { outcome: "refused" });
       if (data.length < 2) throw new Error("not written yet");
       return data;
-    });
+    };
+    const refused = await vi.waitFor(listRefused, { timeout: 10_000 });
     expect(refused).toMatchObject([
       { operation: "updateAgent", resource: "bot", details: { reason: "unauthorized" } },
       { operation: "deleteAgent", resource: "bot", details: { reason: "forbidden" } },
