@@ -82,7 +82,7 @@ function exceptions(relations: readonly Relation[], policies: readonly Policy[])
   return [
     unforced.length > 0
       ? `Row-level security is not forced in ${named(unforced)}.`
-      : "Row-level security is enabled and forced in every table that has an organisation. Partitions have no policies of their own.",
+      : "Row-level security is enabled and forced on every table that has an organisation. Partitions have no policies of their own.",
     `These tables have none: ${named(tables.filter(({ hasOrganisation }) => !hasOrganisation))}.`,
     `Policies let \`${platform}\` see the rows of every organisation in ${list(unique(crossing.map((each) => each.table)))}.`,
   ].join(" ");

@@ -9,7 +9,7 @@ export const apiSettings = {
   trustedProxies: setting(
     "PERCH_TRUSTED_PROXIES",
     AddressRanges.describe(
-      "Proxies whose X-Forwarded-* headers are trusted: IP addresses or CIDR ranges, separated by commas. None by default.",
+      "Proxies whose X-Forwarded-* and Client-Cert headers are trusted: IP addresses or CIDR ranges, separated by commas. None by default.",
     ),
   ),
   corsOrigins: setting(
