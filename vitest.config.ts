@@ -56,9 +56,8 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["spec/acceptance/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           ...patientPoll,
         },
       },

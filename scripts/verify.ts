@@ -125,12 +125,12 @@ async function* verify(): AsyncGenerator<Tally> {
     return;
   }
   const services = parseEnv(readFileSync(envFile, "utf8"));
-  // These tests mostly wait for processes to start, so two files run concurrently even on two cores.
+  // These tests mostly wait, for processes to start and for time to pass, so several files run concurrently even on two cores.
   const twoWorkers = ["--maxWorkers=2"];
-  yield await tests("services", services, twoWorkers);
+  yield await tests("services", services, ["--maxWorkers=3"]);
   yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
-  yield* await Promise.all([tests("acceptance", services), checkPythonSdk()]);
+  yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk()]);
   yield await chaos();
 }
 

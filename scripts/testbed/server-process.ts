@@ -63,7 +63,7 @@ export async function startServer(
   const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(url, child, 20);
+  await waitUntilReady(url, child, 60);
   return {
     url,
     child,
