@@ -108,7 +108,7 @@ export const keyOperations = {
     tag,
     summary: "Create API key",
     description:
-      "The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.",
+      "The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.",
     permission: "manage",
     body: CreateKey,
     status: 201,

@@ -1057,7 +1057,7 @@ export interface Operations {
     };
   };
   /**
-   * Create API key. The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.
+   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.
    *
    * Needs the permission `manage`.
    */

@@ -1576,7 +1576,7 @@ class AsyncKeys:
     ) -> m.CreatedApiKey:
         """Create API key.
 
-        The response contains the key. It is shown only once: the server stores no copy. A key cannot have more permissions, access more agents or last longer than the key that creates it.
+        The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.
         Needs the permission ``manage``.
 
         :param agent_id: Id or name of the only agent that the key can access. The default is all agents.
