@@ -28,21 +28,23 @@ const withServices = {
   ...patientPoll,
 };
 
-/** fast needs nothing; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside. */
+/**
+ * No module of ours keeps state, so a test worker imports it once for all of its files (`isolate: false`).
+ * fast needs nothing; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside.
+ */
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "fast", include: fast } },
+      { test: { name: "fast", include: fast, isolate: false } },
       {
         test: {
           name: "services",
           include: ["packages/server/**/*.test.ts"],
           ...withServices,
-          // No module of the server keeps state: a worker imports it once for all of its files.
           isolate: false,
         },
       },
-      { test: { name: "sdk", include: ["packages/sdk/**/*.test.ts"], ...withServices } },
+      { test: { name: "sdk", include: ["packages/sdk/**/*.test.ts"], ...withServices, isolate: false } },
       {
         test: {
           name: "cli",

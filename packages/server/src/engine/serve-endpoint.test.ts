@@ -30,7 +30,8 @@ async function discover(identityKeys: readonly string[]): Promise<number> {
   const client = connect(`http://127.0.0.1:${endpoint.port}`);
   const request = client.request({ ":path": "/discover", accept: "application/vnd.restate.endpointmanifest.v4+json" });
   const [headers] = (await once(request, "response")) as [{ ":status": number }];
-  request.close();
+  // A response that is not read keeps the connection open.
+  await once(request.resume(), "close");
   client.close();
   return headers[":status"];
 }
