@@ -1,25 +1,21 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startAnthropicServer } from "../../../test/support/model-servers/anthropic-server.ts";
 import {
   createModelRequest,
   createTestModel,
   expectFailure,
   messagesAfterToolCalls,
+  startTestModel,
   weatherTool,
 } from "../../../test/support/model-servers/model-requests.ts";
-import { type ModelAnswer, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
+import { modelServerKey } from "../../../test/support/model-servers/model-server.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
-let answer: ModelAnswer = {};
-const server = await startAnthropicServer(() => answer);
-afterAll(() => server.close());
-
-const model = createTestModel(server, "anthropic", {}, "claude-sonnet-4-5");
-const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
-  answer = next;
-  return model(createModelRequest(change));
-};
-const failing = (next: ModelAnswer) => expectFailure(answering(next));
+const { server, patient, answering, failing } = await startTestModel(
+  startAnthropicServer,
+  "anthropic",
+  "claude-sonnet-4-5",
+);
 const errorBody = (type: string, message: string) => ({ type: "error", error: { type, message } });
 
 describe("anthropic", () => {
@@ -108,15 +104,8 @@ describe("anthropic", () => {
   });
 
   test("an aborted call rejects at once, and the connection to the provider is closed", async () => {
-    answer = { behaviour: "hang-midway" };
     const startedAt = performance.now();
-    const reply = createTestModel(
-      server,
-      "anthropic",
-      {},
-      "test-model",
-      60_000,
-    )(createModelRequest({ signal: AbortSignal.timeout(50) }));
+    const reply = answering({ behaviour: "hang-midway" }, { signal: AbortSignal.timeout(50) }, patient);
     await expect(reply).rejects.toThrow("aborted");
     expect(performance.now() - startedAt).toBeLessThan(2000);
     await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);

@@ -1,27 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createModelRequest,
-  createTestModel,
   expectFailure,
   messagesAfterToolCalls,
+  startTestModel,
   weatherTool,
 } from "../../../test/support/model-servers/model-requests.ts";
-import { type ModelAnswer, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
+import { modelServerKey } from "../../../test/support/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createProviderModel } from "./provider-model.ts";
 
-let answer: ModelAnswer = {};
-const server = await startOpenAiServer(() => answer);
-afterAll(() => server.close());
-
-const model = createTestModel(server, "openai-compatible");
-const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
-  answer = next;
-  return model(createModelRequest(change));
-};
-const failing = (next: ModelAnswer) => expectFailure(answering(next));
+const { server, patient, answering, failing } = await startTestModel(startOpenAiServer, "openai-compatible");
 
 describe("openai-compatible", () => {
   test("returns the text, and the provider's token count", async () => {
@@ -180,10 +171,8 @@ describe("an openai-compatible response that stops early", () => {
       const reason = new Error("The run's time is over.");
       setTimeout(() => caller.abort(reason), 50);
       const startedAt = performance.now();
-      const request = createModelRequest({ signal: caller.signal, onText: (delta) => pieces.push(delta) });
-      answer = { behaviour };
-      const patient = createTestModel(server, "openai-compatible", {}, "test-model", 60_000);
-      expect(await expectFailure(patient(request))).toBe(reason);
+      const request = { signal: caller.signal, onText: (delta: string) => pieces.push(delta) };
+      expect(await expectFailure(answering({ behaviour }, request, patient))).toBe(reason);
       expect(performance.now() - startedAt).toBeLessThan(2000);
       expect(pieces.length).toBe(behaviour === "hang" ? 0 : 1);
       await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);

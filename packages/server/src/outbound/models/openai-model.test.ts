@@ -1,25 +1,17 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createModelRequest,
   createTestModel,
   expectFailure,
   messagesAfterToolCalls,
+  startTestModel,
   weatherTool,
 } from "../../../test/support/model-servers/model-requests.ts";
-import { type ModelAnswer, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
+import { modelServerKey } from "../../../test/support/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
-let answer: ModelAnswer = {};
-const server = await startOpenAiServer(() => answer);
-afterAll(() => server.close());
-
-const model = createTestModel(server, "openai", {}, "gpt-4.1");
-const answering = (next: ModelAnswer, change: Parameters<typeof createModelRequest>[0] = {}) => {
-  answer = next;
-  return model(createModelRequest(change));
-};
-const failing = (next: ModelAnswer) => expectFailure(answering(next));
+const { server, patient, answering, failing } = await startTestModel(startOpenAiServer, "openai", "gpt-4.1");
 
 describe("openai", () => {
   test("sends one request to the Responses API with store: false, and counts the tokens", async () => {
@@ -106,15 +98,8 @@ describe("openai", () => {
   });
 
   test("an aborted call rejects at once, and the connection to the provider is closed", async () => {
-    answer = { behaviour: "hang-midway" };
     const startedAt = performance.now();
-    const reply = createTestModel(
-      server,
-      "openai",
-      {},
-      "test-model",
-      60_000,
-    )(createModelRequest({ signal: AbortSignal.timeout(50) }));
+    const reply = answering({ behaviour: "hang-midway" }, { signal: AbortSignal.timeout(50) }, patient);
     await expect(reply).rejects.toThrow("aborted");
     expect(performance.now() - startedAt).toBeLessThan(2000);
     await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { ModelRequest } from "../../../src/outbound/models/model.ts";
 import { createProviderModel, type ProviderSettings } from "../../../src/outbound/models/provider-model.ts";
-import { type ModelServer, modelServerKey } from "./model-server.ts";
+import { type AnswerCall, type ModelAnswer, type ModelServer, modelServerKey } from "./model-server.ts";
 
 /** Creates a model that calls a test server, with a short silence timeout. */
 export const createTestModel = (
@@ -63,4 +63,25 @@ export async function expectFailure(reply: Promise<unknown>): Promise<Error> {
   expect(shown).toContain(message.slice(0, 20));
   for (let at = 0; at + 8 <= modelServerKey.length; at++) expect(shown).not.toContain(modelServerKey.slice(at, at + 8));
   return error;
+}
+
+/** Starts a provider's test server for one test file, with a model that calls it. */
+export async function startTestModel(
+  start: (answer: AnswerCall) => Promise<ModelServer>,
+  type: ProviderSettings["type"],
+  name?: string,
+) {
+  let answer: ModelAnswer = {};
+  const server = await start(() => answer);
+  afterAll(() => server.close());
+  const model = createTestModel(server, type, {}, name);
+  /** Does not give up on a server that is silent. */
+  const patient = createTestModel(server, type, {}, name, 60_000);
+  /** Calls the model, which the server answers like this. */
+  const answering = (next: ModelAnswer, change: Partial<ModelRequest> = {}, called = model) => {
+    answer = next;
+    return called(createModelRequest(change));
+  };
+  const failing = (next: ModelAnswer) => expectFailure(answering(next));
+  return { server, patient, answering, failing };
 }
