@@ -32,7 +32,7 @@ let server: ServerProcess;
 let keys: ReadonlyMap<string, string>;
 beforeAll(async () => {
   // Server and command line start many times.
-  process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
+  process.env.NODE_COMPILE_CACHE ??= join(folder, "compiled");
   installCommands(join(folder, "bin"));
   database = await createScratchDatabase();
   engine = await startRestate();
