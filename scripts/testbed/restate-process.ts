@@ -41,8 +41,18 @@ const answers = (url: string) =>
     () => false,
   );
 
-async function waitUntilHealthy({ ingressPort, adminPort }: NodePlan): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+async function waitUntilHealthy({ ingressPort, adminPort }: NodePlan, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  let said = "";
+  const keepOutput = (text: Buffer) => {
+    said = (said + text.toString("utf8")).slice(-4000);
+  };
+  child.stdout?.on("data", keepOutput);
+  child.stderr?.on("data", keepOutput);
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`Restate stopped with ${child.exitCode ?? child.signalCode}: ${said}`);
+    }
     const healthy = await Promise.all([
       answers(`http://127.0.0.1:${adminPort}/health`),
       answers(`http://127.0.0.1:${ingressPort}/restate/health`),
@@ -50,7 +60,7 @@ async function waitUntilHealthy({ ingressPort, adminPort }: NodePlan): Promise<v
     if (healthy.every(Boolean)) return;
     await sleep(100);
   }
-  throw new Error("Restate is not healthy after 30 s");
+  throw new Error(`Restate is not healthy after 60 s: ${said}`);
 }
 
 function environmentOf(
@@ -86,8 +96,11 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
     adminUrl: `http://127.0.0.1:${plan.adminPort}`,
     metricsUrl: `http://127.0.0.1:${plan.nodePort}/metrics`,
     start: async () => {
-      child = spawn(restateBinary(), ["--no-logo"], { env: environmentOf(plan, plans, cluster), stdio: "ignore" });
-      await waitUntilHealthy(plan);
+      child = spawn(restateBinary(), ["--no-logo"], {
+        env: environmentOf(plan, plans, cluster),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      await waitUntilHealthy(plan, child);
     },
     kill: async () => {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -23,13 +23,25 @@ export async function runCommand(database: ScratchDatabase, args: string[]): Pro
   return stdout.trim();
 }
 
+// Below the ports that a system gives to outgoing connections: one of those could take the port before its server does.
+const firstPort = 20_000;
+const portsPerProcess = 250;
+const slices = 48;
+const slice = Number(process.env.VITEST_POOL_ID ?? process.pid) % slices;
+let nextOffset = process.pid % portsPerProcess;
+
+/** Not given to another process of these tests either: each has a slice of its own. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address ? address.port : 0;
+  for (let attempt = 0; attempt < portsPerProcess; attempt++) {
+    const port = firstPort + slice * portsPerProcess + (nextOffset++ % portsPerProcess);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+  throw new Error(`No free port in the slice that starts at ${firstPort + slice * portsPerProcess}`);
 }
 
 export async function waitUntilReady(url: string, child: ChildProcess, seconds: number): Promise<void> {
