@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config";
 
 const fast = [
   "packages/contract/**/*.test.ts",
+  "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder).test.ts", // that one needs the embedder's weights

@@ -1,12 +1,18 @@
 import { createServer } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as restate from "@restatedev/restate-sdk";
 
-/** A minimal durable service with one journaled step. Prints its port. */
+/** A minimal durable service, each handler with one journaled step: one that ends at once, one that takes 200 ms. Prints its port. */
 const bare = restate.service({
   name: "Bare",
   handlers: {
     run: (context: restate.Context, input: { message: string }) =>
       context.run("step", () => ({ response: input.message })),
+    runSlowly: (context: restate.Context) =>
+      context.run("step", async () => {
+        await sleep(200);
+        return { response: "done" };
+      }),
   },
 });
 const server = createServer(restate.endpoint().bind(bare).http2Handler());

@@ -1,89 +1,170 @@
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
-import { createOrganisationsWithAgent } from "./bench-organisations.ts";
-import { startChild } from "./child-process.ts";
-import { latencies, median, type PostTarget, postThroughput } from "./load.ts";
+import { randomUUID } from "node:crypto";
+import { type BareService, startBareService } from "./bare-service.ts";
+import { createAgents, createOrganisationsWithAgent } from "./bench-organisations.ts";
+import { type BenchProcess, startChild } from "./child-process.ts";
+import { type Contender, compare, type Figures, type Rounds, roundsOf, roundTo } from "./comparison.ts";
+import type { Parts } from "./cpu-time.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { checkAnswers, latencies, median, type PostTarget } from "./load.ts";
+import { createStops, type Stops } from "./stops.ts";
 
-const rounds = 4;
-const seconds = 4;
-const message = JSON.stringify({ message: "hello" });
-const slowScript = JSON.stringify({ steps: [{ delay_ms: 200, reply: "done" }] });
+export const invokeKinds = ["echo", "slow", "sessions", "streams", "tools", "split"] as const;
+export type InvokeKind = (typeof invokeKinds)[number];
 
-/** Measures both targets in turn and returns the ratio of the medians. */
-async function ratio(label: string, ours: PostTarget, other: PostTarget, connections: number): Promise<number> {
-  const measured: [number[], number[]] = [[], []];
-  for (const target of [ours, other]) await postThroughput(target, connections, 2);
-  for (let round = 0; round < rounds; round++) {
-    measured[0].push(await postThroughput(ours, connections, seconds));
-    measured[1].push(await postThroughput(other, connections, seconds));
-  }
-  const [mine, theirs] = measured.map(median) as [number, number];
-  console.error(`${label} at concurrency ${connections}: ${mine} runs/s, the other ${theirs}`);
-  return Math.round((mine / theirs) * 100) / 100;
+export interface InvokeOptions {
+  readonly short: boolean;
+  readonly kinds: readonly InvokeKind[];
 }
 
-/** Invoke, authenticated, durable and recorded, against the bare engine with one journaled step, and against a route that only waits. */
-export async function invoke(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 4);
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-    PERCH_DATABASE_MAX_CONNECTIONS: "20",
+const message = JSON.stringify({ message: "hello" });
+const slowMs = 200;
+const slowAgent = {
+  name: "slow",
+  model: "perch/script",
+  instructions: JSON.stringify({ steps: [{ delay_ms: slowMs, reply: "done" }] }),
+};
+const toolSteps = [{ tool_calls: [{ name: "note", arguments: { text: "seen" } }] }, { reply: "done" }];
+const toolAgent = (url: string) => ({
+  name: "tools",
+  model: "perch/script",
+  instructions: JSON.stringify({ steps: toolSteps }),
+  tools: [
+    { type: "http", name: "note", description: "Takes a note.", method: "POST", url, parameters: { type: "object" } },
+  ],
+});
+
+type Headers = PostTarget["headers"];
+
+interface Testbed {
+  readonly stops: Stops;
+  readonly perch: Installation;
+  readonly headers: Headers;
+  readonly bareServer: BenchProcess;
+  readonly rounds: Rounds;
+}
+
+const invokeTarget = (url: string, headers: Headers, agent = "bench"): PostTarget => ({
+  url: `${url}/v1/agents/${agent}/invoke`,
+  headers,
+  body: message,
+});
+
+/** Every answer must contain this text, or the wrong thing would be measured. */
+async function createContender(name: string, target: PostTarget, parts: Parts, expected: string): Promise<Contender> {
+  await checkAnswers(target, expected);
+  return { name, target, parts };
+}
+
+const echoContender = ({ perch, headers }: Testbed): Promise<Contender> =>
+  createContender("echo", invokeTarget(perch.url, headers), perch.parts, '"response":"hello"');
+
+async function measureEcho(testbed: Testbed, bareService: BareService, short: boolean): Promise<Figures> {
+  const { rounds } = testbed;
+  const ours = await echoContender(testbed);
+  const bare = await bareService("run");
+  const at16 = await compare("echo", [ours, bare], 16, rounds);
+  // The same target under two names shows how far apart equal code is.
+  const again: Contender = { ...ours, name: "echo again" };
+  const at64 = await compare("echo", [ours, bare, again], 64, rounds);
+  const [p50Ours, p50Bare] = [[] as number[], [] as number[]];
+  for (let round = 0; round < rounds.count; round++) {
+    p50Ours.push(median(await latencies(ours.target, short ? 30 : 60)));
+    p50Bare.push(median(await latencies(bare.target, short ? 30 : 60)));
+  }
+  const equal = at64.reportRatio(ours.name, again.name);
+  return {
+    throughput_ratio_c16: at16.reportRatio(ours.name, bare.name).ratio,
+    throughput_ratio_c64: at64.reportRatio(ours.name, bare.name).ratio,
+    p50_overhead_ms_c1: roundTo(2, median(p50Ours) - median(p50Bare)),
+    equal_code_ratio_c64: equal.ratio,
+    equal_code_spread_c64: equal.spread,
+    foreign_share_c64: at64.foreignShare,
+    cpu_ms_per_run: at64.cpuMs(ours.name),
+    cpu_ms_per_run_bare: at64.cpuMs(bare.name),
   };
-  const server = await startServer(database, settings, "all");
-  const bareEngine = await startChild("bare-engine.ts");
-  const bareServer = await startChild("bare-server.ts");
-  try {
-    const uri = `http://127.0.0.1:${bareEngine.line}`;
-    await fetch(`${engine.adminUrls[0]}/deployments`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ uri }),
-    });
-    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
-    const ours = { url: `${server.url}/v1/agents/bench/invoke`, headers, body: message };
-    const bare = {
-      url: `${engine.ingressUrls[0]}/restate/call/Bare/run`,
-      headers: [{}],
-      body: message,
-      fresh: "idempotency-key",
-    };
-    const c16 = await ratio("echo", ours, bare, 16);
-    const c64 = await ratio("echo", ours, bare, 64);
-    const [p50Ours, p50Bare] = [[] as number[], [] as number[]];
-    for (let round = 0; round < 5; round++) {
-      p50Ours.push(median(await latencies(ours, 60)));
-      p50Bare.push(median(await latencies(bare, 60)));
-    }
-    for (const each of headers) {
-      const patch = {
-        method: "PATCH",
-        headers: { ...each, "content-type": "application/json" },
-        body: JSON.stringify({ model: "perch/script", instructions: slowScript }),
-      };
-      await fetch(`${server.url}/v1/agents/bench`, patch);
-    }
-    const slow = await ratio(
-      "a 200 ms model",
-      ours,
-      { url: `${bareServer.line}/slow`, headers: [{}], body: message },
-      64,
+}
+
+/** Connections start spread over the model's time: in lockstep, a cycle would be that time plus the whole burst. */
+async function measureSlow(testbed: Testbed, bareService: BareService): Promise<Figures> {
+  const { perch, headers, bareServer, rounds } = testbed;
+  await createAgents(perch.url, headers, slowAgent);
+  const ours = await createContender(
+    "slow",
+    invokeTarget(perch.url, headers, "slow"),
+    perch.parts,
+    '"response":"done"',
+  );
+  const bare = await bareService("runSlowly");
+  const target: PostTarget = { url: `${bareServer.line}/slow`, headers: [{}], body: message };
+  const waiting = await createContender("bare server", target, { server: bareServer.pids }, "done");
+  const compared = await compare(`a ${slowMs} ms model`, [ours, bare, waiting], 64, rounds, slowMs);
+  return {
+    ratio_200ms_c64: compared.reportRatio(ours.name, bare.name).ratio,
+    ratio_200ms_c64_bare_server: compared.reportRatio(ours.name, waiting.name).ratio,
+    foreign_share_200ms: compared.foreignShare,
+    cpu_ms_per_run_200ms: compared.cpuMs(ours.name),
+    cpu_ms_per_run_200ms_bare: compared.cpuMs(bare.name),
+  };
+}
+
+/** How to set up each kind of run that is compared with the plain echo. */
+const variants: Record<Exclude<InvokeKind, "echo" | "slow">, (testbed: Testbed) => Promise<Contender>> = {
+  sessions: ({ perch, headers }) => {
+    const body = () => JSON.stringify({ message: "hello", context: { session_id: randomUUID() } });
+    const target: PostTarget = { ...invokeTarget(perch.url, headers), body };
+    return createContender("sessions", target, perch.parts, '"response":"hello"');
+  },
+  streams: ({ perch, headers }) => {
+    const target = invokeTarget(
+      perch.url,
+      headers.map((each) => ({ ...each, accept: "text/event-stream" })),
     );
+    return createContender("streams", target, perch.parts, "event: token");
+  },
+  tools: async ({ perch, headers, bareServer }) => {
+    await createAgents(perch.url, headers, toolAgent(`${bareServer.line}/tool`));
+    const parts = { ...perch.parts, tool: bareServer.pids };
+    return createContender("tools", invokeTarget(perch.url, headers, "tools"), parts, '"response":"done"');
+  },
+  split: async ({ stops }) => {
+    const split = await startInstallation(stops, "split");
+    const { headers } = await createOrganisationsWithAgent(split.database, split.url, "perch/echo");
+    return createContender("split", invokeTarget(split.url, headers), split.parts, '"response":"hello"');
+  },
+};
+
+async function measureVariants(testbed: Testbed, kinds: readonly (keyof typeof variants)[]): Promise<Figures> {
+  const echo = await echoContender(testbed);
+  const contenders = [echo];
+  for (const kind of kinds) contenders.push(await variants[kind](testbed));
+  const compared = await compare("kinds of runs", contenders, 64, testbed.rounds);
+  const byKind = kinds.flatMap((kind) => [
+    [`${kind}_ratio_c64`, compared.reportRatio(kind, echo.name).ratio],
+    [`cpu_ms_per_run_${kind}`, compared.cpuMs(kind)],
+  ]);
+  return { ...Object.fromEntries(byKind), foreign_share_kinds: compared.foreignShare };
+}
+
+/**
+ * Invoke, authenticated, durable and recorded, against the bare engine with one journaled step and against a route that only
+ * waits; and other kinds of runs against the plain one.
+ */
+export async function invoke({ short, kinds }: InvokeOptions): Promise<Figures> {
+  const stops = createStops();
+  try {
+    const perch = await startInstallation(stops, "all");
+    const { headers } = await createOrganisationsWithAgent(perch.database, perch.url, "perch/echo");
+    const bareServer = await startChild("bare-server.ts");
+    stops.add(bareServer.stop);
+    const testbed: Testbed = { stops, perch, headers, bareServer, rounds: roundsOf({ short }) };
+    const bareService = await startBareService(stops, perch.engine);
+    const chosen = kinds.filter((kind) => kind !== "echo" && kind !== "slow");
     return {
-      throughput_ratio_c16: c16,
-      throughput_ratio_c64: c64,
-      ratio_200ms_c64: slow,
-      p50_overhead_ms_c1: Math.round((median(p50Ours) - median(p50Bare)) * 100) / 100,
+      ...(kinds.includes("echo") && (await measureEcho(testbed, bareService, short))),
+      ...(kinds.includes("slow") && (await measureSlow(testbed, bareService))),
+      ...(chosen.length > 0 && (await measureVariants(testbed, chosen))),
     };
   } finally {
-    await bareServer.stop();
-    await bareEngine.stop();
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await stops.all();
   }
 }

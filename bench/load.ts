@@ -1,76 +1,115 @@
 import { randomUUID } from "node:crypto";
-import autocannon from "autocannon";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type HttpConnection, openHttpConnection } from "./http-connection.ts";
 
-/** One URL, requested with each of these headers in turn. */
+/** One URL. Each connection sends one of these headers. */
 export interface LoadTarget {
   readonly url: string;
-  readonly headers: readonly Record<string, string>[];
+  readonly headers: readonly Readonly<Record<string, string>>[];
 }
 
 export interface PostTarget extends LoadTarget {
-  readonly body: string;
+  /** A function makes the body of each connection. */
+  readonly body: string | (() => string);
   /** A header that gets a new value for every request. */
-  readonly uniqueHeader?: string;
+  readonly uniqueHeader?: "idempotency-key";
 }
+
+export type Target = LoadTarget | PostTarget;
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Requests per second at this concurrency. Throws if any response is not 2xx. */
-export async function throughput({ url, headers }: LoadTarget, connections: number, seconds: number): Promise<number> {
-  const result = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-    requests: headers.map((each) => ({ method: "GET", headers: each })),
-  });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx} refusals, ${result.errors} errors`);
-  return result.requests.average;
-}
+const bodyOf = (target: Target): string | undefined => {
+  if (!("body" in target)) return undefined;
+  return typeof target.body === "string" ? target.body : target.body();
+};
 
-/** POST requests per second at this concurrency, each with a new value of `uniqueHeader`. */
-export async function postThroughput(target: PostTarget, connections: number, seconds: number): Promise<number> {
-  const { url, headers, body } = target;
-  const requests = headers.map((each) => ({
-    method: "POST" as const,
-    body,
-    setupRequest: (request: autocannon.Request) => ({
-      ...request,
-      headers: {
-        ...each,
-        "content-type": "application/json",
-        ...(target.uniqueHeader && { [target.uniqueHeader]: randomUUID() }),
-      },
-    }),
-  }));
-  const result = await autocannon({ url, connections, duration: seconds, requests, timeout: 60 });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx} refusals, ${result.errors} errors`);
-  return result.requests.average;
-}
-
-function headersFor(target: LoadTarget | PostTarget, i: number): Record<string, string> {
+function headersOf(target: Target, i: number): Record<string, string> {
   const own = target.headers[i % target.headers.length] ?? {};
-  if (!("body" in target)) return own;
+  return "body" in target ? { ...own, "content-type": "application/json" } : own;
+}
+
+const uniqueHeaderOf = (target: Target): Record<string, string> =>
+  "body" in target && target.uniqueHeader ? { [target.uniqueHeader]: randomUUID() } : {};
+
+/** The requests of one connection as bytes, prepared as far as they are equal. */
+function requestWriter(target: Target, connection: number): () => string {
+  const { host, pathname, search } = new URL(target.url);
+  const body = bodyOf(target);
+  const headers = Object.entries({ host, ...headersOf(target, connection) }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  if (body !== undefined) headers.push(`content-length: ${Buffer.byteLength(body)}`);
+  const start = [`${body === undefined ? "GET" : "POST"} ${pathname}${search} HTTP/1.1`, ...headers].join("\r\n");
+  const end = `\r\n\r\n${body ?? ""}`;
+  const uniqueHeader = "body" in target ? target.uniqueHeader : undefined;
+  return uniqueHeader ? () => `${start}\r\n${uniqueHeader}: ${randomUUID()}${end}` : () => start + end;
+}
+
+export interface Load {
+  /** Responses since the start. */
+  readonly completed: () => number;
+  /** Waits for the responses under way. Throws if any response was not 2xx. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Keeps this many requests under way, one on each connection. The connections start one by one within `spreadMs`. */
+export async function startLoad(target: Target, connections: number, spreadMs: number): Promise<Load> {
+  const url = new URL(target.url);
+  const open = await Promise.all(Array.from({ length: connections }, () => openHttpConnection(url)));
+  const refusals = new Map<number, number>();
+  let completed = 0;
+  let isStopped = false;
+  const repeat = async (connection: HttpConnection, i: number): Promise<void> => {
+    const writeRequest = requestWriter(target, i);
+    if (spreadMs > 0) await sleep((i / connections) * spreadMs);
+    while (!isStopped) {
+      const status = await connection.send(writeRequest());
+      if (status < 200 || status > 299) refusals.set(status, (refusals.get(status) ?? 0) + 1);
+      completed++;
+    }
+  };
+  const running = Promise.all(open.map(repeat));
+  // `stop` reports it.
+  running.catch(() => undefined);
   return {
-    ...own,
-    "content-type": "application/json",
-    ...(target.uniqueHeader && { [target.uniqueHeader]: randomUUID() }),
+    completed: () => completed,
+    stop: async () => {
+      isStopped = true;
+      await running.finally(() => {
+        for (const connection of open) connection.close();
+      });
+      if (refusals.size > 0) throw new Error(`${target.url} answered ${JSON.stringify(Object.fromEntries(refusals))}`);
+    },
   };
 }
 
-/** Milliseconds of one request after another, on one connection. */
-export async function latencies(target: LoadTarget | PostTarget, requests: number): Promise<number[]> {
-  const { url } = target;
-  const body = "body" in target ? { method: "POST", body: target.body } : {};
-  const times: number[] = [];
-  for (let i = 0; i < requests; i++) {
+/** One response after another, on one connection, each with its duration in milliseconds. */
+async function* sendRequests(target: Target, count: number) {
+  for (let i = 0; i < count; i++) {
+    const body = bodyOf(target);
     const start = performance.now();
-    const response = await fetch(url, { ...body, headers: headersFor(target, i) });
-    await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${url}: ${response.status}`);
-    times.push(performance.now() - start);
+    const response = await fetch(target.url, {
+      ...(body !== undefined && { method: "POST", body }),
+      headers: { ...headersOf(target, i), ...uniqueHeaderOf(target) },
+    });
+    const text = await response.text();
+    const ms = performance.now() - start;
+    if (!response.ok) throw new Error(`${target.url}: ${response.status} ${text}`);
+    yield { ms, text };
   }
+}
+
+/** Milliseconds of one request after another, on one connection. */
+export async function latencies(target: Target, requests: number): Promise<number[]> {
+  const times: number[] = [];
+  for await (const { ms } of sendRequests(target, requests)) times.push(ms);
   return times;
+}
+
+/** Sends one request with each header, one by one, and checks that every answer contains this text. */
+export async function checkAnswers(target: Target, expected: string): Promise<void> {
+  for await (const { text } of sendRequests(target, target.headers.length))
+    if (!text.includes(expected)) throw new Error(`${target.url} answers without ${expected}: ${text}`);
 }

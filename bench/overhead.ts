@@ -1,13 +1,13 @@
 import { createHmac, randomBytes, X509Certificate } from "node:crypto";
 import { createCertificates } from "../packages/server/test/support/certificates.ts";
-import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
+import { type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { startChild } from "./child-process.ts";
-import { latencies, median, throughput } from "./load.ts";
-
-const rounds = 5;
-const seconds = 3;
+import { type Contender, compare, type Figures, roundsOf, roundTo } from "./comparison.ts";
+import type { Parts } from "./cpu-time.ts";
+import { startStores, toPids } from "./installation.ts";
+import { checkAnswers, type LoadTarget, latencies, median } from "./load.ts";
+import { createStops } from "./stops.ts";
 
 /** The environment with every security setting on, and the headers that a trusted proxy then forwards with each request. */
 function allSettings(certificates: ReturnType<typeof createCertificates>) {
@@ -39,55 +39,63 @@ function allSettings(certificates: ReturnType<typeof createCertificates>) {
   };
 }
 
+const organisations = 64;
+
 /** Get Agent with authentication, limits, Valkey, validation and envelope, against a bare Fastify route with the same bytes. */
-export async function overhead(): Promise<Record<string, number>> {
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const server = await startServer(database);
-  const { headers, body } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
-  const target = { url: `${server.url}/v1/agents/bench`, headers };
-  const certificates = createCertificates();
-  const settings = allSettings(certificates);
-  const strict = await startServer(database, settings.env);
-  const tightened = {
-    url: `${strict.url}/v1/agents/bench`,
-    headers: headers.map((each) => ({ ...each, ...settings.headers })),
-  };
-  const bare = await startChild("bare-server.ts", { BARE_BODY: body });
+export async function overhead({ short }: { readonly short: boolean }): Promise<Figures> {
+  const stops = createStops();
   try {
-    const plain = { url: `${bare.line}/v1/agents/bench`, headers: target.headers };
-    const full: number[] = [];
-    const empty: number[] = [];
-    const guarded: number[] = [];
-    await throughput(plain, 64, 2);
-    await throughput(target, 64, 2);
+    const { database, settings, parts } = await startStores(stops);
+    const server = await startServer(database, settings);
+    stops.add(server.stop);
+    const { headers, body } = await createOrganisationsWithAgent(database, server.url, "perch/echo", organisations);
+    const certificates = createCertificates();
+    stops.add(async () => certificates.remove());
+    const all = allSettings(certificates);
+    const strict = await startServer(database, { ...settings, ...all.env });
+    stops.add(strict.stop);
+    const bare = await startChild("bare-server.ts", { BARE_BODY: body });
+    stops.add(bare.stop);
+
+    const path = "/v1/agents/bench";
+    const full: LoadTarget = { url: server.url + path, headers };
+    const plain: LoadTarget = { url: bare.line + path, headers };
+    const guarded: LoadTarget = {
+      url: strict.url + path,
+      headers: headers.map((each) => ({ ...each, ...all.headers })),
+    };
     // One by one: many unknown keys at once from one address would be throttled as guessing.
-    for (const each of tightened.headers) await fetch(tightened.url, { headers: each });
-    await throughput(tightened, 64, 2);
-    for (let round = 1; round <= rounds; round++) {
-      empty.push(await throughput(plain, 64, seconds));
-      full.push(await throughput(target, 64, seconds));
-      guarded.push(await throughput(tightened, 64, seconds));
-      console.error(
-        `round ${round}: bare ${empty.at(-1)} requests/s, Get Agent ${full.at(-1)}, with all settings ${guarded.at(-1)}`,
-      );
-    }
+    for (const target of [full, plain, guarded]) await checkAnswers(target, '"name":"bench"');
+    const partsWith = ({ child }: ServerProcess): Parts => ({
+      server: () => toPids(child.pid),
+      ...parts,
+    });
+    const contenders: Contender[] = [
+      { name: "Get Agent", target: full, parts: partsWith(server) },
+      { name: "bare", target: plain, parts: { server: bare.pids } },
+      { name: "all settings", target: guarded, parts: partsWith(strict) },
+      // The same target under two names shows how far apart equal code is.
+      { name: "Get Agent again", target: full, parts: partsWith(server) },
+    ];
+    const compared = await compare("Get Agent", contenders, 64, roundsOf({ short }));
     const [p50Bare, p50Full] = [[] as number[], [] as number[]];
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < (short ? 4 : 10); round++) {
       p50Bare.push(median(await latencies(plain, 100)));
-      p50Full.push(median(await latencies(target, 100)));
+      p50Full.push(median(await latencies(full, 100)));
     }
-    const round = (value: number) => Math.round(value * 100) / 100;
+    const equal = compared.reportRatio("Get Agent", "Get Agent again");
     return {
-      throughput_ratio_c64: round(median(full) / median(empty)),
-      settings_ratio_c64: round(median(guarded) / median(full)),
-      p50_overhead_ms_c1: round(median(p50Full) - median(p50Bare)),
+      throughput_ratio_c64: compared.reportRatio("Get Agent", "bare").ratio,
+      settings_ratio_c64: compared.reportRatio("all settings", "Get Agent").ratio,
+      p50_overhead_ms_c1: roundTo(2, median(p50Full) - median(p50Bare)),
+      equal_code_ratio_c64: equal.ratio,
+      equal_code_spread_c64: equal.spread,
+      foreign_share_c64: compared.foreignShare,
+      cpu_ms_per_request: compared.cpuMs("Get Agent"),
+      cpu_ms_per_request_bare: compared.cpuMs("bare"),
+      cpu_ms_per_request_all_settings: compared.cpuMs("all settings"),
     };
   } finally {
-    await bare.stop();
-    await server.stop();
-    await strict.stop();
-    certificates.remove();
-    await database.drop();
+    await stops.all();
   }
 }

@@ -123,7 +123,7 @@ const record = (client: pg.Client) => (subject: Subject) => async (): Promise<vo
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   const at = new Date().toISOString();
   const line = { at, level: 1, message: "Model call: perch/echo", metadata: { type: "model_call", duration_ms: 12 } };
-  const startsAt = { minute: `${at.slice(0, 16)}:00Z`, hour: `${at.slice(0, 13)}:00:00Z` };
+  const spans = { minute: `${at.slice(0, 16)}:00Z`, hour: `${at.slice(0, 13)}:00:00Z` };
   const run = {
     organisation_id: subject.organisationId,
     id,
@@ -138,12 +138,11 @@ const record = (client: pg.Client) => (subject: Subject) => async (): Promise<vo
     tokens_used: 40,
     duration_ms: 12,
     turn: null,
-    memory: null,
     log: [line, line, line, line, line],
-    rollup: { starts_at: startsAt, shard: 0, failed: 0, cost_micros: 0, bucket: 23, buckets: 128 },
-    event: { id, type: "agent.completed", agent_id: subject.agentId, data: {}, sweep_after_seconds: 30 },
+    rollup: { ...spans, failed: 0, cost_micros: 0, bucket: 23, buckets: 128 },
+    event: { type: "agent.completed", data: {}, sweep_after_seconds: 30 },
   };
-  await client.query("select inserted from record_run($1::jsonb)", [JSON.stringify(run)]);
+  await client.query("select inserted from record_runs($1::jsonb, 0::smallint)", [JSON.stringify([run])]);
 };
 
 export async function telemetry(): Promise<Record<string, number>> {

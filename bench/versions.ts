@@ -1,7 +1,7 @@
 import { startRestate } from "../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
-import { type LoadTarget, latencies, median, type PostTarget } from "./load.ts";
+import { type LoadTarget, latencies, median, type PostTarget, type Target } from "./load.ts";
 
 const sizes = { small: 10, large: 10_000 };
 const rounds = 12;
@@ -77,7 +77,7 @@ async function prepare(database: ScratchDatabase, url: string, name: string, siz
 async function ratio(
   label: string,
   subjects: readonly [Subject, Subject],
-  target: (subject: Subject) => LoadTarget | PostTarget,
+  target: (subject: Subject) => Target,
   connections = 1,
 ): Promise<number> {
   const times: [number[], number[]] = [[], []];
@@ -134,11 +134,17 @@ export async function versions(): Promise<Record<string, number>> {
       await prepare(database, server.url, "small", sizes.small),
       await prepare(database, server.url, "large", sizes.large),
     ] as const;
-    const invokeTarget = ({ headers }: Subject) => ({ url: `${agent}/invoke`, headers: [headers], body: message });
-    const readTarget = (path: (subject: Subject) => string) => (subject: Subject) => ({
-      url: agent + path(subject),
-      headers: [subject.headers],
+    const invokeTarget = ({ headers }: Subject): PostTarget => ({
+      url: `${agent}/invoke`,
+      headers: [headers],
+      body: message,
     });
+    const readTarget =
+      (path: (subject: Subject) => string) =>
+      (subject: Subject): LoadTarget => ({
+        url: agent + path(subject),
+        headers: [subject.headers],
+      });
     const lists = [
       await ratio(
         "list deployments",

@@ -5,9 +5,14 @@ export interface Answer {
   readonly requestId: string;
 }
 
+/** The runs of the second one have a webhook to be delivered to, so they have something to send after their last step. */
+export const agentNames = ["chaos", "chaos-with-webhook"] as const;
+export type AgentName = (typeof agentNames)[number];
+
 /** One Idempotency-Key and everything that clients received for it. */
 export interface SentRequest {
   readonly key: string;
+  readonly agent: AgentName;
   readonly message: string;
   readonly session: { readonly id: string; readonly index: number } | undefined;
   readonly sentAtMs: number;
@@ -19,6 +24,8 @@ export interface SentRequest {
 
 export interface Clients {
   readonly sent: readonly SentRequest[];
+  /** Sends many runs at once, whose last answers the model gives together. Returns the name by which the model knows them. */
+  readonly sendBurst: () => string;
   /** Resolves when every client has its last answer or has given up. */
   readonly finish: () => Promise<void>;
   /** Sends every answered key again, after the last fault. */
@@ -28,18 +35,21 @@ export interface Clients {
 interface ClientOptions {
   readonly apiUrls: readonly string[];
   readonly token: string;
-  readonly agent: string;
   readonly count: number;
 }
 
 const giveUpAfterMs = 180_000;
 const turnsPerSession = 12;
 
-export function startClients({ apiUrls, token, agent, count }: ClientOptions): Clients {
+/** Many enough that workers record several in one statement. */
+const runsPerBurst = 64;
+
+export function startClients({ apiUrls, token, count }: ClientOptions): Clients {
   const sent: SentRequest[] = [];
+  const bursts: Promise<unknown>[] = [];
   let finishing = false;
 
-  const post = async (url: string, { key, message, session }: SentRequest): Promise<Answer | string> => {
+  const post = async (url: string, { key, agent, message, session }: SentRequest): Promise<Answer | string> => {
     const response = await fetch(`${url}/v1/agents/${agent}/invoke`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
@@ -69,11 +79,12 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
     }
   };
 
-  const send = (session: SentRequest["session"]): Promise<unknown> => {
+  const send = (session: SentRequest["session"], text?: string): Promise<unknown> => {
     const number = sent.length + 1;
     const item: SentRequest = {
       key: `chaos-${process.pid}-${number}`,
-      message: `message ${number} in ${2 + (number % 2)} steps`,
+      agent: agentNames[number % 3 === 0 && !session ? 1 : 0],
+      message: text ?? `message ${number} in ${1 + (number % 3)} steps`,
       session,
       sentAtMs: performance.now(),
       answers: [],
@@ -96,12 +107,24 @@ export function startClients({ apiUrls, token, agent, count }: ClientOptions): C
     }
   };
 
+  const sendBurst = (): string => {
+    const name = `burst ${bursts.length + 1}`;
+    const runs = Array.from({ length: runsPerBurst }, (_, i) => {
+      const session = i % 4 === 0 ? { id: `${name} session ${i}`, index: 0 } : undefined;
+      return send(session, `${name}, run ${i + 1} of ${runsPerBurst} in ${1 + (i % 2)} steps`);
+    });
+    bursts.push(Promise.all(runs));
+    return name;
+  };
+
   const running = Promise.all(Array.from({ length: count }, (_, id) => client(id)));
   return {
     sent,
+    sendBurst,
     finish: async () => {
       finishing = true;
       await running;
+      await Promise.all(bursts);
     },
     resendAnswered: async () => {
       const remaining = sent.filter(({ answers }) => answers.length > 0).values();

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { startValkey, type ValkeyProcess } from "../packages/server/test/support/valkey-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../packages/server/test/support/webhook-receiver.ts";
 import { exchange } from "../scripts/services/processes.ts";
+import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/durable-postgres.ts";
 import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
 import { freePort } from "../scripts/testbed/server-process.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type CountingModel, startCountingModel } from "./counting-model.ts";
-import { type DurablePostgres, startDurablePostgres } from "./durable-postgres.ts";
-import { type EngineLeaders, watchLeaders } from "./engine-leaders.ts";
+import { type EngineLeaders, partitionCount, watchLeaders } from "./engine-leaders.ts";
 import { logProgress } from "./log-progress.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
 
@@ -23,6 +24,7 @@ export interface Cluster {
   readonly postgres: DurablePostgres;
   readonly valkey: ValkeyProcess;
   readonly model: CountingModel;
+  readonly receiver: WebhookReceiver;
   readonly apiUrls: readonly string[];
   readonly token: string;
   readonly stop: () => Promise<void>;
@@ -55,11 +57,13 @@ export async function startCluster(): Promise<Cluster> {
   try {
     const model = await startCountingModel();
     stops.push(model.close);
+    const receiver = await startWebhookReceiver();
+    stops.push(receiver.close);
     const postgres = await startDurablePostgres();
     stops.push(postgres.drop);
     const valkey = await startValkey();
     stops.push(valkey.kill);
-    const engine = await startRestate(3);
+    const engine = await startRestate(3, partitionCount);
     stops.push(engine.stop);
     const leaders = watchLeaders(engine);
     stops.push(leaders.stop);
@@ -73,6 +77,8 @@ export async function startCluster(): Promise<Cluster> {
       PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
       PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
       PERCH_SCRIPT_MODEL_URL: model.url,
+      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+      PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "1,1,2,2,5,5,5,5,5",
       PERCH_LOG_LEVEL: "warn",
     };
     await runPerch(settings, ["migrate"]);
@@ -89,19 +95,18 @@ export async function startCluster(): Promise<Cluster> {
       const own = { ...settings, PERCH_PORT: String(port) };
       return { port, ...createPerchProcess("serve", own, () => isOk(`http://127.0.0.1:${port}/readyz`)) };
     });
-    for (const node of [...workers, ...apis]) {
-      stops.push(node.kill);
-      await node.start();
-    }
+    const nodes = [...workers, ...apis];
+    stops.push(() => Promise.all(nodes.map((node) => node.kill())));
+    await Promise.all(nodes.map((node) => node.start()));
     for (let i = 0; !(await isRegistered(engine.adminUrls)); i++) {
       if (i === 300) throw new Error("The workers have not registered after 30 s");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     logProgress("started two API nodes and two workers");
-    await leaders.waitUntilStable("1, 2, 3");
+    await leaders.waitUntilStable();
     logProgress(`the Restate nodes lead ${leaders.now()} partitions`);
     const apiUrls = apis.map(({ port }) => `http://127.0.0.1:${port}`);
-    return { apis, workers, balancer, engine, leaders, postgres, valkey, model, apiUrls, token, stop };
+    return { apis, workers, balancer, engine, leaders, postgres, valkey, model, receiver, apiUrls, token, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,34 +1,56 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Clients } from "./clients.ts";
 import type { Cluster } from "./cluster.ts";
+import { waitForRecords } from "./database-records.ts";
 import { logProgress } from "./log-progress.ts";
 
 export interface Fault {
   readonly name: string;
   /** When it may have interrupted the step that a run had in flight. Losing an API node, Valkey or the database never may. */
-  readonly interruptions: readonly Interruption[];
-}
-
-export interface Interruption {
-  readonly fromMs: number;
-  readonly untilMs: number;
+  readonly interruption?: { readonly fromMs: number; readonly untilMs: number };
 }
 
 export type FaultKind = "worker" | "api" | "engine" | "valkey" | "postgres" | "frozen postgres";
 
+/** When a part is lost: while the last model answers of a burst of runs arrive, or while these runs are recorded. */
+export type Moment = "first byte" | "last byte" | "record";
+
 export interface FaultPlan {
-  readonly kinds: readonly FaultKind[];
+  readonly faults: readonly (readonly [FaultKind, Moment])[];
   readonly postgresDownSeconds: number;
   readonly pauseSeconds: number;
 }
 
-const oneOfEach: readonly FaultKind[] = ["worker", "postgres", "engine", "api", "valkey"];
+const oneOfEach: FaultPlan["faults"] = [
+  ["worker", "first byte"],
+  ["postgres", "record"],
+  ["engine", "record"],
+  ["api", "record"],
+  ["worker", "last byte"],
+  ["valkey", "record"],
+  ["worker", "record"],
+];
+const workerAtEveryMoment: FaultPlan["faults"] = [
+  ["worker", "first byte"],
+  ["worker", "last byte"],
+  ["worker", "record"],
+];
 
 export const fullPlan: FaultPlan = {
-  kinds: [...oneOfEach, ...oneOfEach, "worker", "engine", "frozen postgres", "api"],
+  faults: [
+    ...oneOfEach,
+    ...workerAtEveryMoment,
+    ["engine", "first byte"],
+    ...workerAtEveryMoment,
+    ...oneOfEach,
+    ["frozen postgres", "record"],
+    ["api", "last byte"],
+    ...workerAtEveryMoment,
+  ],
   postgresDownSeconds: 20,
-  pauseSeconds: 5,
+  pauseSeconds: 3,
 };
-export const shortPlan: FaultPlan = { kinds: [...oneOfEach, "worker"], postgresDownSeconds: 5, pauseSeconds: 3 };
+export const shortPlan: FaultPlan = { faults: oneOfEach, postgresDownSeconds: 5, pauseSeconds: 1 };
 
 interface FaultTarget {
   readonly name: string;
@@ -40,7 +62,7 @@ interface FaultTarget {
 function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: FaultPlan): FaultTarget {
   const killTarget = (name: string, part: { kill: () => Promise<void>; start: () => Promise<void> }): FaultTarget => ({
     name,
-    downSeconds: 2,
+    downSeconds: 1,
     inject: part.kill,
     restore: part.start,
   });
@@ -84,37 +106,56 @@ function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
   }
 }
 
+/** For a busy machine; the moment comes within a second or two on one that is not. */
+const maxWaitSeconds = 120;
+
+async function waitUntil(isReached: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + maxWaitSeconds * 1000;
+  while (!isReached()) {
+    if (performance.now() > deadline) throw new Error(`${what}: not reached after ${maxWaitSeconds} s`);
+    await sleep(1);
+  }
+}
+
+/** Waits for a random one of the burst's runs to come to this moment, so that the others are before and after it. */
+async function waitForMoment(moment: Moment, burst: string, { model, postgres }: Cluster): Promise<void> {
+  const nth = 1 + Math.floor(Math.random() * 32);
+  switch (moment) {
+    case "first byte":
+      return waitUntil(() => model.sentTo(burst).firstBytes >= nth, `${nth} first bytes for ${burst}`);
+    case "last byte":
+      return waitUntil(() => model.sentTo(burst).lastBytes >= nth, `${nth} last bytes for ${burst}`);
+    case "record":
+      return waitForRecords(postgres.adminUrl, `${burst},`, nth, maxWaitSeconds);
+  }
+}
+
 /** Injects one fault after another, each repaired before the next. */
-export async function injectFaults(cluster: Cluster, plan: FaultPlan): Promise<Fault[]> {
-  const { leaders } = cluster;
+export async function injectFaults(cluster: Cluster, clients: Clients, plan: FaultPlan): Promise<Fault[]> {
   const faults: Fault[] = [];
   const times = new Map<FaultKind, number>();
-  for (const kind of plan.kinds) {
+  for (const [kind, moment] of plan.faults) {
     await sleep(plan.pauseSeconds * 1000);
     const nth = times.get(kind) ?? 0;
     times.set(kind, nth + 1);
+    const burst = clients.sendBurst();
+    await waitForMoment(moment, burst, cluster);
     const { name, downSeconds, inject, restore } = chooseTarget(kind, nth, cluster, plan);
-    const title = `fault ${faults.length + 1}`;
-    logProgress(`${title}: ${name}, with ${cluster.model.callsInFlight()} model calls in flight`);
-    const leadersBefore = leaders.now();
+    const { firstBytes, lastBytes } = cluster.model.sentTo(burst);
     const fromMs = performance.now();
     await inject();
-    const injectedMs = performance.now();
+    const untilMs = performance.now();
+    const title = `fault ${faults.length + 1}`;
+    logProgress(`${title}: ${name} at a ${moment} of ${burst} (${firstBytes} answers begun, ${lastBytes} given)`);
     await sleep(downSeconds * 1000);
-    const returnMs = performance.now();
     await restore();
     logProgress(`${title}: recovered after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
-    // A killed worker makes no more calls, so its interruption ends at once.
-    const interruptions = kind === "worker" ? [{ fromMs, untilMs: injectedMs }] : [];
     if (kind === "engine") {
-      interruptions.push({ fromMs, untilMs: performance.now() });
-      const untilMs = await leaders.waitUntilStable(leadersBefore);
-      const moves = leaders.movesAtMs.filter((atMs) => atMs > returnMs);
-      logProgress(`${title}: after ${moves.length} moves the Restate nodes lead ${leaders.now()} partitions`);
-      // The engine reports a move some seconds late, so each may have happened at any time since the node's return.
-      interruptions.push(...moves.map(() => ({ fromMs: returnMs, untilMs })));
+      await cluster.leaders.waitUntilStable();
+      logProgress(`${title}: the Restate nodes lead ${cluster.leaders.now()} partitions`);
     }
-    faults.push({ name, interruptions });
+    // A killed worker makes no more calls, so its interruption ends at once.
+    faults.push({ name, ...(kind === "worker" && { interruption: { fromMs, untilMs } }) });
   }
   await sleep(plan.pauseSeconds * 1000);
   return faults;

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { parsePublicId } from "../packages/server/src/platform/ids.ts";
 import { interruption, stopOnSignals } from "../scripts/services/commands.ts";
-import { startClients } from "./clients.ts";
+import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { readRecorded } from "./database-records.ts";
-import { fullPlan, injectFaults, shortPlan } from "./faults.ts";
+import { readRecorded, waitForDeliveries } from "./database-records.ts";
+import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
+import { type Fault, fullPlan, injectFaults, shortPlan } from "./faults.ts";
 import { logProgress } from "./log-progress.ts";
-import { countCalls } from "./model-calls.ts";
+import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
 import { logFile } from "./perch-process.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
@@ -14,26 +16,53 @@ const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, short: { type: "boolean", default: false } },
 });
 const minInvocations = options.short ? 300 : 2000;
-const agent = "chaos";
+/** Without batches of records the suite would not test them. */
+const minLargestBatch = 4;
 
-async function createAgent({ apiUrls, token }: Cluster): Promise<void> {
-  const response = await fetch(`${apiUrls[0]}/v1/agents`, {
+async function post({ apiUrls, token }: Cluster, path: string, body: object): Promise<void> {
+  const response = await fetch(`${apiUrls[0]}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: agent, model: "perch/script" }),
+    body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`Creating the agent failed: ${response.status} ${await response.text()}`);
+  if (!response.ok) throw new Error(`POST ${path} failed: ${response.status} ${await response.text()}`);
+}
+
+async function createAgents(cluster: Cluster): Promise<void> {
+  for (const name of agentNames) await post(cluster, "/v1/agents", { name, model: "perch/script" });
+  const [, agent_id] = agentNames;
+  await post(cluster, "/v1/webhooks", { url: cluster.receiver.url, events: ["agent.completed"], agent_id });
+}
+
+/** Counts the model calls against the workers that were killed and the leaders that moved. */
+async function countModelCalls(
+  { model, engine, leaders }: Cluster,
+  sent: readonly SentRequest[],
+  faults: readonly Fault[],
+): Promise<CallCount> {
+  const interruptions: Interruption[] = [
+    ...faults.flatMap(({ name, interruption: own }) => (own ? [{ cause: name, ...own }] : [])),
+    ...leaders.moves.map((move) => ({ cause: "move of a partition to another Restate node", ...move })),
+  ];
+  const byId = await findPartitions(engine);
+  const partitions = new Map(
+    model.calls.flatMap(({ requestId }) => {
+      const partition = byId.get(parsePublicId("request", requestId) ?? "");
+      return partition === undefined ? [] : [[requestId, partition] as const];
+    }),
+  );
+  return countCalls(model.calls, sent, interruptions, partitions);
 }
 
 async function runChaos(cluster: Cluster): Promise<Verdict> {
   interruption.signal.throwIfAborted();
-  await createAgent(cluster);
-  const clients = startClients({ ...cluster, agent, count: 20 });
+  await createAgents(cluster);
+  const clients = startClients({ ...cluster, count: 20 });
   const { sent } = clients;
   const isAnswered = ({ answers }: { answers: readonly unknown[] }) => answers.length > 0;
   const report = () => logProgress(`${sent.filter(isAnswered).length} of ${sent.length} invocations answered`);
   const reports = setInterval(report, 5000);
-  const faults = await injectFaults(cluster, options.short ? shortPlan : fullPlan);
+  const faults = await injectFaults(cluster, clients, options.short ? shortPlan : fullPlan);
   while (sent.length < minInvocations) await sleep(200, undefined, { signal: interruption.signal });
   logProgress("all faults injected; waiting for the clients to finish");
   await clients.finish();
@@ -41,18 +70,24 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   await clients.resendAnswered();
   clearInterval(reports);
   logProgress("every answered key was sent once more");
-  const findings = compare(sent, await readRecorded(cluster.postgres.adminUrl));
-  const calls = countCalls(cluster.model.calls, sent, faults);
+  await waitForDeliveries(cluster.postgres.adminUrl, 60);
+  const recorded = await readRecorded(cluster.postgres.adminUrl);
+  logProgress(`one statement recorded up to ${recorded.largestBatch} runs`);
+  if (recorded.largestBatch < minLargestBatch) throw new Error("No batch of records was large enough to test anything");
+  const received = new Set(cluster.receiver.received.map(({ event }) => String(event.data.request_id)));
+  const findings = compare(sent, recorded, received);
+  const calls = await countModelCalls(cluster, sent, faults);
+  const runsLeft = await listRunsLeft(cluster.engine, 30);
   const longestMs = Math.max(...sent.map(({ sentAtMs, answeredAtMs = sentAtMs }) => answeredAtMs - sentAtMs));
   const retries = sent.reduce((sum, { attempts }) => sum + attempts - 1, 0);
   logProgress(`${retries} retries by clients; the longest wait for an answer was ${(longestMs / 1000).toFixed(1)} s`);
   logProgress(`model calls: ${calls.calls}, repeated: ${calls.repeated}, of unknown runs: ${calls.unknownRunCalls}`);
-  for (const { name, repeated, maxRepeated } of calls.byFault)
-    logProgress(`${name}: ${repeated} calls repeated, ${maxRepeated} at most`);
-  for (const list of [findings.lost, findings.different, findings.outOfOrder, calls.beyondFaults]) {
+  for (const { cause, repeated, maxRepeated } of calls.byCause)
+    logProgress(`${cause}: ${repeated} calls repeated, ${maxRepeated} at most`);
+  for (const list of [...Object.values(findings), calls.beyondFaults, runsLeft]) {
     for (const line of list.slice(0, 20)) logProgress(line);
   }
-  return toVerdict(sent.length, faults.length, findings, calls);
+  return toVerdict(sent.length, faults.length, findings, calls, runsLeft);
 }
 
 stopOnSignals();

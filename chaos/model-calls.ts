@@ -1,6 +1,5 @@
 import type { SentRequest } from "./clients.ts";
 import type { ModelCall } from "./counting-model.ts";
-import type { Fault, Interruption } from "./faults.ts";
 
 export interface CallCount {
   readonly calls: number;
@@ -8,38 +7,55 @@ export interface CallCount {
   readonly repeated: number;
   /** Calls of runs whose id no client received: a second run for one key. */
   readonly unknownRunCalls: number;
-  /** For each fault: the repeated calls that it explains, and the most that it may explain. */
-  readonly byFault: readonly { readonly name: string; readonly repeated: number; readonly maxRepeated: number }[];
-  /** Repeated calls that no fault explains, and all calls of unknown runs. */
+  /** For each cause: the repeated calls that it explains, and the most that it may explain. */
+  readonly byCause: readonly { readonly cause: string; readonly repeated: number; readonly maxRepeated: number }[];
+  /** Repeated calls that no interruption explains, and all calls of unknown runs. */
   readonly beyondFaults: readonly string[];
 }
 
-/**
- * A crash may repeat the one step that a run had in flight. Killing a worker interrupts it once; losing an engine node
- * does when the node goes down, and each time leaders move after its return; nothing else may. An interruption explains a
- * repeated call only if
- *  - it explains no other call of that run: one run, one interruption, one step,
- *  - it explains no more calls than there were runs in flight at one moment of it,
- *  - the call that is repeated began before the interruption was over, and the repetition came after it began,
- *  - the step was not over when it was repeated: neither the run's next step nor its answer had been seen outside.
- */
-const explains = (
-  { fromMs, untilMs }: Interruption,
-  first: ModelCall,
-  repeat: ModelCall,
-  isOverAtMs: number,
-): boolean => first.atMs <= untilMs && repeat.atMs >= fromMs && repeat.atMs <= isOverAtMs;
+/** When the steps that runs had in flight may have been cut off: those of every run, or of the runs in one partition of the engine. */
+export interface Interruption {
+  readonly cause: string;
+  readonly partition?: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
 
 interface Run {
   readonly calls: readonly ModelCall[];
   readonly answeredAtMs: number;
+  readonly partition: number | undefined;
 }
+
+/**
+ * A crash may repeat the one step that a run had in flight. Killing a worker interrupts runs once; a move of a partition to another
+ * leader within the engine interrupts the runs of that partition once; nothing else may. An interruption explains a repeated call
+ * only if
+ *  - it explains no other call of that run: one run, one interruption, one step,
+ *  - it explains no more calls than there were runs in flight at one moment of it, in its partition,
+ *  - the call that is repeated began before the interruption was over, and the repetition came after it began,
+ *  - the step was not over when it was repeated: neither the run's next step nor its answer had been seen outside.
+ */
+const explains = (
+  { partition, fromMs, untilMs }: Interruption,
+  run: Run,
+  { first, repeat, isOverAtMs }: { readonly first: ModelCall; readonly repeat: ModelCall; readonly isOverAtMs: number },
+): boolean =>
+  (partition === undefined || partition === run.partition) &&
+  first.atMs <= untilMs &&
+  repeat.atMs >= fromMs &&
+  repeat.atMs <= isOverAtMs;
 
 const startedAtMs = ({ calls }: Run): number => calls[0]?.atMs ?? 0;
 
 /** The largest number of runs in flight at one moment of an interruption. */
-function maxRunsInFlight(runs: readonly Run[], { fromMs, untilMs }: Interruption): number {
-  const touched = runs.filter((run) => startedAtMs(run) <= untilMs && run.answeredAtMs >= fromMs);
+function maxRunsInFlight(runs: readonly Run[], { partition, fromMs, untilMs }: Interruption): number {
+  const touched = runs.filter(
+    (run) =>
+      (partition === undefined || partition === run.partition) &&
+      startedAtMs(run) <= untilMs &&
+      run.answeredAtMs >= fromMs,
+  );
   const moments = [fromMs, ...touched.map(startedAtMs).filter((atMs) => atMs > fromMs)];
   const countAt = (atMs: number) =>
     touched.filter((run) => startedAtMs(run) <= atMs && run.answeredAtMs >= atMs).length;
@@ -47,15 +63,15 @@ function maxRunsInFlight(runs: readonly Run[], { fromMs, untilMs }: Interruption
 }
 
 /** The repeated calls of one run, each with the interruption that explains it. `remaining` is how many each may still explain. */
-function repetitionsOf({ calls, answeredAtMs }: Run, remaining: Map<Interruption, number>) {
+function repetitionsOf(run: Run, remaining: Map<Interruption, number>) {
   const used = new Set<Interruption>();
-  return calls.flatMap((repeat, i) => {
-    const first = calls.slice(0, i).findLast(({ step }) => step === repeat.step);
+  return run.calls.flatMap((repeat, i) => {
+    const first = run.calls.slice(0, i).findLast(({ step }) => step === repeat.step);
     if (!first) return [];
-    const isOverAtMs = calls.find(({ step }) => step === repeat.step + 1)?.atMs ?? answeredAtMs;
+    const isOverAtMs = run.calls.find(({ step }) => step === repeat.step + 1)?.atMs ?? run.answeredAtMs;
     const [by] =
       [...remaining].find(
-        ([each, count]) => count > 0 && !used.has(each) && explains(each, first, repeat, isOverAtMs),
+        ([each, count]) => count > 0 && !used.has(each) && explains(each, run, { first, repeat, isOverAtMs }),
       ) ?? [];
     if (by) {
       used.add(by);
@@ -67,21 +83,21 @@ function repetitionsOf({ calls, answeredAtMs }: Run, remaining: Map<Interruption
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 
+/** `partitions` has the engine's partition of each run, by its request id. */
 export function countCalls(
   calls: readonly ModelCall[],
   sent: readonly SentRequest[],
-  faults: readonly Fault[],
+  interruptions: readonly Interruption[],
+  partitions: ReadonlyMap<string, number>,
 ): CallCount {
   const answeredAt = new Map(
     sent.flatMap(({ answers, answeredAtMs = 0 }) => answers.map(({ requestId }) => [requestId, answeredAtMs] as const)),
   );
-  const all = [...Map.groupBy(calls, ({ requestId }) => requestId)];
-  const known = all.flatMap(([requestId, own]): Run[] => {
+  const known = [...Map.groupBy(calls, ({ requestId }) => requestId)].flatMap(([requestId, own]): Run[] => {
     const answeredAtMs = answeredAt.get(requestId);
-    return answeredAtMs === undefined ? [] : [{ calls: own, answeredAtMs }];
+    return answeredAtMs === undefined ? [] : [{ calls: own, answeredAtMs, partition: partitions.get(requestId) }];
   });
   const unknownRunCalls = calls.filter(({ requestId }) => !answeredAt.has(requestId));
-  const interruptions = faults.flatMap((fault) => fault.interruptions);
   const maxRepeats = new Map(interruptions.map((each) => [each, maxRunsInFlight(known, each)]));
   const remaining = new Map(maxRepeats);
   const repetitions = known.flatMap((run) => repetitionsOf(run, remaining));
@@ -89,8 +105,8 @@ export function countCalls(
     calls: calls.length,
     repeated: repetitions.length,
     unknownRunCalls: unknownRunCalls.length,
-    byFault: faults.map(({ name, interruptions: own }) => ({
-      name,
+    byCause: [...Map.groupBy(interruptions, ({ cause }) => cause)].map(([cause, own]) => ({
+      cause,
       repeated: repetitions.filter(({ by }) => by && own.includes(by)).length,
       maxRepeated: own.reduce((sum, each) => sum + (maxRepeats.get(each) ?? 0), 0),
     })),

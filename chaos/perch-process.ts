@@ -39,10 +39,10 @@ export function createPerchProcess(
       const log = openSync(logFile, "a");
       child = spawn(process.execPath, [main, role], { env: environment(settings), stdio: ["ignore", "ignore", log] });
       closeSync(log);
-      const deadline = performance.now() + 60_000;
+      const deadline = performance.now() + 120_000;
       while (!(await answers())) {
         if (hasEnded()) throw new Error(`${role} exited unexpectedly with ${child.exitCode}`);
-        if (performance.now() > deadline) throw new Error(`${role} does not answer after 60 s`);
+        if (performance.now() > deadline) throw new Error(`${role} does not answer after 120 s`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "./clients.ts";
-import type { Recorded } from "./database-records.ts";
-import { countCalls } from "./model-calls.ts";
+import type { Recorded, RecordedRun } from "./database-records.ts";
+import { addMoves, type LeaderMove } from "./engine-leaders.ts";
+import { countCalls, type Interruption } from "./model-calls.ts";
+import { readClusterState } from "./partition-leaders.ts";
 import { compare } from "./verdict.ts";
 
 const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
   key: "key",
+  agent: "chaos",
   message: "hello",
   session: undefined,
   sentAtMs: 0,
@@ -15,8 +18,28 @@ const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
   lastRefusal: "",
   ...extra,
 });
-const row = { requestId: "req_1", status: "completed", message: "hello", response: "hello | after 0 |" };
-const recorded = (extra: Partial<Recorded> = {}): Recorded => ({ runs: [row], sessions: new Map(), ...extra });
+const row: RecordedRun = {
+  id: "1",
+  requestId: "req_1",
+  agent: "chaos",
+  status: "completed",
+  message: "hello",
+  response: "hello | after 0 |",
+  steps: 2,
+  tokens: 3,
+  log: ["accepted", "ended", "model_call", "model_call", "tool_call"],
+  events: 1,
+  deliveries: [],
+};
+const sums = (runs: number, agent = "chaos") =>
+  ["hour", "minute"].map((granularity) => ({ agent, granularity, runs, tokens: 3 * runs }));
+const recorded = (extra: Partial<Recorded> = {}): Recorded => ({
+  runs: [row],
+  sessions: new Map(),
+  sums: sums(1),
+  largestBatch: 1,
+  ...extra,
+});
 const counts = (items: SentRequest[], records: Recorded) => {
   const { lost, different, outOfOrder } = compare(items, records);
   return { lost: lost.length, different: different.length, outOfOrder: outOfOrder.length };
@@ -52,33 +75,109 @@ describe("what clients saw against what is recorded", () => {
   });
 });
 
+describe("what is recorded with a run", () => {
+  const unlike = (records: Partial<Recorded>, received: string[] = []) =>
+    compare([sent()], recorded(records), new Set(received)).unlikeRuns;
+  const withRun = (extra: Partial<RecordedRun>) => unlike({ runs: [{ ...row, ...extra }] });
+
+  test("its log lines, event and sums are clean", () => expect(unlike({})).toEqual([]));
+
+  test("a log line too many or too few is found", () => {
+    expect(withRun({ log: [...row.log, "tool_call"] })).toHaveLength(1);
+    expect(withRun({ log: row.log.slice(1) })).toHaveLength(1);
+  });
+
+  test("no event, or two, is found", () => {
+    expect(withRun({ events: 0 })).toHaveLength(1);
+    expect(withRun({ events: 2 })).toHaveLength(1);
+  });
+
+  test("sums that count a run twice, not at all, or only in one granularity are found", () => {
+    expect(unlike({ sums: sums(2) })).toHaveLength(2);
+    expect(unlike({ sums: [] })).toHaveLength(2);
+    expect(unlike({ sums: sums(1).slice(1) })).toHaveLength(1);
+  });
+
+  test("a run with a webhook has one delivery, which has ended and was received", () => {
+    const agent = "chaos-with-webhook";
+    const deliveries = (list: string[], received = ["req_1"]) =>
+      unlike({ runs: [{ ...row, agent, deliveries: list }], sums: sums(1, agent) }, received).length;
+    expect(deliveries(["delivered"])).toBe(0);
+    for (const wrong of [[], ["pending"], ["delivered", "delivered"]]) expect(deliveries(wrong)).toBe(1);
+    expect(deliveries(["delivered"], [])).toBe(1);
+    expect(withRun({ deliveries: ["delivered"] })).not.toEqual([]);
+  });
+});
+
 describe("model calls beyond faults", () => {
   const call = (atMs: number, step = 1, requestId = "req_1") => ({ requestId, step, atMs });
-  const fault = { name: "SIGKILL of a worker", interruptions: [{ fromMs: 500, untilMs: 510 }] };
-  const beyond = (calls: ReturnType<typeof call>[], faults = [fault]) =>
-    countCalls(calls, [sent()], faults).beyondFaults.length;
+  const kill: Interruption = { cause: "SIGKILL of a worker", fromMs: 500, untilMs: 510 };
+  const partitions = new Map([
+    ["req_1", 1],
+    ["req_2", 1],
+  ]);
+  const beyond = (calls: ReturnType<typeof call>[], interruptions = [kill], items = [sent()]) =>
+    countCalls(calls, items, interruptions, partitions).beyondFaults.length;
 
   test("one call for each step is none", () => expect(beyond([call(100), call(300, 2)])).toBe(0));
   test("the step in flight may be repeated once", () => expect(beyond([call(400), call(600)])).toBe(0));
   test("but not twice by one fault", () => expect(beyond([call(400), call(600), call(700)])).toBe(1));
   test("nor without a fault", () => expect(beyond([call(400), call(600)], [])).toBe(1));
-  test("nor by a fault that cannot cut off a step", () =>
-    expect(beyond([call(400), call(600)], [{ name: "Valkey", interruptions: [] }])).toBe(1));
+  test("a move of the run's partition may repeat it, a move of another may not", () => {
+    expect(beyond([call(400), call(600)], [{ ...kill, partition: 1 }])).toBe(0);
+    expect(beyond([call(400), call(600)], [{ ...kill, partition: 2 }])).toBe(1);
+  });
   test("nor if both calls came before it or after it", () => {
     expect(beyond([call(300), call(400)])).toBe(1);
     expect(beyond([call(600), call(700)])).toBe(1);
   });
   test("nor if the next step had begun, or the answer been given", () => {
     expect(beyond([call(300), call(400, 2), call(600)])).toBe(1);
-    expect(countCalls([call(100), call(600)], [sent({ answeredAtMs: 400 })], [fault]).beyondFaults).toHaveLength(1);
+    expect(beyond([call(100), call(600)], [kill], [sent({ answeredAtMs: 400 })])).toBe(1);
   });
   test("nor for more runs than were in flight at one moment", () => {
-    const long = { name: "Restate node", interruptions: [{ fromMs: 500, untilMs: 2000 }] };
+    const move = { cause: "move", partition: 1, fromMs: 500, untilMs: 2000 };
     const calls = [call(490), call(510), call(700, 1, "req_2"), call(800, 1, "req_2")];
     const other = (answeredAtMs: number) => sent({ answeredAtMs, answers: [{ requestId: "req_2", response: "" }] });
-    expect(countCalls(calls, [sent({ answeredAtMs: 600 }), other(900)], [long]).beyondFaults).toHaveLength(1);
-    expect(countCalls(calls, [sent({ answeredAtMs: 750 }), other(900)], [long]).beyondFaults).toHaveLength(0);
+    expect(beyond(calls, [move], [sent({ answeredAtMs: 600 }), other(900)])).toBe(1);
+    expect(beyond(calls, [move], [sent({ answeredAtMs: 750 }), other(900)])).toBe(0);
   });
   test("every call of a run whose id no client received counts", () =>
     expect(beyond([call(100), call(200, 1, "req_2"), call(300, 2, "req_2")])).toBe(2));
+});
+
+describe("moves of the engine's leaders", () => {
+  const view = (partition: number, epoch: number) => ({ node: 1, partition, epoch, isLeader: true });
+
+  test("each new epoch of a partition is a move, seen between two looks at it", () => {
+    const moves: LeaderMove[] = [];
+    const shown = new Map();
+    addMoves([view(0, 2), view(1, 2)], 10_000, shown, moves);
+    addMoves([view(0, 2), view(1, 2)], 11_000, shown, moves);
+    expect(moves).toEqual([]);
+    addMoves([view(0, 2), view(1, 4), view(1, 3)], 12_000, shown, moves);
+    // What a node shows may be five seconds old.
+    const twice = { partition: 1, fromMs: 6000, untilMs: 12_000 };
+    expect(moves).toEqual([twice, twice]);
+    addMoves([view(1, 3)], 13_000, shown, moves);
+    expect(moves).toHaveLength(2);
+  });
+
+  test("the cluster state is read from the engine's protobuf", () => {
+    const message = (...fields: [number, number | Buffer][]): Buffer =>
+      Buffer.concat(
+        fields.map(([number, value]) =>
+          typeof value === "number"
+            ? Buffer.from([number * 8, (value % 128) + 128, Math.floor(value / 128)])
+            : Buffer.concat([Buffer.from([number * 8 + 2, value.length]), value]),
+        ),
+      );
+    const status = message([2, 1], [3, 1], [4, message([1, 300])]);
+    const alive = message([3, message([1, 5], [2, status])], [4, 17]);
+    const state = message(
+      [4, message([1, 2], [2, message([1, alive])])],
+      [4, message([1, 3], [2, message([2, Buffer.alloc(0)])])],
+    );
+    expect(readClusterState(message([1, state]))).toEqual([{ node: 2, partition: 5, epoch: 300, isLeader: true }]);
+  });
 });

@@ -11,6 +11,7 @@ export interface RestateNode {
   readonly ingressUrl: string;
   readonly adminUrl: string;
   readonly metricsUrl: string;
+  readonly pid: () => number | undefined;
   readonly start: () => Promise<void>;
   /** SIGKILL: data that is neither replicated nor written is lost. */
   readonly kill: () => Promise<void>;
@@ -33,6 +34,7 @@ interface NodePlan {
 interface ClusterPlan {
   readonly folder: string;
   readonly partitions: number;
+  readonly settings: NodeJS.ProcessEnv;
 }
 
 const answers = (url: string) =>
@@ -66,7 +68,7 @@ async function waitUntilHealthy({ ingressPort, adminPort }: NodePlan, child: Chi
 function environmentOf(
   plan: NodePlan,
   plans: readonly NodePlan[],
-  { folder, partitions }: ClusterPlan,
+  { folder, partitions, settings }: ClusterPlan,
 ): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(RESTATE_|RUST_LOG$)/.test(name));
   return {
@@ -86,6 +88,7 @@ function environmentOf(
     RESTATE_DEFAULT_NUM_PARTITIONS: String(partitions),
     RESTATE_LOG_FILTER: "error",
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
+    ...settings,
   };
 }
 
@@ -95,6 +98,7 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
     ingressUrl: `http://127.0.0.1:${plan.ingressPort}`,
     adminUrl: `http://127.0.0.1:${plan.adminPort}`,
     metricsUrl: `http://127.0.0.1:${plan.nodePort}/metrics`,
+    pid: () => child?.pid,
     start: async () => {
       child = spawn(restateBinary(), ["--no-logo"], {
         env: environmentOf(plan, plans, cluster),
@@ -111,8 +115,12 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
   };
 }
 
-/** Starts a separate engine: one node, or three with a replication factor of two. */
-export async function startRestate(count = 1, partitions = count > 1 ? 6 : 2): Promise<RestateCluster> {
+/** Starts a separate engine: one node, or three with a replication factor of two. `settings` are added to its environment. */
+export async function startRestate(
+  count = 1,
+  partitions = count > 1 ? 6 : 2,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<RestateCluster> {
   const folder = mkdtempSync(join(tmpdir(), "perch-restate-"));
   const plans: NodePlan[] = [];
   for (let i = 1; i <= count; i++) {
@@ -123,7 +131,7 @@ export async function startRestate(count = 1, partitions = count > 1 ? 6 : 2): P
       adminPort: await freePort(),
     });
   }
-  const nodes = plans.map((plan) => createNode(plan, plans, { folder, partitions }));
+  const nodes = plans.map((plan) => createNode(plan, plans, { folder, partitions, settings }));
   await Promise.all(nodes.map((node) => node.start()));
   return {
     nodes,

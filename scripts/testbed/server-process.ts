@@ -100,21 +100,27 @@ export const acceptsConnections = (port: number, host = "127.0.0.1"): Promise<bo
 
 export interface WorkerProcess {
   readonly port: number;
+  readonly pid: number | undefined;
   /** Stops it and waits until it has exited. */
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
 }
 
 /** Starts a worker as a separate process. `extra` has the addresses of the engine and, as PERCH_WORKER_URL, of the worker. */
 export async function startWorker(database: ScratchDatabase, extra: NodeJS.ProcessEnv): Promise<WorkerProcess> {
-  const port = await freePort();
+  const port = Number(extra.PERCH_WORKER_PORT ?? (await freePort()));
   const env = { ...process.env, ...scratchSettings(database, 0), PERCH_WORKER_PORT: String(port), ...extra };
   const child = spawn(process.execPath, [main, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
   for (let attempt = 0; !(await acceptsConnections(port)); attempt++) {
-    if (child.exitCode !== null || attempt === 200) throw new Error("The worker did not start");
+    if (child.exitCode !== null || attempt === 600) {
+      // Or it would run on, and keep its parent from ending.
+      child.kill("SIGKILL");
+      throw new Error("The worker did not start");
+    }
     await sleep(100);
   }
   return {
     port,
+    pid: child.pid,
     end: async (signal) => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");

@@ -1,11 +1,15 @@
 import { AgentId, type IdKind, idPrefixes, KeyId, OrganisationId } from "@perch/contract";
-import { describe, expect, test } from "vitest";
-import { newUuid, parsePublicId, toPublicId } from "./ids.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { newPublicId, newUuid, parsePublicId, toPublicId, uuidTime } from "./ids.ts";
 
 const kinds = Object.keys(idPrefixes) as IdKind[];
 // The example of the TypeID specification.
 const uuid = "01890a5d-ac96-774b-bcce-b302099a8057";
 const suffix = "01h455vb4pex5vsknk084sn02q";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("newUuid", () => {
   test("is a UUIDv7, new each time, that sorts by the time it was made", async () => {
@@ -16,6 +20,24 @@ describe("newUuid", () => {
     expect(new Set(Array.from({ length: 1000 }, newUuid)).size).toBe(1000);
     await new Promise((resolve) => setTimeout(resolve, 3));
     expect(newUuid() > first).toBe(true);
+  });
+
+  test("sorts in the order of creation within one millisecond, and while the clock is a little behind", () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const uuids = Array.from({ length: 1000 }, newUuid);
+    vi.setSystemTime(Date.now() - 9000);
+    uuids.push(...Array.from({ length: 1000 }, newUuid));
+    vi.setSystemTime(Date.now() + 9001);
+    uuids.push(newUuid());
+    expect(uuids.toSorted()).toEqual(uuids);
+    expect(new Set(uuids).size).toBe(uuids.length);
+  });
+
+  test("follows a clock that was set back by more than ten seconds", () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    newUuid();
+    vi.setSystemTime(Date.now() - 60_000);
+    expect(uuidTime(newUuid())).toEqual(new Date());
   });
 });
 
@@ -39,6 +61,22 @@ describe("public ids", () => {
     expect(AgentId.safeParse(toPublicId("agent", newUuid())).success).toBe(true);
     expect(KeyId.safeParse(toPublicId("key", newUuid())).success).toBe(true);
     expect(OrganisationId.safeParse(toPublicId("organisation", newUuid())).success).toBe(true);
+  });
+
+  test.each(kinds)("that are new, of the kind %s, are a UUIDv7 of this moment, new each time", (kind) => {
+    const ids = Array.from({ length: 1000 }, () => newPublicId(kind));
+    expect(new Set(ids).size).toBe(1000);
+    expect(ids.toSorted()).toEqual(ids);
+    for (const id of ids) {
+      const parsed = parsePublicId(kind, id) ?? "";
+      expect(parsed.charAt(14)).toBe("7");
+      expect(Math.abs(Date.now() - uuidTime(parsed).getTime())).toBeLessThan(5000);
+    }
+  });
+
+  test("are made of UUIDs only", () => {
+    for (const text of ["", "bot", `${uuid}0`, uuid.replaceAll("-", ""), uuid.replace("a", "g")])
+      expect(() => toPublicId("agent", text)).toThrow("is not a UUID");
   });
 
   test("of one kind are refused as any other", () => {
@@ -77,6 +115,7 @@ describe("parsePublicId", () => {
     ["a letter beyond ASCII", `agent_${suffix.slice(0, -1)}é`],
     ["a space before", ` agent_${suffix}`],
     ["a line end after", `agent_${suffix}\n`],
+    ["128 bits that are no UUID", toPublicId("agent", "01890a5d-ac96-974b-bcce-b302099a8057")],
     ["an agent's name", "support-bot"],
   ])("refuses %s", (_, text) => {
     expect(parsePublicId("agent", text)).toBeUndefined();

@@ -1,20 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Problem, run, waitUntil } from "../scripts/services/commands.ts";
-import { developmentPassword } from "../scripts/services/layout.ts";
-import {
-  binDir,
-  databaseSql,
-  isPostgresInstalled,
-  postgresRoot,
-  runInPostgresRoot,
-} from "../scripts/services/postgres.ts";
-import { type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
-import { freePort } from "../scripts/testbed/server-process.ts";
+import { Problem, run, waitUntil } from "../services/commands.ts";
+import { developmentPassword } from "../services/layout.ts";
+import { binDir, databaseSql, isPostgresInstalled, postgresRoot, runInPostgresRoot } from "../services/postgres.ts";
+import { childrenOf } from "./child-processes.ts";
+import { type ScratchDatabase, withClient } from "./scratch-database.ts";
+import { freePort } from "./server-process.ts";
 
 export interface DurablePostgres extends ScratchDatabase {
+  /** Every process of it that runs now, the postmaster first. */
+  readonly pids: () => readonly number[];
   readonly start: () => Promise<void>;
   /** An immediate stop without a checkpoint: committed data must be recovered from the WAL. */
   readonly crash: () => Promise<void>;
@@ -33,18 +30,6 @@ const settings = {
   full_page_writes: "on",
 };
 
-function childrenOf(parent: number): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid > 0 && Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]) === parent;
-      } catch {
-        return false;
-      }
-    });
-}
-
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -57,7 +42,7 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 export async function startDurablePostgres(): Promise<DurablePostgres> {
   if (!isPostgresInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
-  const data = `/chaos-${process.pid}-${port}`;
+  const data = `/durable-${process.pid}-${port}`;
   const passwordFile = `${data}.password`;
   await run("chroot", [postgresRoot, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
   writeFileSync(join(postgresRoot, passwordFile), developmentPassword);
@@ -85,7 +70,7 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
       ["--userspec=postgres:postgres", postgresRoot, `${binDir}/postgres`, "-D", data, "-p", String(port)],
       { env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" }, stdio: "ignore" },
     );
-    if (!(await waitUntil(answers, 60))) throw new Problem("The suite's PostgreSQL does not answer after 60 s");
+    if (!(await waitUntil(answers, 60))) throw new Problem("The durable PostgreSQL does not answer after 60 s");
   };
 
   const crash = async () => {
@@ -94,6 +79,8 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     child.kill("SIGQUIT");
     await exited;
   };
+
+  const pids = () => (child?.pid === undefined || hasEnded() ? [] : [child.pid, ...childrenOf(child.pid)]);
 
   const signalAll = async (signal: "SIGSTOP" | "SIGCONT") => {
     if (child?.pid === undefined || hasEnded()) return;
@@ -119,6 +106,7 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     appUrl: urlOf("perch_server", "perch"),
     ownerUrl: urlOf("perch_owner", "perch"),
     adminUrl: urlOf("postgres", "perch"),
+    pids,
     start,
     crash,
     freeze: () => signalAll("SIGSTOP"),

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startValkey } from "../packages/server/test/support/valkey-process.ts";
+import { childrenOf } from "../scripts/testbed/child-processes.ts";
+import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
+import { freePort, runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
+import type { Parts } from "./cpu-time.ts";
+import type { Stops } from "./stops.ts";
+import { startWorkerBalancer } from "./worker-balancer.ts";
+
+/** Stores of its own: PostgreSQL commits as in production, and no other load of this machine reaches them. */
+export interface Stores {
+  readonly database: DurablePostgres;
+  readonly settings: NodeJS.ProcessEnv;
+  readonly parts: Parts;
+}
+
+/** Valkey writes its address into its command line. The function that starts it does not return its process id. */
+const childAt = ({ host }: URL): number[] =>
+  childrenOf(process.pid).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(` ${host}`));
+
+export async function startStores(stops: Stops): Promise<Stores> {
+  const database = await startDurablePostgres();
+  stops.add(database.drop);
+  const valkey = await startValkey();
+  stops.add(valkey.kill);
+  await runCommand(database, ["migrate"]);
+  const valkeyPids = childAt(new URL(valkey.url));
+  if (valkeyPids.length !== 1) throw new Error(`${valkeyPids.length} processes look like Valkey`);
+  return {
+    database,
+    settings: { PERCH_VALKEY_URL: valkey.url, PERCH_DATABASE_MAX_CONNECTIONS: "20" },
+    parts: { PostgreSQL: database.pids, Valkey: () => valkeyPids },
+  };
+}
+
+export const toPids = (...pids: readonly (number | undefined)[]): number[] => pids.filter((pid) => pid !== undefined);
+
+export const enginePids =
+  ({ nodes }: RestateCluster) =>
+  (): number[] =>
+    toPids(...nodes.map(({ pid }) => pid()));
+
+export interface Installation {
+  readonly url: string;
+  readonly database: DurablePostgres;
+  readonly engine: RestateCluster;
+  readonly parts: Parts;
+}
+
+async function waitUntilRegistered(adminUrl: string): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const { deployments } = (await (await fetch(`${adminUrl}/deployments`)).json()) as { deployments: unknown[] };
+    if (deployments.length > 0) return;
+    await sleep(100);
+  }
+  throw new Error("No worker has registered after 30 s");
+}
+
+/** Starts one `serve`, and two `work` behind HAProxy. */
+async function startSplit(stops: Stops, { database }: Stores, settings: NodeJS.ProcessEnv, adminUrl: string) {
+  const ports = [await freePort(), await freePort()];
+  const balancer = await startWorkerBalancer(ports);
+  stops.add(balancer.stop);
+  const workers: Record<string, Parts[string]> = {};
+  for (const [i, port] of ports.entries()) {
+    const own = { ...settings, PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: balancer.url };
+    const worker = await startWorker(database, own);
+    stops.add(() => worker.end("SIGTERM"));
+    workers[`worker ${i + 1}`] = () => toPids(worker.pid);
+  }
+  const server = await startServer(database, settings);
+  stops.add(server.stop);
+  await waitUntilRegistered(adminUrl);
+  const parts: Parts = { server: () => toPids(server.child.pid), ...workers, balancer: balancer.pids };
+  return { url: server.url, parts };
+}
+
+/** Starts all parts of Perch for a benchmark: `all` in one process, or an API node with two workers. */
+export async function startInstallation(stops: Stops, form: "all" | "split"): Promise<Installation> {
+  const stores = await startStores(stops);
+  const engine = await startRestate(1, 4);
+  stops.add(engine.stop);
+  const { database } = stores;
+  const settings = {
+    ...stores.settings,
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+  };
+  const base = { engine: enginePids(engine), ...stores.parts };
+  if (form === "split") {
+    const { url, parts } = await startSplit(stops, stores, settings, engine.adminUrls[0] ?? "");
+    return { url, database, engine, parts: { ...parts, ...base } };
+  }
+  const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0" }, "all");
+  stops.add(server.stop);
+  return { url: server.url, database, engine, parts: { server: () => toPids(server.child.pid), ...base } };
+}

@@ -1,0 +1,25 @@
+/** Ends what a benchmark has started, the last first. */
+export interface Stops {
+  readonly add: (stop: () => Promise<unknown>) => void;
+  readonly all: () => Promise<void>;
+}
+
+/** An interrupted benchmark also ends what it started: a PostgreSQL of its own would keep its processes and its files. */
+export function createStops(): Stops {
+  const stops: (() => Promise<unknown>)[] = [];
+  let stopped: Promise<void> | undefined;
+  const stopEach = async (): Promise<void> => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop().catch((error: unknown) => console.error(error));
+  };
+  // Once: an interruption and the failure that it causes both wait for the same end.
+  const stopAll = (): Promise<void> => {
+    stopped ??= stopEach();
+    return stopped;
+  };
+  const endProcess = () => void stopAll().finally(() => process.exit(130));
+  process.once("SIGINT", endProcess).once("SIGTERM", endProcess);
+  return {
+    add: (stop) => void stops.push(stop),
+    all: () => stopAll().finally(() => process.off("SIGINT", endProcess).off("SIGTERM", endProcess)),
+  };
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { agentRuns, agentSessions } from "../packages/server/src/engine/services.ts";
+import type { RestateCluster } from "../scripts/testbed/restate-process.ts";
+import { partitionCount } from "./engine-leaders.ts";
+
+/** The engine divides the keys, of 64 bits, into ranges of equal size. */
+const keysPerPartition = (2n ** 64n + BigInt(partitionCount) - 1n) / BigInt(partitionCount);
+
+async function queryEngine<T>({ adminUrls }: RestateCluster, sql: string): Promise<T[]> {
+  const response = await fetch(`${adminUrls[0]}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query: sql }),
+  });
+  if (!response.ok) throw new Error(`The engine answers a query with ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { rows: T[] }).rows;
+}
+
+/** The partition of each run that the engine knows, by the run's id. */
+export async function findPartitions(engine: RestateCluster): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryEngine<{ id: string; partition: number }>(
+    engine,
+    `select idempotency_key as id, cast(partition_key / ${keysPerPartition} as int) as partition
+       from sys_invocation_status where idempotency_key is not null`,
+  );
+  return new Map(rows.map(({ id, partition }) => [id, partition]));
+}
+
+const openRunsSql = `select id, status, last_failure as failure from sys_invocation
+  where target_service_name in ('${agentRuns}', '${agentSessions}') and status <> 'completed'`;
+
+/** The runs that the engine has not ended after so long. One that fails again and again never ends, and blocks its session. */
+export async function listRunsLeft(engine: RestateCluster, seconds: number): Promise<string[]> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const rows = await queryEngine<{ id: string; status: string; failure?: string }>(engine, openRunsSql);
+    if (rows.length === 0 || performance.now() > deadline)
+      return rows.map(
+        ({ id, status, failure }) => `${id}: ${status} in the engine, last failure: ${failure ?? "none"}`,
+      );
+    await sleep(500);
+  }
+}

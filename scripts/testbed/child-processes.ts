@@ -1,0 +1,14 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The process ids of its children that run now. */
+export function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+}
