@@ -1,11 +1,13 @@
+import { type Tier, tierLimits } from "@perch/contract";
 import {
   type Credential,
   type KeyDirectory,
-  presentedCredential,
   requireActiveKey,
+  requireCredential,
+  sentCredential,
   toCaller,
 } from "../auth/authenticate.ts";
-import type { Caller } from "../auth/caller.ts";
+import type { Caller, Scope } from "../auth/caller.ts";
 import type { KeyUsage } from "../auth/key-usage.ts";
 import { keyStatus, type PresentedKey } from "../auth/presented-key.ts";
 import type { Epoch } from "../cache/epoch.ts";
@@ -36,7 +38,10 @@ export interface AdmissionRequest {
 
 export interface Admitted {
   readonly caller: Caller;
+  readonly scope: Scope;
   readonly epoch: Epoch;
+  /** The agent whose limit was checked, if the caller can see it. */
+  readonly agent: AgentRow | undefined;
 }
 
 export interface Admission {
@@ -70,9 +75,24 @@ function rateLimitHeaders({ capacity, intervalMs }: Rate, { remaining, fullAtMs 
   };
 }
 
+const tiers = Object.keys(tierLimits) as Tier[];
+const bucketOfTier = Object.fromEntries(tiers.map((tier) => [tier, organisationBucket(tier)])) as Record<Tier, Bucket>;
+
+const scopeOf = (key: PresentedKey): Scope => ({ organisationId: key.organisation_id, onlyAgentId: key.agent_id });
+
 const rateOf = (agent: AgentRow | undefined): Rate | undefined => agent && agentRate(storedDefinition(agent).security);
 const sameRate = (a: Rate | undefined, b: Rate | undefined) =>
   a?.capacity === b?.capacity && a?.intervalMs === b?.intervalMs;
+
+interface IdentifiedKey {
+  readonly credential: Credential;
+  readonly key: PresentedKey;
+}
+
+interface CheckedLimits {
+  readonly epoch: Epoch;
+  readonly agent: AgentRow | undefined;
+}
 
 export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }: AdmitDeps): Admission {
   const admitUnauthenticated = async (address: string): Promise<void> =>
@@ -83,7 +103,7 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
 
   const credentialOf = async ({ authorization, address }: AdmissionRequest): Promise<Credential> => {
     try {
-      return presentedCredential(authorization);
+      return requireCredential(authorization);
     } catch (error) {
       await admitUnauthenticated(address);
       throw error;
@@ -91,10 +111,14 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
   };
 
   /** A key that this node last saw active is not looked up before its organisation's limit is checked. */
-  const identify = async (request: AdmissionRequest): Promise<{ credential: Credential; key: PresentedKey }> => {
+  const identifyKnown = ({ authorization }: AdmissionRequest): IdentifiedKey | undefined => {
+    const credential = sentCredential(authorization);
+    const key = credential && keys.lastKnown(credential);
+    return key && keyStatus(key, now()) === "active" ? { credential, key } : undefined;
+  };
+
+  const identify = async (request: AdmissionRequest): Promise<IdentifiedKey> => {
     const credential = await credentialOf(request);
-    const known = keys.lastKnown(credential);
-    if (known && keyStatus(known, now()) === "active") return { credential, key: known };
     await admitUnauthenticated(request.address);
     const key = await keys.find(credential);
     requireActiveKey(key, now());
@@ -130,49 +154,49 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     key: PresentedKey,
     organisationLimit: Bucket,
     ref: string,
-  ): Promise<Epoch> => {
-    const scope = { organisationId: key.organisation_id, onlyAgentId: key.agent_id };
-    const reachable = (agent: AgentRow | undefined) =>
-      key.agent_id === null || agent?.id === key.agent_id ? agent : undefined;
-    if (!agents.lastKnown(key.organisation_id, ref)) {
+  ): Promise<CheckedLimits> => {
+    const scope = scopeOf(key);
+    let lastKnown = agents.lastKnown(key.organisation_id, ref);
+    if (!lastKnown) {
       // Peeks, so that a refusal by the agent's limit below does not count against the organisation's.
       await agents.find(
         scope,
         ref,
         await checkOrganisationLimit(request, key, { ...organisationLimit, peekOnly: true }),
       );
+      lastKnown = agents.lastKnown(key.organisation_id, ref);
     }
-    const cachedAgent = reachable(agents.lastKnown(key.organisation_id, ref)?.value);
+    const isReachable = key.agent_id === null || lastKnown?.value?.id === key.agent_id;
+    const cachedAgent = isReachable ? lastKnown?.value : undefined;
     const rate = rateOf(cachedAgent);
-    const decision = await checkBuckets(request, key, [
-      organisationLimit,
-      ...(cachedAgent && rate ? [agentBucket(cachedAgent.id, rate)] : []),
-    ]);
+    const buckets = cachedAgent && rate ? [organisationLimit, agentBucket(cachedAgent.id, rate)] : [organisationLimit];
+    const decision = await checkBuckets(request, key, buckets);
     const agent = await agents.find(scope, ref, decision.epoch);
-    const currentRate = rateOf(agent);
+    const currentRate = agent === cachedAgent ? rate : rateOf(agent);
     if (decision.allowed || sameRate(rate, currentRate))
       throwIfRefused(decision, decision.refusedBy === 1 ? "this agent" : "this organisation");
     else throwIfRefused(await checkBuckets(request, key, [organisationLimit]), "this organisation");
     if (agent && currentRate && !sameRate(rate, currentRate)) {
       throwIfRefused(await gate.pass(key.organisation_id, [agentBucket(agent.id, currentRate)]), "this agent");
     }
-    return decision.epoch;
+    return { epoch: decision.epoch, agent };
   };
 
   return {
     admitUnauthenticated,
     admit: async (request) => {
-      const { credential, key: cachedKey } = await identify(request);
-      const organisationLimit = organisationBucket(toCaller(cachedKey).organisation.tier);
-      const epoch =
+      const { credential, key: cachedKey } = identifyKnown(request) ?? (await identify(request));
+      const { tier } = toCaller(cachedKey).organisation;
+      const organisationLimit = bucketOfTier[tier];
+      const { epoch, agent } =
         request.agentRef === undefined
-          ? await checkOrganisationLimit(request, cachedKey, organisationLimit)
+          ? { epoch: await checkOrganisationLimit(request, cachedKey, organisationLimit), agent: undefined }
           : await checkAgentLimit(request, cachedKey, organisationLimit, request.agentRef);
       const key = await keys.find(credential, epoch);
       const at = now();
       requireActiveKey(key, at);
       keyUsage.record(key.id, at);
-      return { caller: toCaller(key), epoch };
+      return { caller: toCaller(key), scope: scopeOf(key), epoch, agent };
     },
   };
 }

@@ -76,6 +76,8 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
   return fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged names its request itself, so that no request needs a logger of its own.
+    childLoggerFactory: (parent) => parent,
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     // Requested but optional: whether a certificate is required depends on the path.
     ...(http.tls
@@ -198,19 +200,19 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { http, logger, readiness } = options;
   const app = createFastify({ http, logger }) as unknown as FastifyInstance;
   watchRequests(app, [
-    measureRequests(options.telemetry),
+    measureRequests(app, options.telemetry),
     ...(logger.isLevelEnabled("info") ? [logRequests(logger)] : []),
     ...traceRequests(app, options.tracing),
   ]);
   acceptJson(app);
   drainConnections(app);
   app.setErrorHandler(replyWithError);
-  const clientOf = createClientOf(http.trustedProxies);
+  const clientOf = createClientOf(app, http.trustedProxies);
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     done();
   });
-  guardPaths(app, options.guard, clientOf);
+  if (options.guard.hasConnectionSettings) guardPaths(app, options.guard, clientOf);
   handleNodeRefusals(app);
   if (http.corsOrigins.length > 0) {
     await app.register(cors, {

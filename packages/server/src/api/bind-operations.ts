@@ -1,37 +1,26 @@
-import {
-  idempotencyKeyPattern,
-  isRepeatable,
-  type Operation,
-  type OperationKey,
-  operationKeys,
-  operations,
-  routeOf,
-} from "@perch/contract";
+import { type Operation, type OperationKey, operationKeys, operations, routeOf } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
-import type { Client } from "../auth/client.ts";
-import { invalid } from "../platform/api-error.ts";
-import type { IdempotentRequest } from "../platform/idempotent-request.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
-import { type AuditedRequest, createRecordChange, isAudited } from "../resources/audit/audit-entry.ts";
+import { isAudited } from "../resources/audit/audit-entry.ts";
 import { resourceTypeOf } from "../resources/audit/audit-rules.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
 import {
-  type EventRequest,
   EventStream,
   type Handlers,
   type PublicContext,
   Reply,
   type RequestContext,
+  SharedAnswer,
 } from "../resources/handlers.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admission.ts";
-import { type ChangeOnce, Replay } from "./change-once.ts";
+import { Replay } from "./change-once.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
-import { parseInput } from "./parse-input.ts";
+import { createParseInput, type ParseInput } from "./parse-input.ts";
+import { auditedRequest, type ContextDeps, OperationContext } from "./request-context.ts";
 import { createSendEvents } from "./send-events.ts";
-import { traceParentOf } from "./trace-requests.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -41,24 +30,14 @@ declare module "fastify" {
 
 type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => Promise<unknown>;
 
-interface BindOptions {
+interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce"> {
   readonly handlers: Handlers;
   readonly admission: Admission;
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
-  readonly clientOf: (request: FastifyRequest) => Client;
-  readonly changeOnce: ChangeOnce;
   readonly refusals: Pick<RefusalRecords, "record">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
 }
-
-/** The agent in the path, whose settings apply. */
-const agentRefOf = ({ params }: Operation, { params: given }: FastifyRequest): string | undefined =>
-  params?.shape.agent_id ? (given as { agent_id: string }).agent_id : undefined;
-
-/** The agent whose own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
-const limitedAgent = (operation: Operation, request: FastifyRequest): string | undefined =>
-  request.method !== "PATCH" && request.method !== "DELETE" ? agentRefOf(operation, request) : undefined;
 
 /** Which named operation of `security.mfa` it is: changes to an agent, and to what belongs to it. */
 const mfaOperation = (key: OperationKey, { permission, params }: Operation): MfaOperation | undefined => {
@@ -67,131 +46,119 @@ const mfaOperation = (key: OperationKey, { permission, params }: Operation): Mfa
   return resourceTypeOf(key) === "key" ? "keys" : undefined;
 };
 
-function parseIdempotencyKey(key: OperationKey, request: FastifyRequest, body: unknown): IdempotentRequest | undefined {
-  const header = request.headers["idempotency-key"];
-  if (header === undefined || !isRepeatable(key)) return undefined;
-  if (typeof header !== "string" || !idempotencyKeyPattern.test(header)) {
-    throw invalid("Idempotency-Key", "Expected 1 to 255 visible ASCII characters, without spaces");
-  }
-  const [path = ""] = request.url.split("?");
-  return { method: request.method, path, idempotencyKey: header, body };
+/** What of an operation is the same for all of its requests. */
+interface Route {
+  readonly key: OperationKey;
+  readonly operation: Operation;
+  readonly method: string;
+  readonly url: string;
+  /** The path names an agent, whose settings apply. */
+  readonly hasAgent: boolean;
+  /** The agent's own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
+  readonly isLimitedByAgent: boolean;
+  readonly mfa: MfaOperation | undefined;
+  readonly parseInput: ParseInput;
 }
 
-const firstHeaderValue = (header: string | string[] | undefined): string | undefined =>
-  typeof header === "string" ? header : header?.[0];
-
-function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
-  if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
-  return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
+function createRoute(key: OperationKey): Route {
+  const operation: Operation = operations[key];
+  const { method, path } = routeOf(key);
+  const hasAgent = operation.params?.shape.agent_id !== undefined;
+  return {
+    key,
+    operation,
+    method,
+    url: routeUrl(path),
+    hasAgent,
+    isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
+    mfa: mfaOperation(key, operation),
+    parseInput: createParseInput(operation),
+  };
 }
 
-const auditedRequest = (
-  key: OperationKey,
-  { id, ip, params, body }: FastifyRequest,
-  { caller }: Admitted,
-): AuditedRequest => ({
-  key,
-  caller,
-  params: params as Record<string, string>,
-  // As it was sent: a default that was filled in is not a change.
-  body,
-  address: ip,
-  requestId: id,
-});
+const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id: string }).agent_id;
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, agents, guard, clientOf, changeOnce, refusals, telemetry } = options;
+  const { handlers, admission, agents, guard, clientOf, refusals, telemetry } = options;
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (
-    key: OperationKey,
+    { hasAgent, isLimitedByAgent, mfa }: Route,
     request: FastifyRequest,
     reply: FastifyReply,
-    { caller, epoch }: Admitted,
+    admitted: Admitted,
   ): Promise<Admitted> => {
-    const operation: Operation = operations[key];
-    const ref = agentRefOf(operation, request);
-    const scope = { organisationId: caller.organisation.id, onlyAgentId: caller.onlyAgentId };
-    const agent = ref === undefined ? undefined : await agents.find(scope, ref, epoch);
+    const agent =
+      hasAgent && !isLimitedByAgent
+        ? await agents.find(admitted.scope, agentRefOf(request), admitted.epoch)
+        : admitted.agent;
     const client = clientOf(request);
     const hsts = agent && guard.hsts(client, agent);
     if (hsts) reply.header("strict-transport-security", hsts);
-    return { caller: await guard.admitCaller(client, caller, agent, mfaOperation(key, operation)), epoch };
+    const caller = await guard.admitCaller(client, admitted.caller, agent, mfa);
+    return caller === admitted.caller ? admitted : { ...admitted, caller };
   };
 
   const contextOf = (
-    key: OperationKey,
+    { key, operation }: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     body: unknown,
   ): RequestContext | PublicContext => {
-    const operation: Operation = operations[key];
-    const { permission, status } = operation;
-    const { id: requestId, ip: address, admitted } = request;
-    if (permission === "public") return { requestId, address };
+    if (operation.permission === "public") return { requestId: request.id, address: request.ip };
+    const { admitted } = request;
     if (!admitted) throw new Error(`${key} ran without a caller`);
-    const { caller, epoch } = admitted;
-    const idempotentRequest = parseIdempotencyKey(key, request, body);
-    return {
-      requestId,
-      address,
-      requireSecondFactor: (agent) => guard.requireSecondFactor(clientOf(request), caller, agent),
-      wouldRefuse: (settings) => guard.wouldRefuse(settings, clientOf(request)),
-      caller,
-      scope: { organisationId: caller.organisation.id, onlyAgentId: caller.onlyAgentId },
-      epoch,
-      prefer: firstHeaderValue(request.headers.prefer),
-      events: eventRequest(operation, request),
-      trace: traceParentOf(request),
-      idempotentRequest,
-      markReplayed: () => void reply.header("idempotent-replayed", "true"),
-      change: changeOnce(caller, idempotentRequest, status, createRecordChange(auditedRequest(key, request, admitted))),
-    };
+    return new OperationContext(options, { key, operation, request, reply, admitted, body });
   };
 
-  for (const key of operationKeys) {
-    const operation: Operation = operations[key];
+  for (const route of operationKeys.map(createRoute)) {
+    const { key, operation, method, url, isLimitedByAgent } = route;
+    const { permission } = operation;
     const handler = handlers[key] as AnyHandler;
-    const { method, path } = routeOf(key);
     app.route({
       method,
-      url: routeUrl(path),
+      url,
       config: { operation: key },
       // Before the body is read, so that unauthenticated requests cost no parsing.
       onRequest: async (request, reply) => {
-        if (operation.permission === "public") return admission.admitUnauthenticated(request.ip);
-        request.admitted = await admission.admit({
+        request.operation = key;
+        if (permission === "public") return admission.admitUnauthenticated(request.ip);
+        const admitted = await admission.admit({
           authorization: request.headers.authorization,
           address: request.ip,
-          agentRef: limitedAgent(operation, request),
+          agentRef: isLimitedByAgent ? agentRefOf(request) : undefined,
           setHeaders: (headers) => void reply.headers(headers),
         });
+        request.admitted = admitted;
         try {
-          request.admitted = await passGuard(key, request, reply, request.admitted);
-          authorize(request.admitted.caller, operation.permission);
+          request.admitted = await passGuard(route, request, reply, admitted);
+          authorize(request.admitted.caller, permission);
         } catch (refusal) {
           refusals.record(auditedRequest(key, request, request.admitted), refusal);
           throw refusal;
         }
       },
       handler: async (request, reply) => {
-        const input = parseInput(operation, request);
+        const input = route.parseInput(request);
         reply.type("application/json; charset=utf-8");
         try {
-          const result = await handler(input, contextOf(key, request, reply, input.body));
+          const result = await handler(input, contextOf(route, request, reply, input.body));
+          reply.code(operation.status);
+          if (result instanceof SharedAnswer) return result.json;
           if (result instanceof EventStream) return sendEvents(request, reply, result);
-          if (result instanceof Reply)
-            return reply.code(result.status).headers(result.headers).send(JSON.stringify(result.body));
-          return reply.code(operation.status).send(JSON.stringify(result));
+          if (!(result instanceof Reply)) return JSON.stringify(result);
+          reply.code(result.status).headers(result.headers);
+          return JSON.stringify(result.body);
         } catch (thrown) {
           if (!(thrown instanceof Replay)) {
             if (request.admitted) refusals.record(auditedRequest(key, request, request.admitted), thrown);
             throw thrown;
           }
-          return reply.code(thrown.status).header("idempotent-replayed", "true").send(thrown.body);
+          reply.code(thrown.status).header("idempotent-replayed", "true");
+          return thrown.body;
         }
       },
     });

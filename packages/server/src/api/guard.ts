@@ -42,6 +42,8 @@ interface PreparedSettings {
 }
 
 export interface Guard {
+  /** Whether the instance has connection settings or HSTS. Without, `admitClient` does nothing, and `hsts` only for an agent. */
+  readonly hasConnectionSettings: boolean;
   /** Applies the instance's connection settings. Throws if they refuse the client. */
   readonly admitClient: (client: Client) => void;
   /** Applies the rest of the instance's settings and all of the agent's to an authenticated caller. May narrow its permissions. */
@@ -50,7 +52,7 @@ export interface Guard {
     caller: Caller,
     agent: AgentRow | undefined,
     mfa: MfaOperation | undefined,
-  ) => Promise<Caller>;
+  ) => Caller | Promise<Caller>;
   readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
   /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
   readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
@@ -106,31 +108,45 @@ export function createGuard(deps: GuardDeps): Guard {
     return settings;
   };
 
+  const verifyCaller = async (
+    client: Client,
+    caller: Caller,
+    agentSettings: PreparedSettings | undefined,
+    mfa: MfaOperation | undefined,
+  ): Promise<Caller> => {
+    let admitted = caller;
+    for (const verify of [instanceSettings.verifyUser, agentSettings?.verifyUser]) {
+      if (!verify) continue;
+      const { id, by, permissions } = await verify(client.userToken);
+      admitted = {
+        ...admitted,
+        user: { id, by },
+        permissions: intersectPermissions(admitted.permissions, permissions),
+      };
+    }
+    const isNeeded =
+      mfa === "keys" ? await secondFactor.isEnrolled(caller) : mfa && needsSecondFactor(mfa, agentSettings);
+    if (isNeeded) await secondFactor.verify(caller, client.mfaCode);
+    return admitted;
+  };
+
   return {
+    hasConnectionSettings: instanceSettings.checkTransport !== undefined || instanceSettings.hsts?.enabled === true,
     admitClient: (client) => {
       const refusal = instanceSettings.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
     },
-    admitCaller: async (client, caller, agent, mfa) => {
+    admitCaller: (client, caller, agent, mfa) => {
       const agentSettings = agent && prepareOnce(agent);
       const refusal = agentSettings?.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
-      let admitted = caller;
-      for (const verify of [instanceSettings.verifyUser, agentSettings?.verifyUser]) {
-        if (!verify) continue;
-        const { id, by, permissions } = await verify(client.userToken);
-        admitted = {
-          ...admitted,
-          user: { id, by },
-          permissions: intersectPermissions(admitted.permissions, permissions),
-        };
-      }
-      const isNeeded =
-        mfa === "keys" ? await secondFactor.isEnrolled(caller) : mfa && needsSecondFactor(mfa, agentSettings);
-      if (isNeeded) await secondFactor.verify(caller, client.mfaCode);
-      return admitted;
+      const isVerified = mfa || instanceSettings.verifyUser || agentSettings?.verifyUser;
+      return isVerified ? verifyCaller(client, caller, agentSettings, mfa) : caller;
     },
-    hsts: ({ isHttps }, agent) => hstsHeader(isHttps, instanceSettings.hsts, agent && prepareOnce(agent).hsts),
+    hsts: (client, agent) => {
+      const agentHsts = agent && prepareOnce(agent).hsts;
+      return (instanceSettings.hsts ?? agentHsts) && hstsHeader(client.isHttps, instanceSettings.hsts, agentHsts);
+    },
     requireSecondFactor: async (client, caller, agent) => {
       const agentSettings = prepareOnce(agent);
       // If updates need it anyway, `admitCaller` has verified it already, and a code works only once.

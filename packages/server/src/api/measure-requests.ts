@@ -1,4 +1,5 @@
-import type { FastifyRequest } from "fastify";
+import type { OperationKey } from "@perch/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
 import type { OnRequestEnded } from "./request-ended.ts";
 
@@ -7,14 +8,29 @@ export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, 
 
 const operationOfRoute = new Map(measuredOperations.map((key) => [routeUrl(key), key]));
 
-const operationOf = ({ method, routeOptions }: FastifyRequest): string =>
-  operationOfRoute.get(`${method === "HEAD" ? "GET" : method} ${routeOptions.url}`) ?? "unknown";
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null until the request has got as far as its operation, and for pages and probes. */
+    operation: OperationKey | null;
+  }
+}
 
-export const measureRequests =
-  ({ requestEnded }: Pick<Telemetry, "requestEnded">): OnRequestEnded =>
-  (request, { status, ms, isStream }) => {
+const operationOf = (request: FastifyRequest): string => {
+  // Fastify makes `routeOptions` anew whenever it is read.
+  if (request.operation !== null) return request.operation;
+  const { method, routeOptions } = request;
+  return operationOfRoute.get(`${method === "HEAD" ? "GET" : method} ${routeOptions.url}`) ?? "unknown";
+};
+
+export function measureRequests(
+  app: FastifyInstance,
+  { requestEnded }: Pick<Telemetry, "requestEnded">,
+): OnRequestEnded {
+  app.decorateRequest("operation", null);
+  return (request, { status, ms, isStream }) => {
     const operation = operationOf(request);
     if (status === undefined) requestEnded(operation, "client_closed");
     else if (isStream) requestEnded(operation, status);
     else requestEnded(operation, status, ms / 1000);
   };
+}

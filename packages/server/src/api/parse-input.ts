@@ -2,7 +2,8 @@ import type { ErrorDetail, Operation } from "@perch/contract";
 import type { z } from "zod";
 import { ApiError } from "../platform/api-error.ts";
 
-export interface RawInput {
+/** The parts of a request: as they were sent, or as they were parsed. */
+interface Input {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -44,48 +45,83 @@ function findUnstorable(value: unknown, path: string, depth: number): ErrorDetai
   });
 }
 
+/** Whether `findUnstorable` finds nothing, which is nearly always so: without its paths, this costs little. */
+function isStorable(value: unknown, depth: number): boolean {
+  if (typeof value === "string") return !value.includes("\0") && value.isWellFormed();
+  if (value === null || typeof value !== "object") return true;
+  if (depth === maxDepth) return false;
+  for (const name of Object.keys(value)) {
+    if (!isStorable(name, depth)) return false;
+    if (!isStorable((value as Record<string, unknown>)[name], depth + 1)) return false;
+  }
+  return true;
+}
+
 const isTooDeep = (value: unknown, depth = 0): boolean =>
   value !== null &&
   typeof value === "object" &&
   (depth === maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1)));
 
-/** Parses what the contract names and refuses everything else, naming each problem. */
-export function parseInput(operation: Operation, raw: RawInput): Record<string, unknown> {
-  const input: Record<string, unknown> = {};
-  const details: ErrorDetail[] = [];
-  for (const part of ["params", "query", "body"] as const) {
-    const schema = operation[part];
-    // A body of `null` is a body, and is left for the schema to refuse.
-    const value = raw[part] === undefined ? {} : raw[part];
-    if (!schema) {
-      const extra = isPlainObject(value) ? Object.keys(value) : [part];
-      details.push(
-        ...extra.slice(0, maxDetails).map((field) => ({
-          field,
-          error: part === "body" ? "This operation takes no body" : "Unknown parameter",
-        })),
-      );
-      continue;
-    }
-    // Before the schema: validation recurses as deep as its input.
-    if (isTooDeep(value)) {
+type Part = "params" | "query" | "body";
+
+/** Parses one part of a request. Adds what is wrong with it to `details`. */
+type ParsePart = (value: unknown, details: ErrorDetail[]) => unknown;
+
+/** For a part that the operation does not have. */
+const refusePart =
+  (part: Part): ParsePart =>
+  (value, details) => {
+    const extra = isPlainObject(value) ? Object.keys(value) : [part];
+    for (const field of extra.slice(0, maxDetails))
+      details.push({ field, error: part === "body" ? "This operation takes no body" : "Unknown parameter" });
+  };
+
+const parsePart =
+  (part: Part, schema: z.ZodObject): ParsePart =>
+  (value, details) => {
+    // Before the schema: validation recurses as deep as its input. Only a body can be deep.
+    if (part === "body" && isTooDeep(value)) {
       details.push(...findUnstorable(value, "", 0).slice(0, maxDetails));
-      continue;
+      return undefined;
     }
     const result = schema.safeParse(value);
-    if (result.success) {
-      input[part] = result.data;
-      details.push(...findUnstorable(result.data, "", 0).slice(0, maxDetails));
-    } else {
+    if (!result.success) {
       const issues = result.error.issues.slice(0, maxDetails);
       details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, maxDetails));
+    } else if (!isStorable(result.data, 0)) {
+      details.push(...findUnstorable(result.data, "", 0).slice(0, maxDetails));
     }
-  }
-  if (details.length === 0) return input;
+    return result.data;
+  };
+
+const createParsePart = (part: Part, schema: z.ZodObject | undefined): ParsePart =>
+  schema ? parsePart(part, schema) : refusePart(part);
+
+export type ParseInput = (raw: Input) => Input;
+
+/** Parses what the contract names and refuses everything else, naming each problem. */
+export function createParseInput(operation: Operation): ParseInput {
+  const parseParams = createParsePart("params", operation.params);
+  const parseQuery = createParsePart("query", operation.query);
+  const parseBody = createParsePart("body", operation.body);
+  return (raw) => {
+    const details: ErrorDetail[] = [];
+    const input = {
+      params: parseParams(raw.params ?? {}, details),
+      query: parseQuery(raw.query ?? {}, details),
+      // A body of `null` is a body, and is left for the schema to refuse.
+      body: parseBody(raw.body === undefined ? {} : raw.body, details),
+    };
+    if (details.length > 0) throw invalidInput(details);
+    return input;
+  };
+}
+
+function invalidInput(details: readonly ErrorDetail[]): ApiError {
   const [first] = details;
   const message =
     details.length === 1 && first?.error === "Required"
       ? `Missing required parameter: ${first.field}`
       : "Validation failed";
-  throw new ApiError("invalid_request", message, { details });
+  return new ApiError("invalid_request", message, { details });
 }

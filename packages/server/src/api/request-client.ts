@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { TLSSocket } from "node:tls";
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { parseClientCertHeader } from "../auth/certificate-rules.ts";
 import type { Client } from "../auth/client.ts";
@@ -11,16 +11,59 @@ const textOf = (header: string | string[] | undefined): string | undefined =>
 
 const maxCertificates = 1000;
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null until it is first asked for. */
+    client: Client | null;
+  }
+}
+
+type CertificateOf = (request: FastifyRequest) => X509Certificate | undefined;
+
+/** Reads the request only when asked: most requests need nothing of it. */
+class RequestClient implements Client {
+  readonly #request: FastifyRequest;
+  readonly #certificateOf: CertificateOf;
+
+  constructor(request: FastifyRequest, certificateOf: CertificateOf) {
+    this.#request = request;
+    this.#certificateOf = certificateOf;
+  }
+
+  get address(): string {
+    return this.#request.ip;
+  }
+
+  get isHttps(): boolean {
+    return this.#request.protocol === "https";
+  }
+
+  get certificate(): Client["certificate"] {
+    return () => this.#certificateOf(this.#request);
+  }
+
+  get userToken(): string | undefined {
+    return textOf(this.#request.headers["x-user-token"]);
+  }
+
+  get mfaCode(): string | undefined {
+    return textOf(this.#request.headers["x-mfa-code"]);
+  }
+}
+
 /** Headers that describe the client are trusted only from trusted proxies: anyone else could forge them. */
-export function createClientOf(trustedProxies: readonly string[]): (request: FastifyRequest) => Client {
+export function createClientOf(
+  app: FastifyInstance,
+  trustedProxies: readonly string[],
+): (request: FastifyRequest) => Client {
+  app.decorateRequest("client", null);
   const isProxy = createAddressMatcher(trustedProxies);
-  const clients = new WeakMap<FastifyRequest, Client>();
 
   // Clients reuse their certificate, and parsing and verifying it is the most expensive part of a request.
   const forwardedCertificates = new LRUCache<string, X509Certificate>({ max: maxCertificates });
   const connectionCertificates = new WeakMap<TLSSocket, X509Certificate>();
 
-  const certificateOf = ({ raw, headers }: FastifyRequest): X509Certificate | undefined => {
+  const certificateOf: CertificateOf = ({ raw, headers }) => {
     const { socket } = raw;
     // Behind a proxy the connection's own certificate is the proxy's, not the client's.
     if (isProxy(socket.remoteAddress ?? "")) {
@@ -37,16 +80,7 @@ export function createClientOf(trustedProxies: readonly string[]): (request: Fas
   };
 
   return (request) => {
-    const cached = clients.get(request);
-    if (cached) return cached;
-    const client: Client = {
-      address: request.ip,
-      isHttps: request.protocol === "https",
-      certificate: () => certificateOf(request),
-      userToken: textOf(request.headers["x-user-token"]),
-      mfaCode: textOf(request.headers["x-mfa-code"]),
-    };
-    clients.set(request, client);
-    return client;
+    request.client ??= new RequestClient(request, certificateOf);
+    return request.client;
   };
 }

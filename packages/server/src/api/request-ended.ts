@@ -21,7 +21,8 @@ const isEventStream = (contentType: unknown): boolean =>
 export function watchRequests(app: FastifyInstance, listeners: readonly OnRequestEnded[]): void {
   app.addHook("onRequest", (request, { raw }, done) => {
     const startedAt = performance.now();
-    raw.once("close", () => {
+    // A response closes once, so nothing has to count.
+    raw.on("close", () => {
       const end = {
         status: raw.writableFinished ? raw.statusCode : undefined,
         ms: performance.now() - startedAt,

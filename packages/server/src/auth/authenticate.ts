@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Permission, Role, Tier } from "@perch/contract";
+import { keyPattern, type Permission, type Role, type Tier } from "@perch/contract";
 import { LRUCache } from "lru-cache";
 import type { Epoch } from "../cache/epoch.ts";
 import { createEpochCache } from "../cache/epoch-cache.ts";
@@ -44,19 +44,30 @@ export interface Credential {
   readonly cacheKey: string;
 }
 
-/** The key in `Authorization: Bearer <API_KEY>`. A mistyped key fails its checksum here, without a query. */
-export function presentedCredential(authorization: string | undefined): Credential {
-  const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1];
-  if (!token) throw unauthorized("Send an API key in the header `Authorization: Bearer <API_KEY>`.");
-  if (!isWellFormedToken(token)) throw invalidKey();
+const bearerToken = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+
+/** The key in `Authorization: Bearer <API_KEY>`, its checksum not verified; undefined for what cannot be a key. */
+export function sentCredential(authorization: string | undefined): Credential | undefined {
+  const token = bearerToken(authorization);
+  if (token === undefined || !keyPattern.test(token)) return undefined;
   // Cheaper than the keyed digest, which only the database look-up needs.
   return { token, cacheKey: hash("sha256", token, "base64") };
+}
+
+/** The same, or an error that says what is wrong. A mistyped key fails its checksum here, without a query. */
+export function requireCredential(authorization: string | undefined): Credential {
+  if (bearerToken(authorization) === undefined)
+    throw unauthorized("Send an API key in the header `Authorization: Bearer <API_KEY>`.");
+  const credential = sentCredential(authorization);
+  if (!credential || !isWellFormedToken(credential.token)) throw invalidKey();
+  return credential;
 }
 
 /** API keys, cached for as long as the epoch of their organisation is valid. */
 export interface KeyDirectory {
   /** Without an epoch it reads the database, unless the key was just looked up and not found. */
-  readonly find: (credential: Credential, epoch?: Epoch) => Promise<PresentedKey>;
+  readonly find: (credential: Credential, epoch?: Epoch) => PresentedKey | Promise<PresentedKey>;
   /** The key as last read. Its organisation and its revocation never change; the rest may be stale. */
   readonly lastKnown: (credential: Credential) => PresentedKey | undefined;
 }
@@ -79,13 +90,15 @@ export function createKeyDirectory({ db, keyDigest, now }: KeyDirectoryDeps): Ke
     return key;
   };
 
+  const load = async (credential: Credential, epoch: Epoch | undefined): Promise<PresentedKey> => {
+    if (unknown.has(credential.cacheKey)) throw invalidKey();
+    const key = await (epoch ? cache.load(credential.cacheKey, epoch, () => read(credential)) : read(credential));
+    if (!key) throw invalidKey();
+    return key;
+  };
+
   return {
-    find: async (credential, epoch) => {
-      if (unknown.has(credential.cacheKey)) throw invalidKey();
-      const key = await (epoch ? cache.load(credential.cacheKey, epoch, () => read(credential)) : read(credential));
-      if (!key) throw invalidKey();
-      return key;
-    },
+    find: (credential, epoch) => (epoch && cache.current(credential.cacheKey, epoch)?.value) ?? load(credential, epoch),
     lastKnown: ({ cacheKey }) => known.get(cacheKey),
   };
 }

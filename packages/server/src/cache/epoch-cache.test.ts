@@ -66,6 +66,19 @@ test("a missing value is cached too", async () => {
   expect(cache.peek("k")).toEqual({ value: undefined });
 });
 
+test("current returns what load would return without reading, and nothing otherwise", async () => {
+  const { cache, load, clock, reads } = createTestCache();
+  expect(cache.current("k", epoch("a"))).toBeUndefined();
+  const reading = load("k");
+  expect(cache.current("k", epoch("a"))).toBeUndefined();
+  await reading;
+  expect(cache.current("k", epoch("a"))).toEqual({ value: "k1" });
+  expect(cache.current("k", epoch("b"))).toBeUndefined();
+  clock.nowMs = 10_000;
+  expect(cache.current("k", epoch("a"))).toBeUndefined();
+  expect(reads()).toBe(1);
+});
+
 test("peek returns the value last read, under any epoch; the oldest entry is evicted", async () => {
   const { cache, load } = createTestCache(2);
   expect(cache.peek("k")).toBeUndefined();

@@ -11,6 +11,8 @@ interface Entry<T> {
 export interface EpochCache<T> {
   /** The value cached under this epoch, unless it is too old; otherwise reads it, once for all concurrent callers. */
   readonly load: (key: string, epoch: Epoch, read: () => Promise<T>) => Promise<T>;
+  /** The same without waiting: undefined if `load` would have to read, or is reading. */
+  readonly current: (key: string, epoch: Epoch) => { readonly value: T } | undefined;
   /** The value last read, possibly stale: a guess that `load` confirms. */
   readonly peek: (key: string) => { readonly value: T } | undefined;
 }
@@ -42,12 +44,14 @@ export function createEpochCache<T>({ maxEntries, now }: EpochCacheOptions): Epo
     }
   };
 
+  const freshEntry = (key: string, epoch: Epoch): Entry<T> | undefined => {
+    const entry = entries.get(key);
+    return entry?.epoch === epoch.value && now() - entry.readAtMs < epoch.maxAgeMs ? entry : undefined;
+  };
+
   return {
-    load: (key, epoch, readValue) => {
-      const entry = entries.get(key);
-      const isFresh = entry?.epoch === epoch.value && now() - entry.readAtMs < epoch.maxAgeMs;
-      return isFresh ? entry.promise : read(key, epoch, readValue);
-    },
+    load: (key, epoch, readValue) => freshEntry(key, epoch)?.promise ?? read(key, epoch, readValue),
+    current: (key, epoch) => freshEntry(key, epoch)?.result,
     peek: (key) => entries.get(key)?.result,
   };
 }

@@ -1,4 +1,4 @@
-import type { InputOf, OperationKey, Operations, ResponseOf, SecuritySettings } from "@perch/contract";
+import type { InputOf, Operation, OperationKey, Operations, ResponseOf, SecuritySettings } from "@perch/contract";
 import type { Selectable } from "kysely";
 import type { z } from "zod";
 import type { Caller, Scope } from "../auth/caller.ts";
@@ -50,6 +50,21 @@ export class Reply<T> {
   }
 }
 
+/** An answer that many requests get. Its JSON text is made once. */
+export class SharedAnswer<T> {
+  readonly body: T;
+  #json: string | undefined;
+
+  constructor(body: T) {
+    this.body = body;
+  }
+
+  get json(): string {
+    this.#json ??= JSON.stringify(this.body);
+    return this.#json;
+  }
+}
+
 export interface EventRequest {
   /** The last event received by a client that reconnects (`Last-Event-ID`). */
   readonly lastEventId: string | undefined;
@@ -77,12 +92,14 @@ export type PublicContext = Pick<RequestContext, "requestId" | "address">;
 
 type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
 
+type Shared<O extends Operation> = SharedAnswer<ResponseOf<O>>;
+
 type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepted"]>> : never;
 
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
   context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
-) => Promise<ResponseOf<Operations[K]> | Accepted<Operations[K]> | Streamed<Operations[K]>>;
+) => Promise<ResponseOf<Operations[K]> | Shared<Operations[K]> | Accepted<Operations[K]> | Streamed<Operations[K]>>;
 
 /** One handler for each operation of the table: a missing one is a compile error. */
 export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

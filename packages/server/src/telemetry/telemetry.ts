@@ -53,14 +53,28 @@ const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 const statusClass = (status: number | "client_closed"): string =>
   status === "client_closed" ? status : (statusClasses[Math.floor(status / 100) - 1] ?? unknown);
 
+/** What a request is counted in. */
+interface RequestSeries {
+  /** Requests by status class since the metrics were last read: added to the counter only then, which is much cheaper. */
+  readonly uncollected: Map<string, number>;
+  readonly observe: (seconds: number) => void;
+}
+
 function createRequestMetrics(registry: Registry, operations: readonly string[]) {
   const registers = [registry];
   const operationOf = knownOrUnknown(operations);
-  const requests = new Counter({
+  const seriesByOperation = new Map<string, RequestSeries>();
+  new Counter({
     name: "perch_http_requests_total",
     help: "Requests that ended, by operation and status class. client_closed: the client disconnected before the response was complete.",
     labelNames: ["operation", "status"],
     registers,
+    collect() {
+      for (const [operation, { uncollected }] of seriesByOperation) {
+        for (const [status, count] of uncollected) this.inc({ operation, status }, count);
+        uncollected.clear();
+      }
+    },
   });
   const durations = new Histogram({
     name: "perch_http_request_duration_seconds",
@@ -76,6 +90,15 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
     registers,
   });
   for (const limit of limits) refusals.inc({ limit }, 0);
+  const findSeries = (name: string): RequestSeries => {
+    const operation = operationOf(name);
+    const series = seriesByOperation.get(operation) ?? {
+      uncollected: new Map<string, number>(),
+      observe: durations.labels({ operation }).observe,
+    };
+    seriesByOperation.set(operation, series);
+    return series;
+  };
   let openStreams = () => 0;
   new Gauge({
     name: "perch_http_event_streams",
@@ -87,9 +110,10 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
   });
   return {
     requestEnded: (name: string, status: number | "client_closed", seconds?: number) => {
-      const operation = operationOf(name);
-      requests.inc({ operation, status: statusClass(status) });
-      if (seconds !== undefined) durations.observe({ operation }, seconds);
+      const { uncollected, observe } = seriesByOperation.get(name) ?? findSeries(name);
+      const counted = statusClass(status);
+      uncollected.set(counted, (uncollected.get(counted) ?? 0) + 1);
+      if (seconds !== undefined) observe(seconds);
     },
     requestRefused: (limit: Limit) => refusals.inc({ limit }),
     watchStreams: (open: () => number) => {

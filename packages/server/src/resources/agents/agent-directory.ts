@@ -8,7 +8,7 @@ import { type AgentRow, findAgent } from "./agent-queries.ts";
 
 /** Agents by id or name, cached while the organisation's epoch is current. Misses are cached too. */
 export interface AgentDirectory {
-  readonly find: (scope: Scope, ref: string, epoch: Epoch) => Promise<AgentRow | undefined>;
+  readonly find: (scope: Scope, ref: string, epoch: Epoch) => AgentRow | undefined | Promise<AgentRow | undefined>;
   /** For handlers: throws 404 if the agent does not exist or the caller cannot see it. */
   readonly get: (context: Pick<RequestContext, "scope" | "epoch">, ref: string) => Promise<AgentRow>;
   /** The last cached value, which may be stale. */
@@ -25,12 +25,22 @@ const maxAgents = 20_000;
 export function createAgentDirectory({ db, now }: AgentDirectoryDeps): AgentDirectory {
   const cache = createEpochCache<AgentRow | undefined>({ maxEntries: maxAgents, now });
   const keyOf = (organisationId: string, ref: string) => `${organisationId} ${ref}`;
-  const find: AgentDirectory["find"] = async ({ organisationId, onlyAgentId }, ref, epoch) => {
+  const visibleTo = ({ onlyAgentId }: Scope, agent: AgentRow | undefined) =>
+    onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;
+
+  const load = async (scope: Scope, ref: string, epoch: Epoch): Promise<AgentRow | undefined> => {
+    const { organisationId } = scope;
     const agent = await cache.load(keyOf(organisationId, ref), epoch, () =>
       db.inOrganisation(organisationId, (trx) => findAgent(trx, { organisationId, onlyAgentId: null }, ref)),
     );
-    return onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;
+    return visibleTo(scope, agent);
   };
+
+  const find: AgentDirectory["find"] = (scope, ref, epoch) => {
+    const cached = cache.current(keyOf(scope.organisationId, ref), epoch);
+    return cached ? visibleTo(scope, cached.value) : load(scope, ref, epoch);
+  };
+
   return {
     find,
     get: async ({ scope, epoch }, ref) => {

@@ -14,7 +14,7 @@ import type { Handlers, RequestContext } from "../handlers.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
-import { storedDefinition, toAgent, toAgentSummary } from "./to-agent.ts";
+import { storedDefinition, toAgent, toAgentAnswer, toAgentSummary } from "./to-agent.ts";
 
 /** Runs in the transaction that deletes an agent. Returns what to do once that has committed. */
 export type OnAgentDelete = (trx: OrganisationTransaction, agent: AgentKey) => Promise<() => void>;
@@ -83,7 +83,7 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: Agent
       }),
 
     "GET /v1/agents/{agent_id}": async ({ params }, context) =>
-      single(toAgent(await agents.get(context, params.agent_id))),
+      toAgentAnswer(await agents.get(context, params.agent_id)),
 
     "PATCH /v1/agents/{agent_id}": async ({ params, query, body }, context) => {
       const { caller, scope, change } = context;

@@ -1,5 +1,7 @@
 import { type Agent, type AgentStatus, type AgentSummary, agentDefaults } from "@perch/contract";
+import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
+import { SharedAnswer } from "../handlers.ts";
 import type { AgentRow } from "./agent-queries.ts";
 import type { StoredDefinition } from "./agent-rules.ts";
 
@@ -13,16 +15,20 @@ export const toAgentSummary = (row: Pick<AgentRow, "id" | "name" | "status" | "c
   created_at: row.created_at.toISOString(),
 });
 
-const agentByRow = new WeakMap<AgentRow, Agent>();
+type AgentAnswer = SharedAnswer<ReturnType<typeof single<Agent>>>;
 
-/** Converted once per row object, because a cached row is read many times. */
-export function toAgent(row: AgentRow): Agent {
-  const cached = agentByRow.get(row);
+const answerByRow = new WeakMap<AgentRow, AgentAnswer>();
+
+/** Made once per row object, because a cached row is read many times. */
+export function toAgentAnswer(row: AgentRow): AgentAnswer {
+  const cached = answerByRow.get(row);
   if (cached) return cached;
-  const agent = buildAgent(row);
-  agentByRow.set(row, agent);
-  return agent;
+  const answer = new SharedAnswer(single(buildAgent(row)));
+  answerByRow.set(row, answer);
+  return answer;
 }
+
+export const toAgent = (row: AgentRow): Agent => toAgentAnswer(row).body.data;
 
 /** A definition stored before a field existed gets that field's default. */
 function buildAgent(row: AgentRow): Agent {

@@ -1,0 +1,121 @@
+import { idempotencyKeyPattern, isRepeatable, type Operation, type OperationKey } from "@perch/contract";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller, Scope } from "../auth/caller.ts";
+import type { Client } from "../auth/client.ts";
+import type { Epoch } from "../cache/epoch.ts";
+import { invalid } from "../platform/api-error.ts";
+import type { IdempotentRequest } from "../platform/idempotent-request.ts";
+import type { TraceParent } from "../platform/trace-parent.ts";
+import { type AuditedRequest, createRecordChange } from "../resources/audit/audit-entry.ts";
+import type { EventRequest, RequestContext } from "../resources/handlers.ts";
+import type { Admitted } from "./admission.ts";
+import type { ChangeOnce } from "./change-once.ts";
+import type { Guard } from "./guard.ts";
+import { traceParentOf } from "./trace-requests.ts";
+
+function parseIdempotencyKey(key: OperationKey, request: FastifyRequest, body: unknown): IdempotentRequest | undefined {
+  const header = request.headers["idempotency-key"];
+  if (header === undefined || !isRepeatable(key)) return undefined;
+  if (typeof header !== "string" || !idempotencyKeyPattern.test(header)) {
+    throw invalid("Idempotency-Key", "Expected 1 to 255 visible ASCII characters, without spaces");
+  }
+  const [path = ""] = request.url.split("?");
+  return { method: request.method, path, idempotencyKey: header, body };
+}
+
+const firstHeaderValue = (header: string | string[] | undefined): string | undefined =>
+  typeof header === "string" ? header : header?.[0];
+
+function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
+  if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
+  return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
+}
+
+export const auditedRequest = (
+  key: OperationKey,
+  { id, ip, params, body }: FastifyRequest,
+  { caller }: Admitted,
+): AuditedRequest => ({
+  key,
+  caller,
+  params: params as Record<string, string>,
+  // As it was sent: a default that was filled in is not a change.
+  body,
+  address: ip,
+  requestId: id,
+});
+
+export interface ContextDeps {
+  readonly guard: Pick<Guard, "requireSecondFactor" | "wouldRefuse">;
+  readonly clientOf: (request: FastifyRequest) => Client;
+  readonly changeOnce: ChangeOnce;
+}
+
+interface OperationRequest {
+  readonly key: OperationKey;
+  readonly operation: Operation;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly admitted: Admitted;
+  /** As parsed. */
+  readonly body: unknown;
+}
+
+/** What a handler may ask about its request. Most handlers ask for little of it, so the rest is made only when it is read. */
+export class OperationContext implements RequestContext {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly scope: Scope;
+  readonly epoch: Epoch;
+  readonly idempotentRequest: IdempotentRequest | undefined;
+  readonly #deps: ContextDeps;
+  readonly #of: OperationRequest;
+
+  constructor(deps: ContextDeps, of: OperationRequest) {
+    const { key, request, admitted, body } = of;
+    this.requestId = request.id;
+    this.caller = admitted.caller;
+    this.scope = admitted.scope;
+    this.epoch = admitted.epoch;
+    // Not later: an invalid key is refused also where nothing comes of it.
+    this.idempotentRequest = parseIdempotencyKey(key, request, body);
+    this.#deps = deps;
+    this.#of = of;
+  }
+
+  get address(): string {
+    return this.#of.request.ip;
+  }
+
+  get requireSecondFactor(): RequestContext["requireSecondFactor"] {
+    const { guard, clientOf } = this.#deps;
+    return (agent) => guard.requireSecondFactor(clientOf(this.#of.request), this.caller, agent);
+  }
+
+  get wouldRefuse(): RequestContext["wouldRefuse"] {
+    const { guard, clientOf } = this.#deps;
+    return (settings) => guard.wouldRefuse(settings, clientOf(this.#of.request));
+  }
+
+  get prefer(): string | undefined {
+    return firstHeaderValue(this.#of.request.headers.prefer);
+  }
+
+  get events(): EventRequest | undefined {
+    return eventRequest(this.#of.operation, this.#of.request);
+  }
+
+  get trace(): TraceParent | null {
+    return traceParentOf(this.#of.request);
+  }
+
+  get markReplayed(): RequestContext["markReplayed"] {
+    return () => void this.#of.reply.header("idempotent-replayed", "true");
+  }
+
+  get change(): RequestContext["change"] {
+    const { key, operation, request, admitted } = this.#of;
+    const record = createRecordChange(auditedRequest(key, request, admitted));
+    return this.#deps.changeOnce(this.caller, this.idempotentRequest, operation.status, record);
+  }
+}
