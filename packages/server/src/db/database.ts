@@ -28,11 +28,22 @@ interface DatabaseOptions {
   readonly logger: Logger;
 }
 
+/**
+ * Opening a connection costs several milliseconds of CPU in this process, and a password check (SCRAM) in the database too, so
+ * connections stay open between bursts of load. A node that has become idle closes them, so that other nodes can have them.
+ */
+const idleTimeoutMs = 5 * 60_000;
+/** Routers drop connections that are silent for some minutes. Keep-alive packets prevent that. */
+const keepAliveAfterMs = 30_000;
+
 export function openDatabase({ url, connections, logger }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: 5000,
+    idleTimeoutMillis: idleTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     application_name: "perch",
     options: "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s",
   });

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Agent } from "undici";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import type { ClearKey, DeploymentKey, RunInput, RunOutcome } from "./messages.ts";
+import { createIngress, Deadline, sleepWithin } from "./ingress.ts";
+import type { ClearKey, DeploymentKey, RunInput, RunMessage, RunOutcome } from "./messages.ts";
 import {
   agentRuns,
   agentSessions,
@@ -53,11 +52,18 @@ interface Task {
   readonly body: unknown;
 }
 
+/** The engine writes a message to its log several times, so a definition that has a name stays out of it. */
+function toMessage(run: RunInput): RunMessage {
+  const { definitionDigest } = run;
+  return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
+}
+
 function runTask(verb: "call" | "send", run: RunInput): Task {
   const { id, organisationId, agentId, sessionId } = run;
-  if (sessionId === null) return { id, path: `/restate/${verb}/${agentRuns}/run`, body: run };
+  const body = toMessage(run);
+  if (sessionId === null) return { id, path: `/restate/${verb}/${agentRuns}/run`, body };
   const key = encodeURIComponent(`${organisationId}/${agentId}/${sessionId}`);
-  return { id, path: `/restate/${verb}/${agentSessions}/${key}/run`, body: run };
+  return { id, path: `/restate/${verb}/${agentSessions}/${key}/run`, body };
 }
 
 function activationTask(deployment: DeploymentKey): Task {
@@ -87,33 +93,22 @@ const unknownServiceGraceMs = 5000;
 const sendTimeoutMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
-  const agent = new Agent({ connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
+  const ingresses = ingressUrls.map(createIngress);
   let preferred = 0;
 
-  const post = async (base: string, task: Task, signal: AbortSignal): Promise<{ status: number; text: string }> => {
-    const { origin, pathname, search } = new URL(base + task.path);
-    const headers = { "content-type": "application/json", "idempotency-key": task.id };
-    const response = await agent.request({
-      origin,
-      path: pathname + search,
-      method: "POST",
-      headers,
-      body: JSON.stringify(task.body),
-      signal,
-    });
-    return { status: response.statusCode, text: await response.body.text() };
-  };
-
-  /** Calls node after node until one answers with 2xx or the signal aborts. Repeating is safe: the task's id is its idempotency key. */
-  const callUntilAnswered = async (task: Task, signal: AbortSignal): Promise<string> => {
+  /** Calls node after node until one answers with 2xx or the deadline passes. Repeating is safe: the task's id is its idempotency key. */
+  const callUntilAnswered = async (task: Task, deadline: Deadline): Promise<string> => {
+    const request = { path: task.path, idempotencyKey: task.id, body: JSON.stringify(task.body) };
     let cause: unknown;
     const startedAt = performance.now();
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      const base = ingressUrls[(preferred + attempt) % ingressUrls.length] ?? "";
+    for (let attempt = 0; !deadline.hasPassed; attempt++) {
+      const index = (preferred + attempt) % ingresses.length;
+      const ingress = ingresses[index];
       try {
-        const { status, text } = await post(base, task, signal);
+        if (!ingress) throw new Error("The engine has no ingress URL");
+        const { status, text } = await ingress.post(request, deadline);
         if (status >= 200 && status < 300) {
-          preferred = (preferred + attempt) % ingressUrls.length;
+          preferred = index;
           return text;
         }
         cause = new Error(`The engine answers ${status}: ${text.slice(0, 300)}`);
@@ -122,48 +117,53 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
       } catch (error) {
         cause = error;
       }
-      if (signal.aborted) break;
+      if (deadline.hasPassed) break;
       onFailure();
-      logger.debug({ err: cause, base, attempt: attempt + 1 }, "engine call failed, will retry");
-      await sleep(Math.min(50 * 2 ** attempt, 1000), undefined, { signal }).catch(() => undefined);
+      logger.debug({ err: cause, base: ingress?.url, attempt: attempt + 1 }, "engine call failed, will retry");
+      await sleepWithin(deadline, Math.min(50 * 2 ** attempt, 1000));
     }
     // A call lasts as long as its run, so a timeout is normal. For a send it is a failure.
     if (task.path.startsWith("/restate/send/")) onFailure();
     throw unreachable(cause);
   };
 
-  const start: Engine["start"] = async (run) => {
-    await callUntilAnswered(runTask("send", run), AbortSignal.timeout(startTimeoutMs));
+  const send = async (task: Task, timeoutMs: number): Promise<void> => {
+    const deadline = new Deadline(timeoutMs);
+    try {
+      await callUntilAnswered(task, deadline);
+    } finally {
+      deadline.clear();
+    }
   };
+
+  const start: Engine["start"] = (run) => send(runTask("send", run), startTimeoutMs);
 
   return {
     start,
     wait: async (run, waitMs) => {
-      const signal = AbortSignal.timeout(waitMs);
+      const deadline = new Deadline(waitMs);
       try {
-        return JSON.parse(await callUntilAnswered(runTask("call", run), signal)) as RunOutcome;
+        return JSON.parse(await callUntilAnswered(runTask("call", run), deadline)) as RunOutcome;
       } catch (error) {
-        if (!signal.aborted) throw error;
+        if (!deadline.hasPassed) throw error;
         // Timed out without knowing whether the engine has the run: make sure before the client gets "accepted".
         await start(run);
         return undefined;
+      } finally {
+        deadline.clear();
       }
     },
-    activate: async (deployment) => {
-      await callUntilAnswered(activationTask(deployment), AbortSignal.timeout(sendTimeoutMs));
-    },
-    embedMemory: async (agent) => {
-      await callUntilAnswered(embeddingTask(agent), AbortSignal.timeout(sendTimeoutMs));
-    },
-    clearMemory: async (clear) => {
-      await callUntilAnswered(clearTask(clear), AbortSignal.timeout(sendTimeoutMs));
-    },
+    activate: (deployment) => send(activationTask(deployment), sendTimeoutMs),
+    embedMemory: (agent) => send(embeddingTask(agent), sendTimeoutMs),
+    clearMemory: (clear) => send(clearTask(clear), sendTimeoutMs),
     dispatchDeliveries: () => {
       const task = { id: newUuid(), path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
-      void callUntilAnswered(task, AbortSignal.timeout(sendTimeoutMs)).catch((error: unknown) =>
+      void send(task, sendTimeoutMs).catch((error: unknown) =>
         logger.debug({ err: error }, "delivery dispatch failed, the sweep will retry"),
       );
     },
-    close: () => agent.close(),
+    close: async () => {
+      await Promise.all(ingresses.map((ingress) => ingress.close()));
+    },
   };
 }

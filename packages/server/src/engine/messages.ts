@@ -16,6 +16,8 @@ export interface RunInput {
   /** The guarded canary of the environment, while there is one: its runs and those of the live deployment are compared. */
   readonly trial: string | null;
   readonly definition: Omit<AgentDefinition, "security">;
+  /** Names the definition for workers. Absent: the definition travels with the run. */
+  readonly definitionDigest?: string;
   readonly message: string;
   readonly userId: string | null;
   readonly sessionId: string | null;
@@ -24,6 +26,11 @@ export interface RunInput {
   /** The request that started it; null where nothing is traced. */
   readonly trace: TraceParent | null;
 }
+
+/** A run as the engine carries it: if its definition has a name, without the definition. */
+export type RunMessage =
+  | RunInput
+  | (Omit<RunInput, "definition"> & { readonly definition?: undefined; readonly definitionDigest: string });
 
 interface Usage {
   readonly steps: number;

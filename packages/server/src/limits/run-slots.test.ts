@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { startValkey } from "../../test/support/valkey-process.ts";
 import { newUuid } from "../platform/ids.ts";
@@ -87,6 +87,33 @@ describe.each([
     for (const node of nodes) expect(await node.take({ ...request, id: "1" })).toBeUndefined();
   });
 
+  test("of more takes at once than the limits allow, exactly as many succeed", async () => {
+    const { nodes } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), organisationRuns: 140, agentRuns: 90 };
+    const takeMany = (agentId: string) =>
+      Promise.all(
+        Array.from({ length: 150 }, (_, i) =>
+          nodes[i % 2 ? 1 : 0].take({ ...request, agentId, id: `${agentId} ${i}` }),
+        ),
+      );
+    const results = (await Promise.all([takeMany("a"), takeMany("b")])).flat();
+    expect(results.filter((full) => full === undefined)).toHaveLength(140);
+    expect(await nodes[0].take({ ...request, agentId: "c", id: "c" })).toBe("organisation");
+  });
+
+  test("a release counts for the takes after it, also in the same turn", async () => {
+    const { nodes } = createSubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };
+    expect(await nodes[0].take({ ...request, id: "1" })).toBeUndefined();
+    const results = await Promise.all([
+      nodes[0].take({ ...request, id: "2" }),
+      nodes[0].release(request.organisationId, "a", "1"),
+      nodes[0].take({ ...request, id: "3" }),
+      nodes[0].take({ ...request, id: "4" }),
+    ]);
+    expect(results).toEqual(["agent", undefined, undefined, "agent"]);
+  });
+
   test("a slot that is never released expires with its lease", async () => {
     const { nodes, advance } = createSubject();
     const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1, leaseSeconds: 1 };
@@ -94,6 +121,69 @@ describe.each([
     expect(await nodes[1].take({ ...request, id: "2" })).toBe("agent");
     await advance(2);
     expect(await nodes[1].take({ ...request, id: "2" })).toBeUndefined();
+  });
+});
+
+describe("run slots in Valkey", () => {
+  const key = (organisationId: string) => `perch:runs:${organisationId}`;
+
+  test("a released slot is free on every other connection when the promise resolves", async () => {
+    const { nodes } = createValkeySubject();
+    for (let i = 0; i < 50; i++) {
+      const request = { ...limits, organisationId: newUuid(), agentId: "a", id: "1" };
+      expect(await nodes[0].take(request)).toBeUndefined();
+      await nodes[0].release(request.organisationId, "a", "1");
+      expect(await clients[1]?.zcard(key(request.organisationId))).toBe(0);
+      expect(await clients[1]?.zcard(`${key(request.organisationId)}:a`)).toBe(0);
+    }
+  });
+
+  test("a short lease after a long one does not end the long one", async () => {
+    const { nodes } = createValkeySubject();
+    const request = { ...limits, organisationId: newUuid(), agentId: "a" };
+    for (const [id, leaseSeconds] of [
+      ["long", 960],
+      ["short", 61],
+    ] as const)
+      expect(await nodes[0].take({ ...request, id, leaseSeconds })).toBeUndefined();
+    expect(await clients[1]?.ttl(key(request.organisationId))).toBeGreaterThan(960);
+    expect(await clients[1]?.ttl(`${key(request.organisationId)}:a`)).toBeGreaterThan(960);
+  });
+
+  test("takes and releases of one turn are one call", async () => {
+    const valkey = await startValkey();
+    const client = connectValkey(valkey.url, logger);
+    onTestFinished(async () => {
+      client.disconnect();
+      await valkey.kill();
+    });
+    await expect.poll(() => client.status).toBe("ready");
+    const slots = createSharedSlots(client, noSlots);
+    const request = { ...limits, organisationRuns: 100, agentRuns: 100, organisationId: newUuid(), agentId: "a" };
+    const ids = Array.from({ length: 50 }, (_, i) => `${i}`);
+    await client.config("RESETSTAT");
+    await Promise.all([
+      ...ids.map((id) => slots.take({ ...request, id })),
+      ...ids.map((id) => slots.release(request.organisationId, "a", id)),
+    ]);
+    const stats = await client.info("commandstats");
+    expect(stats).toMatch(/cmdstat_eval:calls=1,/);
+    expect(stats).not.toMatch(/cmdstat_evalsha/);
+    expect(await client.exists(key(request.organisationId))).toBe(0);
+  });
+
+  test("a release from a Valkey that hangs resolves within a second", async () => {
+    const valkey = await startValkey();
+    const client = connectValkey(valkey.url, logger);
+    onTestFinished(async () => {
+      client.disconnect();
+      await valkey.kill();
+    });
+    await expect.poll(() => client.status).toBe("ready");
+    valkey.freeze();
+    const startedAt = performance.now();
+    await createSharedSlots(client, noSlots).release(newUuid(), "a", "1");
+    expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });
 

@@ -1,4 +1,6 @@
 import type { Redis } from "iovalkey";
+import { batchPerTurn } from "../platform/batch-per-turn.ts";
+import { type SlotChange, script, toArguments } from "./slot-script.ts";
 
 export interface SlotRequest {
   readonly organisationId: string;
@@ -14,6 +16,7 @@ export interface SlotRequest {
 export interface RunSlots {
   /** Undefined when a slot was taken; otherwise whose limit is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
+  /** Resolves when every node sees that the slot is free, or when it can only expire. Never rejects. */
   readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (organisationId: string, agentId: string, id: string) => Promise<void>;
@@ -51,43 +54,32 @@ export function createLocalSlots(now: () => number): RunSlots {
   };
 }
 
-const script = `
-local now = tonumber(redis.call('TIME')[1])
-for i = 1, 2 do
-  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
-  if not redis.call('ZSCORE', KEYS[i], ARGV[1]) and redis.call('ZCARD', KEYS[i]) >= tonumber(ARGV[i + 2]) then return i end
-end
-for i = 1, 2 do
-  redis.call('ZADD', KEYS[i], now + ARGV[2], ARGV[1])
-  redis.call('EXPIRE', KEYS[i], ARGV[2] + 60)
-end
-return 0`;
-
-type Scripted = Redis & { takeSlot: (...args: (string | number)[]) => Promise<number> };
+type Scripted = Redis & { changeSlots: (keys: number, ...args: (string | number)[]) => Promise<number[]> };
 
 /** Shared by all nodes through Valkey; while Valkey is unavailable, each node counts its own runs. */
-export function createSharedSlots(valkey: Redis, local: RunSlots): RunSlots {
-  valkey.defineCommand("takeSlot", { lua: script, numberOfKeys: 2 });
+export function createSharedSlots(connection: Redis, local: RunSlots): RunSlots {
+  const valkey = connection as Scripted;
+  valkey.defineCommand("changeSlots", { lua: script });
+  const change = batchPerTurn((changes: readonly SlotChange[]) => {
+    const { keys, args } = toArguments(changes);
+    return valkey.changeSlots(keys.length, ...keys, ...args);
+  });
   return {
     take: async (request) => {
       const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
+      const keys = slotKeys(organisationId, agentId);
       try {
-        const full = await (valkey as Scripted).takeSlot(
-          ...slotKeys(organisationId, agentId),
-          id,
-          leaseSeconds,
-          organisationRuns,
-          agentRuns,
-        );
+        const full = await change({ keys, id, leaseSeconds, organisationRuns, agentRuns });
         return full === 0 ? undefined : full === 1 ? "organisation" : "agent";
       } catch {
         return local.take(request);
       }
     },
     release: async (organisationId, agentId, id) => {
-      await local.release(organisationId, agentId, id);
-      // Not awaited: a slot that cannot be released now expires with its lease.
-      for (const owner of slotKeys(organisationId, agentId)) valkey.zrem(owner, id).catch(() => undefined);
+      const keys = slotKeys(organisationId, agentId);
+      const released = change({ keys, id, leaseSeconds: 0, organisationRuns: 0, agentRuns: 0 });
+      // A slot that cannot be released now expires with its lease.
+      await Promise.all([local.release(organisationId, agentId, id), released.catch(() => undefined)]);
     },
     releaseLocal: local.releaseLocal,
   };

@@ -1,4 +1,5 @@
 import type { Redis } from "iovalkey";
+import { batchPerTurn } from "../../platform/batch-per-turn.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Subscriptions } from "../../streams/valkey-subscriptions.ts";
 
@@ -30,19 +31,32 @@ export function createLocalLogNotifications(): LogNotifications {
   };
 }
 
+/** Publishes a batch in one call. ARGV: channel and message, for each. The reply: how many received it, for each. */
+const script = `
+local receivers = {}
+for i = 1, #ARGV, 2 do receivers[#receivers + 1] = redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end
+return receivers`;
+
+type Scripted = Redis & { publishAll: (keys: 0, ...args: string[]) => Promise<number[]> };
+
 const channelOf = (agentId: string) => `perch:logs:${agentId}`;
 
 /** Reaches all processes that share Valkey. */
 export function createValkeyLogNotifications(
-  valkey: Redis,
+  connection: Redis,
   subscriptions: Subscriptions,
   logger: Logger,
 ): LogNotifications {
+  const valkey = connection as Scripted;
+  valkey.defineCommand("publishAll", { lua: script });
+  const publish = batchPerTurn((messages: readonly (readonly [channel: string, message: string])[]) =>
+    valkey.publishAll(0, ...messages.flat()),
+  );
   return {
     publish: (agentId, notification) =>
-      void valkey
-        .publish(channelOf(agentId), JSON.stringify(notification))
-        .catch((error: unknown) => logger.debug({ err: error, agentId }, "log notification publish failed")),
+      void publish([channelOf(agentId), JSON.stringify(notification)]).catch((error: unknown) =>
+        logger.debug({ err: error, agentId }, "log notification publish failed"),
+      ),
     listen: (agentId, onNotification) =>
       subscriptions.listen(channelOf(agentId), (message) => {
         if (message) onNotification(JSON.parse(message) as LogNotification);
