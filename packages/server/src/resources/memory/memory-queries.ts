@@ -1,7 +1,7 @@
-import { type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import type { Memories } from "../../db/generated-rows.ts";
+import type { DB, Memories } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { type MemoryLimits, memoryLimits, type SearchCandidate, type SearchTuning } from "./memory-rules.ts";
 
@@ -114,6 +114,8 @@ export interface SearchParameters {
   readonly query?: string;
   readonly candidates: number;
   readonly tuning: SearchTuning;
+  /** The agent's current one. */
+  readonly embedder: string;
   /** Empty: no vector search. */
   readonly lists: readonly { readonly embedder: string; readonly dimensions: number; readonly vector: string }[];
   readonly owners?: readonly string[];
@@ -123,42 +125,46 @@ export interface SearchParameters {
   readonly metadata?: object;
 }
 
+/** A hit as JSON: there, times are texts. */
+interface FoundRow extends Omit<MemoryRow, "created_at" | "updated_at"> {
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly vector_rank: number | null;
+  readonly similarity: number | null;
+  readonly text_rank: number | null;
+  readonly coverage: number | null;
+  readonly matched: string[] | null;
+}
+
 export interface SearchResult {
   readonly found: readonly (SearchCandidate & { readonly row: MemoryRow })[];
   readonly exact: boolean;
+  /** Up to two embedders besides the current one that some memories still have vectors of. */
+  readonly otherEmbedders: readonly string[];
 }
 
-/** Candidates of both searches. The SQL function returns ids and ranks; the memories are read here, under row-level security. */
+const toFound = (hit: FoundRow): SearchResult["found"][number] => {
+  const { vector_rank, similarity, text_rank, coverage, matched, ...memory } = hit;
+  return {
+    id: memory.id,
+    vectorRank: vector_rank,
+    similarity,
+    textRank: text_rank,
+    coverage,
+    matched,
+    row: { ...memory, created_at: new Date(memory.created_at), updated_at: new Date(memory.updated_at) },
+  };
+};
+
+/** Candidates of both searches, with their memories, in one round trip. */
 export async function searchMemories(
-  trx: OrganisationTransaction,
+  db: Kysely<DB>,
   { organisationId, agentId }: AgentKey,
   parameters: SearchParameters,
 ): Promise<SearchResult> {
-  const { rows } = await sql<
-    MemoryRow & {
-      vector_rank: number | null;
-      similarity: number | null;
-      text_rank: number | null;
-      coverage: number | null;
-      matched: string[] | null;
-      is_exact: boolean;
-    }
-  >`select m.id, m.owner, m.session_id, m.source_id, m.content, m.metadata, m.created_at, m.updated_at,
-           f.vector_rank, f.similarity, f.text_rank, f.coverage, f.matched, f.is_exact
-      from search_memories(${organisationId}, ${agentId}, ${JSON.stringify(parameters)}::jsonb) f
-      join memories m on m.organisation_id = ${organisationId} and m.agent_id = ${agentId} and m.id = f.id`.execute(
-    trx,
-  );
-  return {
-    exact: rows.every(({ is_exact }) => is_exact),
-    found: rows.map(({ vector_rank, similarity, text_rank, coverage, matched, is_exact: _, ...row }) => ({
-      id: row.id,
-      vectorRank: vector_rank,
-      similarity,
-      textRank: text_rank,
-      coverage,
-      matched,
-      row,
-    })),
-  };
+  const { rows } = await sql<{ other_embedders: string[]; is_exact: boolean; found: FoundRow[] }>`
+    select * from find_memories(${organisationId}, ${agentId}, ${JSON.stringify(parameters)}::jsonb)`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error("find_memories returned no row");
+  return { found: row.found.map(toFound), exact: row.is_exact, otherEmbedders: row.other_embedders };
 }

@@ -109,6 +109,17 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
     for (const mode of ["vector", "text", "hybrid"]) expect(await days({ mode, user_id: "bob" })).toEqual(["Tuesday"]);
   });
 
+  test("treats quotes and placeholders in a filter as plain values", async () => {
+    await createAgentWithMemory(org, {}, "quoted");
+    for (const odd of ["o'hara", "x' or 'a' = 'a", "$1", "%s", "\\'; --"]) {
+      const content = `Seen by ${odd}.`;
+      await addMemory(org, { content, user_id: odd, session_id: odd, metadata: { kind: odd } }, "quoted");
+      for (const filter of [{ user_id: odd }, { session_id: odd }, { metadata: { kind: odd } }])
+        for (const mode of ["vector", "text"] as const)
+          expect(await searchMemoryContents(org, { query: "seen", mode, ...filter }, "quoted")).toEqual([content]);
+    }
+  });
+
   test("finds only memories of the agent, in every mode", async () => {
     await createAgentWithMemory(org, {}, "empty");
     for (const mode of ["vector", "text", "hybrid"] as const)

@@ -5,7 +5,6 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { EmbedText } from "./embed-text.ts";
-import { listOtherEmbedders } from "./embedding-queries.ts";
 import { type MemoryRow, type SearchParameters, searchMemories } from "./memory-queries.ts";
 import {
   candidatesFor,
@@ -38,59 +37,71 @@ interface SearchMemoryDeps {
   readonly logger: Logger;
 }
 
+/** Vectors of a query, one for each embedder that answered. */
+interface Embedded extends Pick<SearchParameters, "lists"> {
+  readonly notices: readonly string[];
+  readonly isTransient: boolean;
+}
+
+const nothingEmbedded: Embedded = { lists: [], notices: [], isTransient: false };
+
+const joinEmbedded = (all: readonly Embedded[]): Embedded => ({
+  lists: all.flatMap(({ lists }) => lists),
+  notices: all.flatMap(({ notices }) => notices),
+  isTransient: all.some(({ isTransient }) => isTransient),
+});
+
+const toParameters = (request: MemorySearchRequest): Omit<SearchParameters, "lists"> => {
+  const { query, limit, mode, embedder, owners, session_id, from, until, metadata } = request;
+  return {
+    candidates: candidatesFor(limit),
+    tuning: searchTuning,
+    embedder: embedderName(embedder),
+    ...(mode !== "vector" && { query }),
+    ...(owners && { owners }),
+    ...(session_id !== undefined && { session_id }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+    ...(metadata && { metadata }),
+  };
+};
+
 const failureReason = (error: unknown): string =>
   error instanceof TransientModelError || error instanceof PermanentModelError
     ? error.message
     : "It did not answer in time.";
 
 export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps): SearchMemory {
-  /** One vector per embedder in use: there is more than one while memories are being re-embedded. */
-  const embedQuery = async (agent: AgentKey, { embedder, query }: MemorySearchRequest) => {
-    const notices: string[] = [];
-    let isTransient = false;
-    const embedWith = async (settings: EmbedderSettings) => {
-      try {
-        const { embedding: vector, ...by } = await embedText(agent.organisationId, settings, query);
-        return [{ ...by, vector }];
-      } catch (error) {
-        logger.debug({ err: error, embedder: settings.model }, "query embedding failed");
-        isTransient ||= !(error instanceof PermanentModelError);
-        notices.push(`The embedder ${settings.model} could not be asked: ${failureReason(error)}`);
-        return [];
-      }
-    };
-    const current = embedderName(embedder);
-    const [currentList, others] = await Promise.all([
-      embedWith(embedder),
-      db.inOrganisation(agent.organisationId, (trx) => listOtherEmbedders(trx, agent, current)),
-    ]);
-    const otherLists = await Promise.all(others.map((name) => embedWith(embedderSettings(name))));
-    return { lists: [...currentList, ...otherLists.flat()], notices, isTransient };
+  /** A vector of the query, or none and a notice. */
+  const embedQuery = async (organisationId: string, settings: EmbedderSettings, query: string): Promise<Embedded> => {
+    try {
+      const { embedding: vector, ...by } = await embedText(organisationId, settings, query);
+      return { lists: [{ ...by, vector }], notices: [], isTransient: false };
+    } catch (error) {
+      logger.debug({ err: error, embedder: settings.model }, "query embedding failed");
+      const notice = `The embedder ${settings.model} could not be asked: ${failureReason(error)}`;
+      return { lists: [], notices: [notice], isTransient: !(error instanceof PermanentModelError) };
+    }
   };
 
   return async (agent, request) => {
-    const { query, limit, mode, owners, session_id, from, until, metadata } = request;
-    const { lists, notices, isTransient } =
-      mode === "text" ? { lists: [], notices: [], isTransient: false } : await embedQuery(agent, request);
+    const { query, limit, mode, embedder } = request;
+    const search = ({ lists }: Embedded) => searchMemories(db.unscoped, agent, { ...toParameters(request), lists });
+    const embedWith = (settings: EmbedderSettings) => embedQuery(agent.organisationId, settings, query);
+    let embedded = mode === "text" ? nothingEmbedded : await embedWith(embedder);
+    let result = await search(embedded);
+    // While memories are being re-embedded, some have vectors of another embedder: a second search has a list for each.
+    if (mode !== "text" && result.otherEmbedders.length > 0) {
+      const others = await Promise.all(result.otherEmbedders.map((name) => embedWith(embedderSettings(name))));
+      embedded = joinEmbedded([embedded, ...others]);
+      if (others.some(({ lists }) => lists.length > 0)) result = await search(embedded);
+    }
+    const { lists, notices, isTransient } = embedded;
     // A permanent failure needs a person to fix it; after a transient one the client may retry.
     if (mode === "vector" && lists.length === 0)
       throw new ApiError(isTransient ? "unavailable" : "conflict", notices.join(" "));
-    const parameters: SearchParameters = {
-      lists,
-      candidates: candidatesFor(limit),
-      tuning: searchTuning,
-      ...(mode !== "vector" && { query }),
-      ...(owners && { owners }),
-      ...(session_id !== undefined && { session_id }),
-      ...(from !== undefined && { from }),
-      ...(until !== undefined && { until }),
-      ...(metadata && { metadata }),
-    };
-    const { found, exact } = await db.inOrganisation(agent.organisationId, (trx) =>
-      searchMemories(trx, agent, parameters),
-    );
-    const rows = new Map(found.map(({ id, row }) => [id, row]));
-    const hits = fuseRanks(found, limit).flatMap((hit) => {
+    const rows = new Map(result.found.map(({ id, row }) => [id, row]));
+    const hits = fuseRanks(result.found, limit).flatMap((hit) => {
       const row = rows.get(hit.id);
       return row ? [{ ...hit, row }] : [];
     });
@@ -98,7 +109,7 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
     return {
       hits,
       mode: isTextOnly ? "text" : mode,
-      exact,
+      exact: result.exact,
       notice:
         notices.length === 0
           ? null
