@@ -8,7 +8,7 @@ import {
   type Relation,
 } from "./catalogue.ts";
 
-const [app, platform] = ["perch_app", "perch_platform"] as const;
+const [app, platform, recorder] = ["perch_app", "perch_platform", "perch_recorder"] as const;
 const [start, end] = ["<!-- roles: generated -->", "<!-- /roles -->"];
 
 const list = (names: Iterable<string>): string => [...names].map((name) => `\`${name}\``).join(", ");
@@ -79,18 +79,21 @@ function exceptions(relations: readonly Relation[], policies: readonly Policy[])
   const named = (kept: readonly Relation[]) => list(kept.map(({ name }) => name));
   const unforced = tables.filter(({ hasOrganisation, isForced }) => hasOrganisation && !isForced);
   const crossing = policies.filter(({ roles, using }) => roles.includes(platform) && using === "true");
+  const recorderMay = (right: string) =>
+    named(tables.filter(({ rights }) => rights[recorder]?.some((each) => each.startsWith(right))));
   return [
     unforced.length > 0
       ? `Row-level security is not forced in ${named(unforced)}.`
       : "Row-level security is enabled and forced on every table that has an organisation. Partitions have no policies of their own.",
     `These tables have none: ${named(tables.filter(({ hasOrganisation }) => !hasOrganisation))}.`,
     `Policies let \`${platform}\` see the rows of every organisation in ${list(unique(crossing.map((each) => each.table)))}.`,
+    `\`${recorder}\` may, in rows of every organisation, read columns of ${recorderMay("select")}; insert into ${recorderMay("insert")}; update columns of ${recorderMay("update")}.`,
   ].join(" ");
 }
 
 /** Who may do what in the database, as Markdown: the roles, tables and functions of a migrated database. */
 export async function rightsTables(client: pg.ClientBase): Promise<string> {
-  const relations = await listRelations(client, [app, platform]);
+  const relations = await listRelations(client, [app, platform, recorder]);
   const functions = await listFunctions(client);
   const owner = relations.find(({ name }) => name === "organisations")?.owner;
   if (owner === undefined) throw new Error("The database has no tables of Perch: migrate it first.");

@@ -65,12 +65,13 @@ const createRole = (name: string) =>
  * It connects to template1 only before `perch` exists, because a session there makes any concurrent `create database` fail.
  */
 export const databaseSql = `set client_min_messages = warning;
-${["perch_owner", "perch_app", "perch_platform", "perch_server"].map(createRole).join("\n")}
+${["perch_owner", "perch_app", "perch_platform", "perch_recorder", "perch_server"].map(createRole).join("\n")}
 alter role perch_owner login createrole createdb nosuperuser password '${developmentPassword}';
 alter role perch_app nologin;
 alter role perch_platform nologin;
+alter role perch_recorder nologin;
 alter role perch_server login nocreaterole nocreatedb nosuperuser password '${developmentPassword}';
-grant perch_app, perch_platform to perch_owner with admin option;
+grant perch_app, perch_platform, perch_recorder to perch_owner with admin option;
 grant perch_app to perch_server;
 select not exists (select from pg_database where datname = 'perch') as is_new \\gset
 \\if :is_new

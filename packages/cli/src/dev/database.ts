@@ -14,8 +14,9 @@ begin
     create role perch_owner login createrole;
     create role perch_app nologin;
     create role perch_platform nologin;
+    create role perch_recorder nologin;
     create role perch_server login;
-    grant perch_app, perch_platform to perch_owner with admin option;
+    grant perch_app, perch_platform, perch_recorder to perch_owner with admin option;
     grant perch_app to perch_server;
     grant create on database postgres to perch_owner;
     grant create, usage on schema public to perch_owner with grant option;

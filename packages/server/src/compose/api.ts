@@ -66,7 +66,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const gate = countRefusals(cacheRefusals(core.gate, nowMs), telemetry.requestRefused);
   const slots = countFullSlots(core.slots, telemetry.requestRefused);
   const agents = createAgentDirectory({ db, now: nowMs });
-  const serving = createServingDirectory({ db, now: nowMs });
+  const serving = createServingDirectory({ db, definitions: core.definitions, now: nowMs });
   const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });

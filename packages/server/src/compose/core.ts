@@ -11,6 +11,7 @@ import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
+import { createDefinitions, type Definitions } from "../resources/deployments/definitions.ts";
 import {
   createLocalLogNotifications,
   createValkeyLogNotifications,
@@ -50,6 +51,7 @@ export interface Core {
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
   readonly memory: Memory;
+  readonly definitions: Definitions;
 }
 
 const wallClock = () => Date.now();
@@ -110,6 +112,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     guarded,
     trusted,
     memory: composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }),
+    definitions: createDefinitions({ db, logger, now: nowMs }),
   };
 }
 

@@ -83,7 +83,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     clears: () => finishOpenClears(db, memory.runClear),
   };
   const services = [
-    ...runServices(telemetry.countSteps(runSteps)),
+    ...runServices(telemetry.countSteps(runSteps), core.definitions.find),
     ...deploymentServices(deploymentSteps),
     ...memoryServices(memorySteps),
     ...deliveries.services,

@@ -153,6 +153,14 @@ export interface Deployments {
   version: string;
 }
 
+export interface DraftDefinitions {
+  agent_id: string;
+  definition: Json;
+  digest: Buffer;
+  month: Timestamp;
+  organisation_id: string;
+}
+
 export interface EpochChanges {
   changed_at: Generated<Timestamp>;
   id: Generated<Int8>;
@@ -364,6 +372,7 @@ export interface DB {
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   deployments: Deployments;
+  draft_definitions: DraftDefinitions;
   epoch_changes: EpochChanges;
   events: Events;
   idempotent_answers: IdempotentAnswers;

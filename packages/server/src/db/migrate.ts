@@ -114,13 +114,13 @@ async function applyFunctions(db: Kysely<DB>, schema: Schema): Promise<string[]>
   const current = new Set(schema.functions.map(({ name }) => name));
   const dropped = [...applied.functions.keys()].filter((name) => !current.has(name));
   // Giving a function to another owner needs that owner to hold CREATE on the schema.
-  await sql`grant create on schema public to perch_platform`.execute(db);
+  await sql`grant create on schema public to perch_platform, perch_recorder`.execute(db);
   for (const { text } of changed) await sql.raw(text).execute(db);
   for (const name of dropped) {
     await sql`drop function ${sql.id(name)}`.execute(db);
     await db.deleteFrom("schema_functions").where("name", "=", name).execute();
   }
-  await sql`revoke create on schema public from perch_platform`.execute(db);
+  await sql`revoke create on schema public from perch_platform, perch_recorder`.execute(db);
   for (const each of changed)
     await db
       .insertInto("schema_functions")

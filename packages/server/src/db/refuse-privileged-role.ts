@@ -6,7 +6,8 @@ export async function refusePrivilegedRole(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ role: string; powerful: boolean }>`
     select current_user as role,
            r.rolsuper or r.rolbypassrls or pg_has_role(current_user, c.relowner, 'member')
-             or pg_has_role(current_user, 'perch_platform', 'member') as powerful
+             or pg_has_role(current_user, 'perch_platform', 'member')
+             or pg_has_role(current_user, 'perch_recorder', 'member') as powerful
       from pg_roles r, pg_class c
       where r.rolname = current_user and c.oid = 'public.agents'::regclass`.execute(db);
   const [row] = rows;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Http2Session } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
 import type { Logger } from "../platform/logger.ts";
+import { withJournal } from "./journal.ts";
 
 interface EndpointOptions {
   readonly services: Parameters<ReturnType<typeof restate.endpoint>["bind"]>[0][];
@@ -33,7 +34,8 @@ export async function serveEndpoint({
     const write = level === "error" ? logger.warn : logger.debug;
     write.call(logger, { invocation: context?.invocationId, rest: rest.map(String) }, String(message));
   });
-  const server = createServer(endpoint.http2Handler());
+  const handle = endpoint.http2Handler();
+  const server = createServer((request, response) => withJournal(request, () => handle(request, response)));
   const sessions = new Set<Http2Session>();
   server.on("session", (session) => {
     sessions.add(session);

@@ -1,8 +1,10 @@
 import * as restate from "@restatedev/restate-sdk";
-import type { RunInput, RunOutcome } from "../engine/messages.ts";
+import { currentJournal } from "../engine/journal.ts";
+import type { RunInput, RunMessage, RunOutcome } from "../engine/messages.ts";
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
 import {
@@ -32,16 +34,44 @@ const initialProgressWithoutSession = (run: RunInput): Progress =>
 
 const stepName = (name: string, tries: number): string => (tries > 1 ? `${name} try ${tries}` : name);
 
+/**
+ * Runs a step and journals its result, unless the result is all that the run still has to journal: then the run's output holds it.
+ * If the worker dies in between, the step is repeated like any step in flight (decision 37).
+ */
+async function runStep<T extends object>(
+  context: restate.Context,
+  name: string,
+  step: () => Promise<T>,
+  isOutput: (result: object) => boolean,
+): Promise<T | Ended> {
+  const journal = currentJournal();
+  if (journal.hasStep(name)) return context.run(name, step, retryStepUntilSuccess);
+  // The last step of an earlier attempt, which wrote the output and died before the engine knew that the run was over.
+  if (journal.output !== undefined) return { ended: journal.output as RunOutcome, toDeliver: [], unrecorded: null };
+  const [first] = await Promise.allSettled([step()]);
+  if (first.status === "fulfilled" && isOutput(first.value)) return first.value;
+  let unread: PromiseSettledResult<T> | undefined = first;
+  const journaled = async (): Promise<T> => {
+    const settled = unread;
+    unread = undefined;
+    if (!settled) return step();
+    if (settled.status === "rejected") throw settled.reason;
+    return settled.value;
+  };
+  return context.run(name, journaled, retryStepUntilSuccess);
+}
+
 /** Repeats a step, after a durable sleep, until it returns something other than `retry`. */
 async function retryUntilSettled<T extends object>(
   context: restate.Context,
   name: string,
   step: (attempt: Attempt) => Promise<T | Retry>,
-): Promise<T> {
+  isOutput: (result: object) => boolean,
+): Promise<T | Ended> {
   let attempt = firstAttempt;
   for (let tries = 1; ; tries++) {
     const now = attempt;
-    const result = await context.run(stepName(name, tries), () => step(now), retryStepUntilSuccess);
+    const result = await runStep(context, stepName(name, tries), () => step(now), isOutput);
     if (!("retry" in result)) return result as T;
     if (result.afterMs > 0) await context.sleep(result.afterMs);
     attempt = result.retry;
@@ -80,6 +110,10 @@ async function callTools(
   }
 }
 
+/** The run's memory is recorded with it; embedding it can happen after the answer. */
+const hasMemoryToEmbed = (run: RunInput, outcome: RunOutcome): boolean =>
+  outcome.status === "completed" && run.definition.memory.remember;
+
 /** Few, large steps: each is repeated as a whole if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
@@ -91,6 +125,13 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     for (const { id, webhookId } of toDeliver)
       sendDelivery(context, { organisationId: run.organisationId, id, webhookId, attempt: 1, deferred: 0 });
     return ended;
+  };
+
+  /** Recorded, with nothing left to send: only the output follows. */
+  const isOutput = (result: object): boolean => {
+    if (!("ended" in result)) return false;
+    const { ended, unrecorded, toDeliver } = result as Ended;
+    return unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
   };
 
   let progress: Progress =
@@ -105,15 +146,18 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
   // A remote agent has tools of its own.
   if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
     const before = progress;
-    const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt));
+    const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt), isOutput);
     if ("ended" in listed) return end(listed, progress);
     tools = listed.tools;
     progress = { ...progress, log: [...progress.log, ...listed.log] };
   }
   for (;;) {
     const before = progress;
-    const result = await retryUntilSettled(context, `model ${before.step}`, (attempt) =>
-      steps.model(run, before, attempt, tools),
+    const result = await retryUntilSettled(
+      context,
+      `model ${before.step}`,
+      (attempt) => steps.model(run, before, attempt, tools),
+      isOutput,
     );
     if ("ended" in result) return end(result, before);
     const { reply } = result;
@@ -125,22 +169,35 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
 
 async function runAndRemember(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const outcome = await runAgent(context, run, steps);
-  // The run's memory is recorded with it; embedding it can happen after the answer.
-  if (outcome.status === "completed" && run.definition.memory.remember) sendEmbed(context, run);
+  if (hasMemoryToEmbed(run, outcome)) sendEmbed(context, run);
   return outcome;
 }
 
+/** Fails the run without its definition. Not journaled: only the first record counts, however often this is repeated. */
+async function recordLost(run: RunInput, steps: RunSteps): Promise<RunOutcome> {
+  const { output } = currentJournal();
+  if (output !== undefined) return output as RunOutcome;
+  const error = "The definition that this run was accepted with is no longer in the database.";
+  const outcome = { status: "failed", error, steps: 0, tokensUsed: 0, durationMs: 0 } as const;
+  const { ended } = await steps.record(run, outcome, { turn: 0, history: [] }, []);
+  return ended;
+}
+
 /** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
-export const runServices = (steps: RunSteps) =>
-  [
-    restate.service({
-      name: agentRuns,
-      handlers: { run: (context: restate.Context, run: RunInput) => runAndRemember(context, run, steps) },
-      options,
-    }),
+export const runServices = (steps: RunSteps, findDefinition: Definitions["find"]) => {
+  const run = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
+    // Outside the journal: a name always stands for the same definition, so a replay sees the same.
+    const definition = message.definition ?? (await findDefinition(message));
+    return definition
+      ? runAndRemember(context, { ...message, definition }, steps)
+      : recordLost({ ...message, definition: lostDefinition }, steps);
+  };
+  return [
+    restate.service({ name: agentRuns, handlers: { run }, options }),
     restate.object({
       name: agentSessions,
-      handlers: { run: (context: restate.ObjectContext, run: RunInput) => runAndRemember(context, run, steps) },
+      handlers: { run: (context: restate.ObjectContext, message: RunMessage) => run(context, message) },
       options,
     }),
   ] as const;
+};

@@ -12,6 +12,8 @@ import { createTestDatabase, type TestDatabase } from "../support/test-database.
 
 const ownRows = "own_organisation: permissive all to public using (organisation_id = current_organisation_id())";
 const platformReads = "platform_reads: permissive select to perch_platform using true";
+const recorderInserts = "recorder_records: permissive insert to perch_recorder using null check true";
+const recorderRecords = "recorder_records: permissive all to perch_recorder using true";
 
 /** Tables without an organisation that the server may use, and why they hold nothing of one. */
 const installationTables = {
@@ -27,27 +29,32 @@ const reviewed = {
   policies: {
     agent_counts: [ownRows],
     agent_versions: [ownRows],
-    agents: [ownRows],
+    agents: [ownRows, "recorder_checks: permissive select to perch_recorder using true"],
     api_keys: [ownRows, "platform_marks_use: permissive update to perch_platform using true", platformReads],
     audit_log: [ownRows],
-    deliveries: [ownRows, "platform_sweeps: permissive all to perch_platform using true"],
+    deliveries: [
+      ownRows,
+      "platform_sweeps: permissive all to perch_platform using true",
+      "recorder_queues: permissive all to perch_recorder using true",
+    ],
     delivery_attempts: [ownRows],
     deployments: [ownRows],
+    draft_definitions: [ownRows],
     epoch_changes: [ownRows, "platform_settles: permissive all to perch_platform using true"],
-    events: [ownRows],
+    events: [ownRows, recorderInserts],
     idempotent_answers: [ownRows],
     invocation_claims: [ownRows],
-    invocations: [ownRows],
+    invocations: [ownRows, recorderRecords],
     key_factors: [ownRows],
-    log_entries: [ownRows],
+    log_entries: [ownRows, recorderInserts],
     memories: [ownRows, platformReads],
     memory_clears: [ownRows, platformReads],
     memory_counts: [ownRows, platformReads],
     model_providers: [ownRows],
     organisations: ["own_organisation: permissive all to public using (id = current_organisation_id())", platformReads],
-    run_rollups: [ownRows],
-    session_messages: [ownRows],
-    webhooks: [ownRows],
+    run_rollups: [ownRows, recorderRecords],
+    session_messages: [ownRows, recorderInserts],
+    webhooks: [ownRows, "recorder_matches: permissive select to perch_recorder using true"],
   } as Record<string, string[]>,
   /** Tables with an organisation whose row-level security is off, or not forced for their owner. */
   unforced: [] as string[],
@@ -66,6 +73,7 @@ const reviewed = {
     list_open_clears: "perch_platform, called by perch_app",
     maintain_partitions: "the owner, called by perch_app",
     mark_keys_used: "perch_platform, called by perch_app",
+    record_runs: "perch_recorder, called by perch_app",
     search_memories: "perch_platform, called by perch_app",
   } as Record<string, string>,
   /** Rights that tables get when they are created, the partitions of tomorrow among them. */
@@ -139,23 +147,23 @@ test("the database has exactly the reviewed policies, and no way around them", a
 test.each<{ plant: string; statement: string; shows: Partial<typeof reviewed> }>([
   {
     plant: "a policy that shows all rows to the server",
-    statement: "create policy support_reads on agents for select to perch_app using (true)",
-    shows: { policies: { agents: [ownRows, "support_reads: permissive select to perch_app using true"] } },
+    statement: "create policy support_reads on agent_versions for select to perch_app using (true)",
+    shows: { policies: { agent_versions: [ownRows, "support_reads: permissive select to perch_app using true"] } },
   },
   {
     plant: "a policy for writes alone",
-    statement: "create policy imports on agents for insert with check (true)",
-    shows: { policies: { agents: ["imports: permissive insert to public using null check true", ownRows] } },
+    statement: "create policy imports on agent_versions for insert with check (true)",
+    shows: { policies: { agent_versions: ["imports: permissive insert to public using null check true", ownRows] } },
   },
   {
     plant: "a wider policy under the same name",
-    statement: "alter policy own_organisation on agents with check (true)",
-    shows: { policies: { agents: [`${ownRows} check true`] } },
+    statement: "alter policy own_organisation on agent_versions with check (true)",
+    shows: { policies: { agent_versions: [`${ownRows} check true`] } },
   },
   {
     plant: "a dropped policy",
-    statement: "drop policy own_organisation on agents",
-    shows: { policies: { agents: [] } },
+    statement: "drop policy own_organisation on agent_versions",
+    shows: { policies: { agent_versions: [] } },
   },
   {
     plant: "row-level security that its owner is free of",
@@ -213,13 +221,14 @@ test("shared roles cannot log in or bypass policies, and the server is a member 
     client.query(
       `select rolname as role, rolcanlogin as login, rolsuper or rolbypassrls or rolcreaterole as powerful,
               array(select distinct m.roleid::regrole::text from pg_auth_members m where m.member = r.oid) as "memberOf"
-         from pg_roles r where rolname in ('perch_app', 'perch_platform', $1) order by rolcanlogin, rolname`,
+         from pg_roles r where rolname in ('perch_app', 'perch_platform', 'perch_recorder', $1) order by rolcanlogin, rolname`,
       [serverRole()],
     ),
   );
   expect(rows).toEqual([
     { role: "perch_app", login: false, powerful: false, memberOf: [] },
     { role: "perch_platform", login: false, powerful: false, memberOf: [] },
+    { role: "perch_recorder", login: false, powerful: false, memberOf: [] },
     { role: serverRole(), login: true, powerful: false, memberOf: ["perch_app"] },
   ]);
 });

@@ -7,7 +7,7 @@ import type { DB } from "../../src/db/generated-rows.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
-import { deploy } from "../support/deployment-calls.ts";
+import { deploy, invokeForReply } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { lifecycles, stepsOf } from "../support/lifecycles.ts";
@@ -60,6 +60,8 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
     { headers: { "idempotency-key": "say-hello" } },
   );
   if (status !== 200) throw new Error(text);
+  // Nothing is deployed there, so this run uses the draft.
+  await invokeForReply(perch(), organisation, { environment: "staging" });
   // A row of epoch_changes is deleted as soon as the change is settled; this one is not due yet.
   await withClient(perch().database.adminUrl, (client) =>
     client.query("insert into epoch_changes (organisation_id, changed_at) values ($1, now() + interval '1 day')", [

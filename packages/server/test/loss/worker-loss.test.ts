@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { ok } from "../support/contract-client.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
@@ -53,4 +54,17 @@ describe("a worker is lost", () => {
     },
     60_000,
   );
+
+  test("killed after its agent was deleted: a worker that never saw the agent continues the run", async () => {
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    await ensureWorkers(1);
+    const { adminKey, call } = await createOrganisationWithAgent();
+    await ensureWorkers(2);
+    const waiting = invokeAgent(perch, adminKey, { message: "deleted" });
+    await expect.poll(() => stepsOf("deleted")).toEqual([1, 2]);
+    ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
+    await endActiveWorker("SIGKILL");
+    expect((await waiting).data.response).toBe("done: deleted");
+    expect(stepsOf("deleted")).toEqual([1, 2, 2]);
+  }, 60_000);
 });

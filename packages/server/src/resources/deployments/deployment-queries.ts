@@ -33,7 +33,7 @@ export const listServingDeployments = (
         .onRef("v.agent_id", "=", "d.agent_id")
         .onRef("v.label", "=", "d.version"),
     )
-    .select(["d.id", "d.version", "d.traffic_percent", "d.guards", "v.definition"])
+    .select(["d.id", "d.version", "d.traffic_percent", "d.guards", "v.definition", "v.checksum"])
     .where("d.organisation_id", "=", organisationId)
     .where("d.agent_id", "=", agentId)
     .where("d.environment", "=", environment)

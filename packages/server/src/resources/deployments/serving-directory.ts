@@ -2,19 +2,22 @@ import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
+import type { AgentRow } from "../agents/agent-queries.ts";
+import type { Definitions, NamedDefinition } from "./definitions.ts";
 import { listServingDeployments } from "./deployment-queries.ts";
 import type { Arm, Serving } from "./deployment-rules.ts";
-import { definitionOf, findVersion } from "./version-queries.ts";
-import type { Definition } from "./version-rules.ts";
+import { findVersion } from "./version-queries.ts";
 
 /** What an environment runs, cached while the epoch is current; an environment without deployments is cached too. */
 export interface ServingDirectory {
-  readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<Definition> | undefined>;
-  readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<Definition | undefined>;
+  readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<NamedDefinition> | undefined>;
+  readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<NamedDefinition | undefined>;
+  readonly nameDraft: (agent: AgentRow) => Promise<NamedDefinition>;
 }
 
 interface ServingDirectoryDeps {
   readonly db: Database;
+  readonly definitions: Definitions;
   readonly now: () => number;
 }
 
@@ -23,35 +26,40 @@ const maxVersions = 2000;
 
 type ServingRow = Awaited<ReturnType<typeof listServingDeployments>>[number];
 
-const toArm = (row: ServingRow): Arm<Definition> => ({
-  deploymentId: row.id,
-  version: row.version,
-  trafficPercent: row.traffic_percent,
-  definition: definitionOf(row),
-  guarded: row.guards !== null,
-});
-
-function toServing(rows: readonly ServingRow[]): Serving<Definition> | undefined {
+function toServing(
+  rows: readonly ServingRow[],
+  nameVersion: (row: ServingRow) => NamedDefinition,
+): Serving<NamedDefinition> | undefined {
+  const toArm = (row: ServingRow): Arm<NamedDefinition> => ({
+    deploymentId: row.id,
+    version: row.version,
+    trafficPercent: row.traffic_percent,
+    definition: nameVersion(row),
+    guarded: row.guards !== null,
+  });
   const live = rows.find(({ traffic_percent }) => traffic_percent === 100);
   const canary = rows.find(({ traffic_percent }) => traffic_percent < 100);
   return live && { live: toArm(live), canary: canary && toArm(canary) };
 }
 
-export function createServingDirectory({ db, now }: ServingDirectoryDeps): ServingDirectory {
-  const environments = createEpochCache<Serving<Definition> | undefined>({ maxEntries: maxEnvironments, now });
-  const versions = createEpochCache<Definition | undefined>({ maxEntries: maxVersions, now });
+export function createServingDirectory({ db, definitions, now }: ServingDirectoryDeps): ServingDirectory {
+  const environments = createEpochCache<Serving<NamedDefinition> | undefined>({ maxEntries: maxEnvironments, now });
+  const versions = createEpochCache<NamedDefinition | undefined>({ maxEntries: maxVersions, now });
   const cacheKey = ({ organisationId, agentId }: AgentKey, name: string) => `${organisationId} ${agentId} ${name}`;
   return {
     find: (agent, environment, epoch) =>
       environments.load(cacheKey(agent, environment), epoch, () =>
         db.inOrganisation(agent.organisationId, async (trx) =>
-          toServing(await listServingDeployments(trx, agent, environment)),
+          toServing(await listServingDeployments(trx, agent, environment), (row) =>
+            definitions.nameVersion(agent, row),
+          ),
         ),
       ),
     findVersion: (agent, label, epoch) =>
       versions.load(cacheKey(agent, label), epoch, async () => {
         const row = await db.inOrganisation(agent.organisationId, (trx) => findVersion(trx, agent, label));
-        return row && definitionOf(row);
+        return row && definitions.nameVersion(agent, row);
       }),
+    nameDraft: definitions.nameDraft,
   };
 }

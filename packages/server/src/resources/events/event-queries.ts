@@ -24,8 +24,15 @@ export const insertEvent = async (
   trx: OrganisationTransaction,
   { organisationId, agentId, type, data }: NewEvent,
 ): Promise<void> => {
-  const event = { id: newUuid(), type, agent_id: agentId, data, sweep_after_seconds: 0 };
-  await sql`select publish_event(${organisationId}, ${JSON.stringify(event)}::jsonb)`.execute(trx);
+  const event = {
+    organisation_id: organisationId,
+    id: newUuid(),
+    type,
+    agent_id: agentId,
+    data,
+    sweep_after_seconds: 0,
+  };
+  await sql`select from publish_events(${JSON.stringify([event])}::jsonb)`.execute(trx);
 };
 
 /** Queues no deliveries: the caller inserts them. */

@@ -6,7 +6,7 @@ import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import { insertRunRecord } from "../../runs/record/invocation-queries.ts";
+import { createInsertRunRecord } from "../../runs/record/record-together.ts";
 
 const perch = usePerch();
 const operation = "GET /v1/agents/{agent_id}/metrics";
@@ -37,6 +37,7 @@ interface OrganisationWithAgent extends Organisation {
 async function createOrganisationWithAgent(): Promise<OrganisationWithAgent> {
   const organisation = await perch().createOrganisation();
   const agent = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
+  const insertRunRecord = createInsertRunRecord(perch().server.core.db.unscoped);
   const record: OrganisationWithAgent["record"] = async (planned, id = uuidAt(planned.atMs)) => {
     const run: RunInput = {
       id,
@@ -58,13 +59,7 @@ async function createOrganisationWithAgent(): Promise<OrganisationWithAgent> {
     const { status } = planned;
     const outcome: RunOutcome =
       status === "completed" ? { status, response: "hi", ...spent } : { status, error: "no", ...spent };
-    const { inserted } = await insertRunRecord(
-      perch().server.core.db.unscoped,
-      run,
-      outcome,
-      { turn: 0, history: [] },
-      [],
-    );
+    const { inserted } = await insertRunRecord(run, outcome, { turn: 0, history: [] }, []);
     return inserted;
   };
   return { ...organisation, record };

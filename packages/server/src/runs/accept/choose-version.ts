@@ -2,12 +2,14 @@ import type { InvocationContext } from "@perch/contract";
 import type { RunInput } from "../../engine/messages.ts";
 import { forbidden, notFound } from "../../platform/api-error.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
-import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import { chooseArm } from "../../resources/deployments/deployment-rules.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
 
-export type ChosenVersion = Pick<RunInput, "environment" | "version" | "deploymentId" | "trial" | "definition">;
+export type ChosenVersion = Pick<
+  RunInput,
+  "environment" | "version" | "deploymentId" | "trial" | "definition" | "definitionDigest"
+>;
 
 /**
  * What runs: the version asked for by name, else what is deployed to the environment, else the agent's draft, as long as nothing
@@ -25,12 +27,12 @@ export async function chooseVersion(
     // It bypasses what is deployed, so it needs the permission to read versions.
     if (!caller.permissions.has("read"))
       throw forbidden("Choosing `context.version` needs a key with the permission read.");
-    const definition = await serving.findVersion(key, version, epoch);
-    if (!definition) throw notFound("version", version);
-    return { ...alone, version, definition };
+    const named = await serving.findVersion(key, version, epoch);
+    if (!named) throw notFound("version", version);
+    return { ...alone, version, ...named };
   }
   const deployed = await serving.find(key, environment, epoch);
-  if (!deployed) return { ...alone, version: null, definition: storedDefinition(agent).definition };
+  if (!deployed) return { ...alone, version: null, ...(await serving.nameDraft(agent)) };
   const who = { sessionId: session_id ?? null, userId: user_id ?? null };
   const arm = chooseArm(deployed, who, Math.random());
   return {
@@ -38,6 +40,6 @@ export async function chooseVersion(
     version: arm.version,
     deploymentId: arm.deploymentId,
     trial: deployed.canary?.guarded ? deployed.canary.deploymentId : null,
-    definition: arm.definition,
+    ...arm.definition,
   };
 }

@@ -1,13 +1,13 @@
 import type { InvocationStatus } from "@perch/contract";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import type { DB, Invocations } from "../../db/generated-rows.ts";
-import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import type { Invocations } from "../../db/generated-rows.ts";
+import type { RunInput } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
-import type { LogLine, QueuedDelivery, Session } from "../run.ts";
-import { acceptedRow, invocationTransitions, recordOf } from "./record-rules.ts";
+import type { Session } from "../run.ts";
+import { acceptedRow, invocationTransitions } from "./record-rules.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -31,20 +31,6 @@ export async function insertRunningInvocation(
     .returning("cancel_requested_at")
     .executeTakeFirstOrThrow();
   return { cancelRequested: row.cancel_requested_at !== null };
-}
-
-/** Writes the end of a run once, in one round trip, and returns its webhook deliveries. Not `inserted`: an earlier record exists and counts. */
-export async function insertRunRecord(
-  db: Kysely<DB>,
-  run: RunInput,
-  outcome: RunOutcome,
-  session: Session,
-  log: readonly LogLine[],
-): Promise<{ readonly inserted: boolean; readonly toDeliver: readonly QueuedDelivery[] }> {
-  const record = JSON.stringify(recordOf(run, outcome, session, log));
-  const { rows } = await sql<{ inserted: boolean; deliveries: QueuedDelivery[] }>`
-    select * from record_run(${record}::jsonb)`.execute(db);
-  return { inserted: rows[0]?.inserted ?? false, toDeliver: rows[0]?.deliveries ?? [] };
 }
 
 /** Bounds what the journal holds and the model reads of a session. */

@@ -2,8 +2,8 @@ import type { EventType, InvocationStatus } from "@perch/contract";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Transitions } from "../../platform/transitions.ts";
-import { memoryLimits, ownerForRun, toExchangeText } from "../../resources/memory/memory-rules.ts";
-import { durationBucket, durationBuckets, rollupShards } from "../../resources/metrics/metric-rules.ts";
+import { ownerForRun, toExchangeText } from "../../resources/memory/memory-rules.ts";
+import { durationBucket, durationBuckets } from "../../resources/metrics/metric-rules.ts";
 import type { LogLine, Session } from "../run.ts";
 
 /** The states of an invocation. A run that ends quickly is inserted ended, and was never seen running. */
@@ -37,17 +37,16 @@ const sweepAfterSeconds = 30;
 
 const typeOf = ({ status }: RunOutcome): EventType => (status === "completed" ? "agent.completed" : "agent.failed");
 
+/** A response that the event has whole is not repeated here: `record_runs` takes it from the record. */
 const resultOf = (outcome: RunOutcome) => {
   if (outcome.status !== "completed") return { error: outcome.error };
-  if (outcome.response.length <= maxEventResponse) return { response: outcome.response };
+  if (outcome.response.length <= maxEventResponse) return {};
   return { response: outcome.response.slice(0, maxEventResponse).toWellFormed(), response_truncated: true };
 };
 
 /** The one terminal event of a run: its id is the run's own. */
 export const eventOf = (run: RunInput, outcome: RunOutcome) => ({
-  id: run.id,
   type: typeOf(outcome),
-  agent_id: run.agentId,
   data: {
     request_id: toPublicId("request", run.id),
     agent_id: toPublicId("agent", run.agentId),
@@ -72,8 +71,8 @@ export function rollupOf(run: RunInput, outcome: RunOutcome) {
   if (outcome.status === "cancelled") return null;
   const acceptedAt = uuidTime(run.id);
   return {
-    starts_at: { minute: startOf(acceptedAt, minuteMs), hour: startOf(acceptedAt, hourMs) },
-    shard: Number.parseInt(run.id.slice(-1), 16) % rollupShards,
+    minute: startOf(acceptedAt, minuteMs),
+    hour: startOf(acceptedAt, hourMs),
     failed: outcome.status === "failed" ? 1 : 0,
     cost_micros: outcome.costMicros ?? 0,
     bucket: durationBucket(outcome.durationMs),
@@ -82,7 +81,7 @@ export function rollupOf(run: RunInput, outcome: RunOutcome) {
 }
 
 /** What is remembered of a run; null where its agent does not remember, or there is nothing to remember. */
-const memoryOf = (run: RunInput, outcome: RunOutcome) =>
+export const memoryOf = (run: RunInput, outcome: RunOutcome) =>
   outcome.status === "completed" && run.definition.memory.remember
     ? {
         // One memory for one run: recorded once, it is there once.
@@ -94,7 +93,7 @@ const memoryOf = (run: RunInput, outcome: RunOutcome) =>
       }
     : null;
 
-/** Everything that the database keeps of a run, as the function `record_run` takes it. */
+/** What the database keeps of a run apart from its memory, as the function `record_runs` takes it. */
 export const recordOf = (run: RunInput, outcome: RunOutcome, { turn }: Session, log: readonly LogLine[]) => ({
   ...acceptedRow(run),
   status: outcome.status,
@@ -106,8 +105,6 @@ export const recordOf = (run: RunInput, outcome: RunOutcome, { turn }: Session, 
   // Only a completed turn becomes part of the session.
   turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
   owner: ownerForRun(run.userId),
-  memory: memoryOf(run, outcome),
-  memory_limits: memoryLimits,
   log,
   rollup: rollupOf(run, outcome),
   event: eventOf(run, outcome),

@@ -8,7 +8,8 @@ import type { LogNotifications } from "../../resources/logs/log-notifications.ts
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Ended, LogLine, Progress, Recorded, Session } from "../run.ts";
-import { findInvocation, insertRunningInvocation, insertRunRecord } from "./invocation-queries.ts";
+import { findInvocation, insertRunningInvocation } from "./invocation-queries.ts";
+import { createInsertRunRecord } from "./record-together.ts";
 import { buildRunLog } from "./run-log.ts";
 import { toOutcome } from "./to-invocation.ts";
 
@@ -61,19 +62,22 @@ export function createRunRecord({
   logger,
   now,
 }: RunRecordDeps): RunRecord {
+  const insertRunRecord = createInsertRunRecord(db.unscoped);
   const markRunning = (run: RunInput) =>
     db.inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run));
 
   const record: RunRecord["record"] = async (run, outcome, session, log) => {
-    const { inserted, toDeliver } = await insertRunRecord(db.unscoped, run, outcome, session, log);
+    const { inserted, toDeliver } = await insertRunRecord(run, outcome, session, log);
     if (inserted) telemetry.runEnded(outcome.status, outcome.durationMs);
     // Not inserted: an earlier attempt recorded the run, and its outcome is the one that was answered.
     const ended = inserted
       ? outcome
       : (toOutcome(await db.inOrganisation(run.organisationId, (trx) => findInvocation(trx, run))) ?? outcome);
     spans.ended(run, ended);
-    await slots.release(run.organisationId, run.agentId, run.id);
+    // In this order both leave in the same turn. The slot is free on every node before the client has its answer.
+    const released = slots.release(run.organisationId, run.agentId, run.id);
     logNotifications.publish(run.agentId, { run: run.id });
+    await released;
     if (run.streamed) await streams.append(run.id, { type: "end" });
     return { ended, toDeliver };
   };

@@ -1,0 +1,86 @@
+-- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, rollups and
+-- events. What each of them holds is decided by the caller (runs/record). A run that was recorded before is not `inserted`, and
+-- nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event, in either case.
+create or replace function record_runs(runs jsonb, rollup_shard smallint)
+  returns table (run_id uuid, inserted boolean, deliveries jsonb)
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  agent uuid;
+begin
+  -- The locks before the sequence numbers of session messages (see memory_lock), in one order for all.
+  for agent in select distinct r.agent_id from jsonb_to_recordset(runs) as r (agent_id uuid, turn int) where r.turn is not null order by 1 loop
+    perform pg_advisory_xact_lock_shared(memory_lock(agent));
+  end loop;
+  if exists (
+    select from jsonb_to_recordset(runs) as r (organisation_id uuid, agent_id uuid)
+      where not exists (select from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id)
+  ) then
+    raise exception using errcode = 'insufficient_privilege', message = 'a run names an agent that is not of its organisation';
+  end if;
+  return query
+    with run as materialized (
+      select r.* from jsonb_to_recordset(runs) as r (
+        organisation_id uuid, id uuid, accepted_at timestamptz(3), agent_id uuid, status text, environment text, version text, deployment_id uuid, trial uuid,
+        user_id text, session_id text, message text, response text, error text, steps int, tokens_used int, duration_ms int,
+        turn int, owner text, log jsonb, rollup jsonb, event jsonb)
+    ), recorded as (
+      insert into invocations as i (organisation_id, id, accepted_at, agent_id, status, environment, version, deployment_id, trial, user_id,
+                                    session_id, message, response, error, steps, tokens_used, duration_ms, finished_at)
+        select r.organisation_id, r.id, r.accepted_at, r.agent_id, r.status, r.environment, r.version, r.deployment_id, r.trial, r.user_id,
+               r.session_id, r.message, r.response, r.error, r.steps, r.tokens_used, r.duration_ms, now()
+          from run r order by r.organisation_id, r.id
+        on conflict (organisation_id, id, accepted_at) do update
+          set status = excluded.status, response = excluded.response, error = excluded.error, steps = excluded.steps,
+              tokens_used = excluded.tokens_used, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at
+          where i.status = 'running' and i.agent_id = excluded.agent_id
+        returning i.organisation_id, i.id
+    ), ended as materialized (
+      select r.* from run r join recorded using (organisation_id, id)
+    ), messages as (
+      insert into session_messages (organisation_id, agent_id, session_id, turn, position, owner, invocation_id, accepted_at, role, content)
+        select e.organisation_id, e.agent_id, e.session_id, e.turn, m.position, e.owner, e.id, e.accepted_at, m.role, m.content
+          from ended e join agents a on a.organisation_id = e.organisation_id and a.id = e.agent_id and a.deleted_at is null,
+               lateral (values (0, 'user', e.message), (1, 'assistant', e.response)) as m (position, role, content)
+          where e.turn is not null
+          order by e.organisation_id, e.agent_id, e.session_id, e.turn, m.position
+        on conflict do nothing
+    ), logged as (
+      insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version)
+        select e.organisation_id, e.agent_id, line.at, line.level, line.message, line.metadata, e.id, e.environment, e.version
+          from ended e, jsonb_to_recordset(e.log) as line (at timestamptz, level smallint, message text, metadata jsonb)
+    ), added as (
+      insert into run_rollups as r (organisation_id, agent_id, granularity, starts_at, environment, version, shard, runs, failed, tokens,
+                                    duration_ms, cost_micros, duration_buckets)
+        select e.organisation_id, e.agent_id, span.granularity, span.starts_at, e.environment, coalesce(e.version, ''), rollup_shard, count(*),
+               sum((e.rollup ->> 'failed')::int), sum(e.tokens_used), sum(e.duration_ms), sum((e.rollup ->> 'cost_micros')::bigint),
+               count_durations(array_agg((e.rollup ->> 'bucket')::int), (min(e.rollup ->> 'buckets'))::int)
+          from ended e, lateral (values ('hour', (e.rollup ->> 'hour')::timestamptz), ('minute', (e.rollup ->> 'minute')::timestamptz)) as span (granularity, starts_at)
+          where e.rollup is not null
+          group by 1, 2, 3, 4, 5, 6
+          order by 1, 2, 3, 4, 5, 6
+        on conflict (organisation_id, agent_id, granularity, starts_at, environment, version, shard) do update
+          set runs = r.runs + excluded.runs, failed = r.failed + excluded.failed, tokens = r.tokens + excluded.tokens,
+              duration_ms = r.duration_ms + excluded.duration_ms, cost_micros = r.cost_micros + excluded.cost_micros,
+              duration_buckets = add_durations(r.duration_buckets, excluded.duration_buckets)
+    ), published as (
+      select p.event_id, jsonb_agg(jsonb_build_object('id', p.delivery_id, 'webhookId', p.webhook_id)) as queued
+        from publish_events((
+          select jsonb_agg(e.event || jsonb_build_object('organisation_id', e.organisation_id, 'id', e.id, 'agent_id', e.agent_id,
+              -- Sent once where the event has it whole.
+              'data', case when e.event -> 'data' ? 'response' or e.response is null then e.event -> 'data'
+                           else e.event -> 'data' || jsonb_build_object('response', e.response) end))
+            from ended e)) as p
+        group by p.event_id
+    )
+    select r.id, e.id is not null,
+           coalesce(case when e.id is not null then p.queued else (
+             select jsonb_agg(jsonb_build_object('id', d.id, 'webhookId', d.webhook_id)) from deliveries d
+               where d.organisation_id = r.organisation_id and d.event_id = r.id and d.status = 'pending'
+                 -- Only to leave out partitions; clocks differ.
+                 and d.created_at between r.accepted_at - interval '1 hour' and now() + interval '1 hour') end, '[]')
+      from run r left join recorded e using (organisation_id, id) left join published p on p.event_id = r.id;
+end
+$$;
+alter function record_runs owner to perch_recorder;
+revoke execute on function record_runs from public;
+grant execute on function record_runs to perch_app;

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { JournalReader } from "./journal.ts";
+
+/** Protobuf: one field that holds bytes, a number of at most 127, or a message. */
+const field = (number: number, value: Buffer | number): Buffer =>
+  typeof value === "number"
+    ? Buffer.from([number * 8, value])
+    : Buffer.concat([Buffer.from([number * 8 + 2, ...varint(value.length)]), value]);
+const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]);
+const frame = (type: number, ...fields: Buffer[]): Buffer => {
+  const message = Buffer.concat(fields);
+  const header = Buffer.alloc(8);
+  header.writeUInt16BE(type, 0);
+  header.writeUInt32BE(message.length, 4);
+  return Buffer.concat([header, message]);
+};
+const text = (value: string): Buffer => Buffer.from(value);
+
+const start = (knownEntries: number) =>
+  frame(0x0000, field(1, text("id")), field(2, text("inv_1")), field(3, knownEntries), field(6, text("key")));
+const input = frame(0x0400, field(14, field(1, text('{"message":"hello"}'))));
+const step = (name: string) => frame(0x0411, field(11, 1), field(12, text(name)));
+const stepResult = frame(0x8011, field(1, 1), field(5, field(1, text('{"reply":{}}'))));
+const output = (value: object) => frame(0x0401, field(14, field(1, text(JSON.stringify(value)))));
+
+const read = (...chunks: Buffer[]): JournalReader => {
+  const reader = new JournalReader();
+  for (const chunk of chunks) reader.read(chunk);
+  return reader;
+};
+
+describe("the journal of an invocation", () => {
+  test("has no step and no output at its first attempt, and is complete with the start message", () => {
+    const journal = read(start(1));
+    expect(journal.isComplete).toBe(true);
+    expect(journal.hasStep("model 1")).toBe(false);
+    expect(journal.output).toBeUndefined();
+  });
+
+  test("has the steps that an earlier attempt journaled, finished or not, and its output", () => {
+    const long = { status: "completed", response: "ü".repeat(5000) };
+    const journal = read(start(5), input, step("begin"), stepResult, step("model 1 try 2"), output(long));
+    expect(journal.isComplete).toBe(true);
+    expect(["begin", "model 1", "model 1 try 2"].map((name) => journal.hasStep(name))).toEqual([true, false, true]);
+    expect(journal.output).toEqual(long);
+  });
+
+  test("is read from any pieces, and what follows it is not part of it", () => {
+    const bytes = Buffer.concat([start(3), input, step("begin"), stepResult, step("later")]);
+    for (const size of [1, 7, 8, 9, 50]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      const journal = read(...pieces);
+      expect(journal.hasStep("begin")).toBe(true);
+      expect(journal.hasStep("later")).toBe(false);
+    }
+  });
+
+  test("must begin with the number of its entries", () => {
+    expect(() => read(input)).toThrow("did not begin with the number of journal entries");
+  });
+});

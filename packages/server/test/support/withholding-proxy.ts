@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface WithholdingProxy {
+  readonly port: number;
+  /** From now on, what this side sends is dropped, on every connection. */
+  readonly withhold: (from: "client" | "server") => void;
+  readonly withheldBytes: () => number;
+  /** Closes every connection. What comes over new ones is forwarded again. */
+  readonly cut: () => void;
+  readonly close: () => void;
+}
+
+/** What is forwarded of the bytes that came, for one connection. */
+export type Filter = (bytes: Buffer) => Buffer;
+
+/** A TCP proxy. Each connection goes to the first of these ports that accepts it. What servers send goes through a filter. */
+export async function startWithholdingProxy(
+  ports: () => readonly number[],
+  createFilter: () => Filter = () => (bytes) => bytes,
+): Promise<WithholdingProxy> {
+  const sockets = new Set<Socket>();
+  let withheldFrom: "client" | "server" | undefined;
+  let withheldBytes = 0;
+
+  const forward = (from: "client" | "server", source: Socket, target: Socket) => {
+    const filter = from === "server" ? createFilter() : (bytes: Buffer) => bytes;
+    sockets.add(source);
+    source.on("data", (bytes) => {
+      if (withheldFrom === from) withheldBytes += bytes.length;
+      else target.write(filter(bytes));
+    });
+    source.on("error", () => target.destroy());
+    source.on("close", () => {
+      sockets.delete(source);
+      target.destroy();
+    });
+  };
+
+  const connectToFirst = (client: Socket, [port, ...others]: readonly number[]) => {
+    if (port === undefined) return client.destroy();
+    const server = connect({ port, host: "127.0.0.1", noDelay: true });
+    const next = () => connectToFirst(client, others);
+    server.once("error", next);
+    server.once("connect", () => {
+      server.off("error", next);
+      forward("client", client, server);
+      forward("server", server, client);
+    });
+  };
+
+  const cut = () => {
+    withheldFrom = undefined;
+    withheldBytes = 0;
+    for (const socket of sockets) socket.destroy();
+  };
+  const listener = createServer({ noDelay: true }, (client) => {
+    client.on("error", () => client.destroy());
+    connectToFirst(client, ports());
+  }).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    withhold: (from) => {
+      withheldFrom = from;
+    },
+    withheldBytes: () => withheldBytes,
+    cut,
+    close: () => {
+      listener.close();
+      cut();
+    },
+  };
+}
