@@ -61,7 +61,7 @@ begin
         on conflict (organisation_id, agent_id, granularity, starts_at, environment, version, shard) do update
           set runs = r.runs + excluded.runs, failed = r.failed + excluded.failed, tokens = r.tokens + excluded.tokens,
               duration_ms = r.duration_ms + excluded.duration_ms, cost_micros = r.cost_micros + excluded.cost_micros,
-              duration_buckets = add_durations(r.duration_buckets, excluded.duration_buckets)
+              duration_buckets = add_durations(r.duration_buckets, excluded.duration_buckets, excluded.runs)
     ), published as (
       select p.event_id, jsonb_agg(jsonb_build_object('id', p.delivery_id, 'webhookId', p.webhook_id)) as queued
         from publish_events((

@@ -34,9 +34,9 @@ interface WaitingRecord {
   readonly reject: (error: unknown) => void;
 }
 
-/** Two: while one statement commits, the next is under way. More would only make batches smaller. */
-const maxStatements = 2;
 const maxBatchRecords = 64;
+/** More than one statement at a time only makes batches smaller, unless full batches are waiting. */
+const maxStatements = 4;
 /** A batch with more waits for its largest record; this one goes with few others, or alone. */
 const maxBatchChars = 1024 * 1024;
 
@@ -114,7 +114,8 @@ export function createInsertRunRecord(db: Kysely<DB>): InsertRunRecord {
     if (memory) return insertWithMemory(json, memory);
     return new Promise((resolve, reject) => {
       queue.push({ id: run.id, json, resolve, reject });
-      if (statements < maxStatements) void recordWaiting();
+      const hasFullBatch = queue.length >= maxBatchRecords;
+      if (statements === 0 || (hasFullBatch && statements < maxStatements)) void recordWaiting();
     });
   };
 }
