@@ -80,7 +80,7 @@ async function startSplit(stops: Stops, { database }: Stores, settings: NodeJS.P
 /** Starts all parts of Perch for a benchmark: `all` in one process, or an API node with two workers. */
 export async function startInstallation(stops: Stops, form: "all" | "split"): Promise<Installation> {
   const stores = await startStores(stops);
-  const engine = await startRestate(1, 4);
+  const engine = await startRestate(1, 2);
   stops.add(engine.stop);
   const { database } = stores;
   const settings = {

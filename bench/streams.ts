@@ -57,7 +57,7 @@ function openStream(agent: Agent, url: string, headers: Record<string, string>):
 
 /** A thousand open streams on one API node: the memory per stream, and how many receive the full text. */
 export async function streams(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 4);
+  const engine = await startRestate(1, 2);
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const settings = {

@@ -118,7 +118,7 @@ async function ratioAfterChange(agent: string, subjects: readonly [Subject, Subj
 
 /** Does an agent answer more slowly when it was deployed a thousand times as often? */
 export async function versions(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 4);
+  const engine = await startRestate(1, 2);
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const settings = {

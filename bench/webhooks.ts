@@ -90,7 +90,7 @@ async function load(url: string, headers: readonly Headers[]): Promise<number> {
 
 /** Delivery delays of the same nine receivers, next to a tenth that works and next to one that never answers. */
 export async function webhooks(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 4);
+  const engine = await startRestate(1, 2);
   const database = await createScratchDatabase();
   await runCommand(database, ["migrate"]);
   const settings = {

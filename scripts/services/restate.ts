@@ -50,7 +50,7 @@ async function start(): Promise<void> {
     RESTATE_ADVERTISED_ADDRESS: `http://${loopback}:${ports.restateNode}`,
     RESTATE_INGRESS__BIND_ADDRESS: `${loopback}:${ports.restateIngress}`,
     RESTATE_ADMIN__BIND_ADDRESS: `${loopback}:${ports.restateAdmin}`,
-    RESTATE_DEFAULT_NUM_PARTITIONS: "4",
+    RESTATE_DEFAULT_NUM_PARTITIONS: "2",
     RESTATE_LOG_FILTER: "warn",
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
   };

@@ -118,7 +118,7 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
 /** Starts a separate engine: one node, or three with a replication factor of two. `settings` are added to its environment. */
 export async function startRestate(
   count = 1,
-  partitions = count > 1 ? 6 : 2,
+  partitions = count > 1 ? 6 : 1,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<RestateCluster> {
   const folder = mkdtempSync(join(tmpdir(), "perch-restate-"));

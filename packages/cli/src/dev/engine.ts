@@ -62,7 +62,7 @@ export async function startEngine(folder: DevFolder, ports: Ports): Promise<Chil
       RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${ports.node}`,
       RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ports.ingress}`,
       RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${ports.admin}`,
-      RESTATE_DEFAULT_NUM_PARTITIONS: "2",
+      RESTATE_DEFAULT_NUM_PARTITIONS: "1",
       RESTATE_LOG_FILTER: "warn",
       RESTATE_LOG_DISABLE_ANSI_CODES: "true",
     },
