@@ -7,7 +7,6 @@ const toleratedBytes = 12;
 
 const isBytes = (name: CostName): boolean => name.endsWith("_bytes");
 const countNames = costNames.filter((name) => !isBytes(name));
-const byteNames = costNames.filter(isBytes);
 
 /** Reads a table as `writeBudget` writes it. */
 export function readBudget(table: string): Budget {
@@ -37,22 +36,13 @@ export function writeBudget(budget: Budget): string {
   return [line("run", costNames), ...rows].join("\n");
 }
 
-const countsOf = ({ cost }: MeasuredRun): string => countNames.map((name) => `${name} ${cost[name]}`).join(", ");
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-
-export const haveSameCounts = (runs: readonly MeasuredRun[]): boolean => new Set(runs.map(countsOf)).size === 1;
-
-/** The run that stands for all of them: the majority has its counts, and its bytes are the median of that majority. */
-export function findTypicalRun(runs: readonly MeasuredRun[]): MeasuredRun {
-  const groups = Object.values(Object.groupBy(runs, countsOf));
-  const majority = groups.find((group = []) => group.length * 2 > runs.length);
-  const [first] = majority ?? [];
-  if (!majority || !first) throw new Error(`most runs differ in what they cost:\n${runs.map(countsOf).join("\n")}`);
-  const bytes = byteNames.map((name) => [name, median(majority.map(({ cost }) => cost[name]))]);
-  return { ...first, cost: { ...first.cost, ...Object.fromEntries(bytes) } };
-}
+/** The run with the lowest counts: others paid for something else that happened at the same time. */
+export const findCheapestRun = (runs: readonly MeasuredRun[]): MeasuredRun => {
+  const countsOf = ({ cost }: MeasuredRun) => countNames.reduce((sum, name) => sum + cost[name], 0);
+  const [first, ...others] = runs;
+  if (!first) throw new Error("no run was measured");
+  return others.reduce((cheapest, run) => (countsOf(run) < countsOf(cheapest) ? run : cheapest), first);
+};
 
 /** What differs from the budget: a line for each cost, then what was seen of it. */
 export function listDifferences(kind: string, budget: Budget, { cost, seen }: MeasuredRun): string[] {
