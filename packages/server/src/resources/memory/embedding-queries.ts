@@ -3,7 +3,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 
 /** Up to two other embedders that some memories still have vectors of. Memories of further ones are found by text only until they are re-embedded. */
-export async function listOtherEmbedders(
+async function listOtherEmbedders(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
   current: string,
