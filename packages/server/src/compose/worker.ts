@@ -79,7 +79,11 @@ export async function composeWorker(core: Core): Promise<Worker> {
   });
   const housekeeping = {
     now: async () => nowMs(),
-    partitions: () => maintainPartitions(db.unscoped),
+    partitions: async () => {
+      const tables = await maintainPartitions(db.unscoped);
+      if (tables.length > 0)
+        logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
+    },
     clears: () => finishOpenClears(db, memory.runClear),
   };
   const services = [

@@ -129,7 +129,6 @@ async function applyFunctions(db: Kysely<DB>, schema: Schema): Promise<string[]>
       .execute();
   await db.deleteFrom("schema_release").execute();
   await db.insertInto("schema_release").values({ release: schema.release }).execute();
-  await maintainPartitions(db);
   return [...changed.map(({ name }) => `function ${name}`), ...dropped.map((name) => `dropped function ${name}`)];
 }
 
@@ -162,6 +161,7 @@ export async function migrate(ownerUrl: string, schema?: Schema): Promise<Migrat
       await sql`grant select on kysely_migration to perch_app`.execute(trx);
       return applyFunctions(trx, wanted);
     });
+    await maintainPartitions(db);
     return { applied: [...results.map(({ migrationName }) => migrationName), ...functions], newerRelease: undefined };
   } finally {
     await db.destroy();

@@ -5,7 +5,16 @@ import type { DB } from "./generated-rows.ts";
 const daysBehind = 2;
 const daysAhead = 7;
 
-/** Creates partitions a week ahead and drops expired ones. Safe to run concurrently: a lock lets one process do the work. */
-export const maintainPartitions = async (db: Kysely<DB>): Promise<void> => {
-  await sql`select maintain_partitions(${daysBehind}, ${daysAhead})`.execute(db);
-};
+/**
+ * Creates partitions a week ahead and drops expired ones, each table in a transaction of its own. Safe to run concurrently: a lock
+ * lets one process do the work. Returns the tables whose expired partitions are in use: the next call drops them.
+ */
+export async function maintainPartitions(db: Kysely<DB>): Promise<string[]> {
+  const waiting: string[] = [];
+  for (const { name } of await db.selectFrom("partitioned_tables").select("name").orderBy("name").execute()) {
+    const { rows } = await sql<{ done: boolean }>`
+      select maintain_partitions(${name}, ${daysBehind}, ${daysAhead}) as done`.execute(db);
+    if (!rows[0]?.done) waiting.push(name);
+  }
+  return waiting;
+}

@@ -11,37 +11,70 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const listPartitions = () =>
+const listPartitions = (table = "idempotent_answers") =>
   withClient(database.adminUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>(
-      "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'idempotent_answers'::regclass order by 1",
+      `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = '${table}'::regclass order by 1`,
     );
     return rows.map(({ name }) => name);
   });
 
-const dayName = (offset: number) =>
-  `idempotent_answers_${new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10).replaceAll("-", "")}`;
+const dayName = (offset: number, table = "idempotent_answers") =>
+  `${table}_${new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+const createOld = (table: string, days: number) =>
+  withClient(database.ownerUrl, (client) =>
+    client.query(`do $$ declare d date := (now() at time zone 'utc')::date - ${days}; begin
+      execute format('create table %I partition of ${table} for values from (%L) to (%L)',
+        '${dayName(-days, table)}', d || ' 00:00:00+00', d + 1 || ' 00:00:00+00'); end $$`),
+  );
 
 test("the server's role creates partitions a week ahead and drops expired ones with their rows, also concurrently", async () => {
-  const bounds = (days: number) => `(now() at time zone 'utc')::date - ${days}`;
-  await withClient(database.ownerUrl, async (client) => {
-    for (const [name, from, to] of [
-      [dayName(-10), 10, 9],
-      [dayName(-3), 3, 2],
-    ] as const) {
-      const { rows } = await client.query<{ low: string; high: string }>(
-        `select ${bounds(from)} || ' 00:00:00+00' as low, ${bounds(to)} || ' 00:00:00+00' as high`,
-      );
-      await client.query(
-        `create table ${name} partition of idempotent_answers for values from ('${rows[0]?.low}') to ('${rows[0]?.high}')`,
-      );
-    }
-    await client.query(`drop table ${dayName(7)}`);
-  });
+  await createOld("idempotent_answers", 10);
+  await createOld("idempotent_answers", 3);
+  await withClient(database.ownerUrl, (client) => client.query(`drop table ${dayName(7)}`));
   const db = openDatabase({ url: database.appUrl, connections: 5, logger: createLogger("silent") });
   await Promise.all(Array.from({ length: 5 }, () => maintainPartitions(db.unscoped)));
   await db.close();
   expect(await listPartitions()).toEqual(Array.from({ length: 10 }, (_, i) => dayName(i - 2)));
+});
+
+test("a long transaction that writes a table holds back neither new partitions nor other tables, and what it holds is dropped later", async () => {
+  await createOld("session_messages", 40);
+  await createOld("log_entries", 40);
+  await withClient(database.ownerUrl, (client) => client.query(`drop table ${dayName(7, "session_messages")}`));
+  const db = openDatabase({ url: database.appUrl, connections: 2, logger: createLogger("silent") });
+  await withClient(database.ownerUrl, async (client) => {
+    await client.query("begin; lock table session_messages in row exclusive mode");
+    expect(await maintainPartitions(db.unscoped)).toEqual(["session_messages"]);
+    await client.query("rollback");
+  });
+  expect(await listPartitions("session_messages")).toContain(dayName(7, "session_messages"));
+  expect(await listPartitions("session_messages")).toContain(dayName(-40, "session_messages"));
+  expect(await listPartitions("log_entries")).not.toContain(dayName(-40, "log_entries"));
+  expect(await maintainPartitions(db.unscoped)).toEqual([]);
+  expect(await listPartitions("session_messages")).not.toContain(dayName(-40, "session_messages"));
+  await db.close();
+});
+
+test("a partition that upkeep attaches has the columns, keys and indexes of its table", async () => {
+  const shapeOf = (table: string) =>
+    withClient(database.adminUrl, async (client) => {
+      const { rows } = await client.query<{ shape: string }>(
+        `select format('%s %s %s %s', attname, format_type(atttypid, atttypmod), attnotnull, attidentity) as shape
+           from pg_attribute where attrelid = $1::regclass and attnum > 0
+         union all select regexp_replace(pg_get_indexdef(indexrelid), '^.* USING', '') from pg_index where indrelid = $1::regclass
+         union all select pg_get_constraintdef(oid) from pg_constraint where conrelid = $1::regclass and contype <> 'n' order by 1`,
+        [table],
+      );
+      return rows.map(({ shape }) => shape);
+    });
+  const { rows } = await withClient(database.appUrl, (client) =>
+    client.query<{ name: string }>("select name from partitioned_tables"),
+  );
+  for (const { name } of rows)
+    for (const partition of await listPartitions(name))
+      expect(await shapeOf(partition), partition).toEqual(await shapeOf(name));
 });
 
 test("the server's role can access partitions only through their table", async () => {

@@ -19,6 +19,7 @@ const recorderRecords = "recorder_records: permissive all to perch_recorder usin
 const installationTables = {
   data_keys: "one key for each purpose, encrypted by the master key; all organisations share it",
   kysely_migration: "the names of the migrations that ran, and when",
+  partitioned_tables: "which tables have partitions, how long one is, and how long its rows are kept",
   schema_functions: "the names of the database functions and the checksums of their text",
   schema_release: "the version of the release that migrated last",
 };

@@ -99,7 +99,9 @@ test("ARCHITECTURE.md has no diagram of states that is not compared", () => {
 });
 
 test("every partition has the triggers of its table, also one that is created later", async () => {
-  await withClient(database.appUrl, (client) => client.query("select maintain_partitions(2, 20)"));
+  await withClient(database.appUrl, (client) =>
+    client.query("select maintain_partitions(name, 2, 20) from partitioned_tables"),
+  );
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ table: string; partitions: string; triggers: string[] }>(
       `select p.relname as table, count(distinct c.oid) as partitions,
