@@ -1,3 +1,17 @@
+import { storableText } from "../platform/storable-text.ts";
+
+const maxMessageCharacters = 8000;
+
+/**
+ * A failure outside, in words for users that may quote the other side. Messages end in records, logs and events: here is where
+ * they enter, so here they are made storable.
+ */
+export class OutsideError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(storableText(message, maxMessageCharacters), options);
+  }
+}
+
 /** Whether the same request may succeed later. */
 export const isTransientStatus = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 

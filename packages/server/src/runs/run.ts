@@ -49,6 +49,8 @@ export interface Attempt {
   readonly failures: readonly string[];
   /** Their log lines. */
   readonly log: readonly LogLine[];
+  /** When the first of them began, of a step that comes before the run's own beginning. */
+  readonly sinceMs?: number;
 }
 
 export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [], log: [] };
@@ -88,6 +90,8 @@ interface Logged {
   readonly log: readonly LogLine[];
 }
 
+export type BeginResult = Ended | Retry | Progress;
+export type RecallResult = Ended | (Logged & { readonly recalled: readonly Recalled[] });
 export type ModelResult = Ended | Retry | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
 export type ToolsResult = Ended | Retry | (Logged & { readonly tools: readonly RunTool[] });
 export type ToolCallResult = Logged & (ToolResult | { readonly retryAfterMs: number });

@@ -1,4 +1,7 @@
-/** Retries a step that throws until it succeeds: what ends a workflow is decided inside its steps. */
+/**
+ * Retries a step that throws until it succeeds: what ends a workflow is decided inside its steps. A step of a run throws while the
+ * database cannot be reached, and otherwise only until the run is cancelled or its time is over.
+ */
 export const retryStepUntilSuccess = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
 
 /** The same for periodic background work, which nobody waits for: at most one retry a minute once it keeps failing. */

@@ -17,7 +17,7 @@ import {
   type Recorded,
   type Retry,
 } from "../runs/run.ts";
-import { sendDelivery } from "./deliver-webhook.ts";
+import { sendDeliveriesOfRun } from "./deliver-webhook.ts";
 import { sendEmbed } from "./memory-services.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
@@ -122,8 +122,7 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
       unrecorded === null
         ? last
         : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), retryStepUntilSuccess);
-    for (const { id, webhookId } of toDeliver)
-      sendDelivery(context, { organisationId: run.organisationId, id, webhookId, attempt: 1, deferred: 0 });
+    sendDeliveriesOfRun(context, run.organisationId, toDeliver);
     return ended;
   };
 
@@ -134,13 +133,17 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     return unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
   };
 
-  let progress: Progress =
-    run.sessionId === null
-      ? initialProgressWithoutSession(run)
-      : await context.run("begin", () => steps.begin(run), retryStepUntilSuccess);
+  let progress = initialProgressWithoutSession(run);
+  if (run.sessionId !== null) {
+    const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
+    if ("ended" in begun) return end(begun, progress);
+    progress = begun;
+  }
   if (run.definition.memory.recall) {
-    const { recalled, log } = await context.run("recall", () => steps.recall(run), retryStepUntilSuccess);
-    progress = { ...progress, recalled, log };
+    const before = progress;
+    const result = await context.run("recall", () => steps.recall(run, before), retryStepUntilSuccess);
+    if ("ended" in result) return end(result, progress);
+    progress = { ...progress, recalled: result.recalled, log: result.log };
   }
   let tools: readonly RunTool[] = [];
   // A remote agent has tools of its own.

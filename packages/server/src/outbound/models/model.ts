@@ -1,3 +1,5 @@
+import { OutsideError } from "../outbound-errors.ts";
+
 export interface ToolCall {
   /** The model's own id for this call; the result is sent back under it. */
   readonly id: string;
@@ -51,10 +53,10 @@ export interface ModelReply {
 export type Model = (request: ModelRequest) => Promise<ModelReply>;
 
 /** Retrying would not help. The message is for the user who can fix the cause, and contains no secret. */
-export class PermanentModelError extends Error {}
+export class PermanentModelError extends OutsideError {}
 
 /** A retry may succeed: throttled, overloaded, cut off, timed out. The message is for users too, and contains no secret. */
-export class TransientModelError extends Error {
+export class TransientModelError extends OutsideError {
   /** How long the provider asks to wait. */
   readonly retryAfterMs: number | undefined;
 

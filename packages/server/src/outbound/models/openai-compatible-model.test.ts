@@ -56,9 +56,11 @@ describe("openai-compatible", () => {
       { id: "c2", name: "weather", arguments: { city: "Bergen" } },
       { id: "c3", name: "weather", arguments: "{not json" },
       { id: "c4", name: "weather", arguments: "" },
+      // Kept as text: nobody could write it as JSON again.
+      { id: "c5", name: "weather", arguments: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
     ];
     const reply = await answering({ toolCalls }, { tools: [weatherTool], temperature: 0.5 });
-    expect(reply.toolCalls).toEqual([...toolCalls.slice(0, 3), { ...toolCalls[3], arguments: {} }]);
+    expect(reply.toolCalls).toEqual([...toolCalls.slice(0, 3), { ...toolCalls[3], arguments: {} }, toolCalls[4]]);
     expect(server.calls.at(-1)?.body).toMatchObject({
       temperature: 0.5,
       tools: [{ type: "function", function: weatherTool }],

@@ -1,6 +1,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { z } from "zod";
 import { causesOf, isTransientStatus, parseSecondsAsMs, retryAfterMs } from "../outbound-errors.ts";
+import { OutboundBusyError } from "../outbound-share.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
 /** A provider may answer megabytes; only the beginning is shown. */
@@ -113,6 +114,8 @@ function toTransientError(error: unknown, failure: Failure, subject: string): Tr
   if (!(error instanceof Error)) return new TransientModelError(`${subject} broke off its answer with an error.`);
   if ([...causesOf(error)].some(({ name }) => malformedResponseErrors.has(name)))
     return new TransientModelError(`${subject} sent an answer that is broken or not whole.`);
+  const busy = [...causesOf(error)].find((one) => one instanceof OutboundBusyError);
+  if (busy) return new TransientModelError(`${subject} was not called: ${busy.message}`);
   const code = [...causesOf(error)].map((one) => one.code).findLast((one) => typeof one === "string");
   // A code names the kind of failure; the messages beside it may hold addresses and headers.
   return new TransientModelError(`The connection to ${subject} failed${code ? ` (${code})` : ""}.`);

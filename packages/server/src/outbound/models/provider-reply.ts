@@ -4,6 +4,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { isNestedTooDeep } from "../../platform/storable-text.ts";
 import {
   type ModelReply,
   type ModelRequest,
@@ -15,11 +16,12 @@ import {
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
-/** Invalid JSON is kept as text: the tool rejects it, and the model reads why. */
+/** Invalid JSON, and JSON that is nested too deep, is kept as text: the tool rejects it, and the model reads why. */
 function parseArguments(input: string): unknown {
   if (input.trim() === "") return {};
   try {
-    return JSON.parse(input);
+    const parsed: unknown = JSON.parse(input);
+    return isNestedTooDeep(parsed) ? input : parsed;
   } catch {
     return input;
   }

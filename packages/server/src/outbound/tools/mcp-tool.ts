@@ -1,7 +1,7 @@
 import type { CallToolResult, MCPClient } from "@ai-sdk/mcp";
 import type { McpTool } from "@perch/contract";
 import type { z } from "zod";
-import { storableText } from "../../platform/storable-text.ts";
+import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import type { McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
@@ -39,7 +39,7 @@ async function listAllPages(
       found.set(tool, {
         server,
         description: storableText(description ?? title ?? ""),
-        parameters: { ...inputSchema, type: "object" },
+        parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
         target: { kind: "mcp", url, tool, ...(stateless ? { stateless } : {}) },
       });
     assertWithinLimits([...found.values()], server);

@@ -1,9 +1,10 @@
 import { RefusedAddressError } from "../address-guard.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
-import { causesOf } from "../outbound-errors.ts";
+import { causesOf, OutsideError } from "../outbound-errors.ts";
+import { OutboundBusyError } from "../outbound-share.ts";
 
 /** Throttled, 5xx, network, timeout: a retry may succeed. The message is for users, and contains no address. */
-export class TransientToolError extends Error {
+export class TransientToolError extends OutsideError {
   /** How long the tool asks to wait. */
   readonly retryAfterMs: number | undefined;
 
@@ -14,10 +15,10 @@ export class TransientToolError extends Error {
 }
 
 /** The tools of a server cannot be listed or called, and retrying would not help. */
-export class PermanentToolError extends Error {}
+export class PermanentToolError extends OutsideError {}
 
 /** A response that we refuse, and would refuse on every retry. */
-export class ResponseRefusedError extends Error {}
+export class ResponseRefusedError extends OutsideError {}
 
 /** The message of a permanent failure, if it is one. */
 export const findPermanentReason = (error: unknown): string | undefined =>
@@ -29,6 +30,8 @@ export const findPermanentReason = (error: unknown): string | undefined =>
 export function describeTransportError(error: unknown): string {
   const causes = [...causesOf(error)];
   if (causes.some(({ name }) => name === "TimeoutError")) return "took too long to answer";
+  const busy = causes.find((cause) => cause instanceof OutboundBusyError);
+  if (busy) return `was not called: ${busy.message.replace(/\.$/, "")}`;
   const code = causes.map((cause) => "code" in cause && cause.code).find((found) => typeof found === "string");
   return code ? `could not be reached (${code})` : "could not be reached";
 }

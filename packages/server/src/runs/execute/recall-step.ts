@@ -3,29 +3,29 @@ import type { RunInput } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { storableText } from "../../platform/storable-text.ts";
 import { findEmbedderSettings } from "../../resources/memory/embed-memories.ts";
-import { limitRecalled, ownersForRun, type Recalled } from "../../resources/memory/memory-rules.ts";
+import { limitRecalled, ownersForRun } from "../../resources/memory/memory-rules.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import { logLine } from "../record/run-log.ts";
-import type { LogLine } from "../run.ts";
+import type { Progress, RecallResult } from "../run.ts";
+import type { EndIfOver } from "./end-if-over.ts";
 
 interface RecallDeps {
   readonly db: Database;
   readonly searchMemory: SearchMemory;
+  readonly endIfOver: EndIfOver;
   readonly now: () => number;
 }
 
 export interface RecallStep {
   /** Searches the agent's memories for the message: those of its user, and the shared ones. */
-  readonly recall: (
-    run: RunInput,
-  ) => Promise<{ readonly recalled: readonly Recalled[]; readonly log: readonly LogLine[] }>;
+  readonly recall: (run: RunInput, progress: Progress) => Promise<RecallResult>;
 }
 
 /** A longer query does not improve the search. */
 const maxQueryLength = 4000;
 
-export const createRecallStep = ({ db, searchMemory, now }: RecallDeps): RecallStep => ({
-  recall: async (run) => {
+export function createRecallStep({ db, searchMemory, endIfOver, now }: RecallDeps): RecallStep {
+  const recall = async (run: RunInput): Promise<RecallResult> => {
     const startedAtMs = now();
     const { organisationId, agentId, userId, message, definition } = run;
     const agentKey = { organisationId, agentId };
@@ -55,5 +55,6 @@ export const createRecallStep = ({ db, searchMemory, now }: RecallDeps): RecallS
     };
     const count = recalled.length === 1 ? "1 memory" : `${recalled.length} memories`;
     return { recalled, log: [logLine(startedAtMs, notice === null ? "info" : "warn", `Recalled ${count}`, about)] };
-  },
-});
+  };
+  return { recall: (run, progress) => endIfOver(run, progress, [], () => recall(run)) };
+}

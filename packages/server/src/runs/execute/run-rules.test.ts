@@ -108,6 +108,16 @@ describe("storable", () => {
       tokens: 2_000_000_000,
     });
     expect(toStorableReply({ text: "", toolCalls: [], tokens: -3.2 }).tokens).toBe(0);
+    expect(toStorableReply({ text: "", toolCalls: [], tokens: Number.NaN }).tokens).toBe(0);
+  });
+
+  test("the arguments of a call are storable at every depth, and so is what the provider wants to see again", () => {
+    const odd = { ...call("1", "search", { "a\0": ["\ud83d"] }), providerMetadata: { google: { signature: "b\0" } } };
+    const [stored] = toStorableReply(reply(odd)).toolCalls;
+    expect(stored?.arguments).toEqual({ a: ["\ufffd"] });
+    expect(stored?.providerMetadata).toEqual({ google: { signature: "b" } });
+    const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    expect(JSON.stringify(toStorableReply(reply(call("1", "search", deep))).toolCalls[0]).length).toBeLessThan(300);
   });
 
   test("a text is cut at 1 MiB; calls beyond 32 and arguments beyond 256 KiB are not made", () => {

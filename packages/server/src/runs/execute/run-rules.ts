@@ -2,7 +2,7 @@ import type { RunInput } from "../../engine/messages.ts";
 import { type ModelMessage, type ModelReply, maxReplyLength, type ToolCall } from "../../outbound/models/model.ts";
 import { findMostRepeatedCall } from "../../outbound/tools/repeated-calls.ts";
 import type { ToolResult } from "../../outbound/tools/tool.ts";
-import { storableText } from "../../platform/storable-text.ts";
+import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { formatRecalled } from "../../resources/memory/memory-rules.ts";
 import type { Attempt, LogLine, Progress, Retry, ToolCallResult } from "../run.ts";
 
@@ -42,21 +42,23 @@ const maxArguments = 256 * 1024;
 const maxName = 128;
 const maxMetadata = 64 * 1024;
 
-const toStorableCall = (call: ToolCall): ToolCall => ({
-  id: storableText(call.id, maxName),
-  name: storableText(call.name, maxName),
-  arguments:
-    (JSON.stringify(call.arguments) ?? "").length <= maxArguments ? call.arguments : "[arguments larger than 256 KiB]",
-  ...((JSON.stringify(call.providerMetadata) ?? "").length <= maxMetadata && {
-    providerMetadata: call.providerMetadata,
-  }),
-});
+const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
+
+function toStorableCall(call: ToolCall): ToolCall {
+  const [input, providerMetadata] = [storableJson(call.arguments), storableJson(call.providerMetadata)];
+  return {
+    id: storableText(call.id, maxName),
+    name: storableText(call.name, maxName),
+    arguments: sizeOf(input) <= maxArguments ? input : "[arguments larger than 256 KiB]",
+    ...(sizeOf(providerMetadata) <= maxMetadata && { providerMetadata }),
+  };
+}
 
 /** A model may return anything: bounds it and makes it text that the database can store. */
 export const toStorableReply = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
   text: storableText(text, maxReplyLength),
   toolCalls: toolCalls.slice(0, maxToolCalls).map(toStorableCall),
-  tokens: Math.min(Math.max(0, Math.round(tokens)), maxTokens),
+  tokens: Math.min(Math.max(0, Math.round(tokens) || 0), maxTokens),
 });
 
 export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): number =>
@@ -85,8 +87,6 @@ export function afterTools(
     log: [...progress.log, ...log],
   };
 }
-
-const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
 
 /** Why a run with too large a conversation is stopped; undefined while it may go on. */
 export function conversationTooLarge({ messages }: Progress, reply: ModelReply): string | undefined {

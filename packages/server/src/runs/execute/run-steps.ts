@@ -1,5 +1,4 @@
 import type { Database } from "../../db/database.ts";
-import type { RunInput } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
@@ -10,9 +9,9 @@ import type { FindModel } from "../../resources/providers/find-model.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
-import { findSession } from "../record/invocation-queries.ts";
 import { createRunRecord, type RunRecord } from "../record/run-record.ts";
-import { initialProgress, type Progress } from "../run.ts";
+import { type BeginStep, createBeginStep } from "./begin-step.ts";
+import { createEndIfOver } from "./end-if-over.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
 import { createRecallStep, type RecallStep } from "./recall-step.ts";
 import { createRunSpans } from "./run-spans.ts";
@@ -35,21 +34,23 @@ interface RunStepsDeps {
 }
 
 /** The steps of a run. The workflow decides which comes next; the engine journals their results. */
-export interface RunSteps extends ToolSteps, RecallStep, Pick<RunRecord, "record"> {
-  /** The first step within a session: reads the history once the run's turn has come. */
-  readonly begin: (run: RunInput) => Promise<Progress>;
+export interface RunSteps extends BeginStep, ToolSteps, RecallStep, Pick<RunRecord, "record"> {
   readonly model: ModelStep;
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
   const spans = createRunSpans(deps);
   const records = createRunRecord({ ...deps, spans });
+  const endIfOver = createEndIfOver({ ...deps, records });
+  const model = createModelStep({ ...deps, records, spans });
+  const { tools, tool } = createToolSteps({ ...deps, records, spans });
   return {
-    begin: async (run) =>
-      initialProgress(deps.now(), await deps.db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
-    ...createRecallStep(deps),
-    model: createModelStep({ ...deps, records, spans }),
-    ...createToolSteps({ ...deps, records, spans }),
+    ...createBeginStep({ ...deps, endIfOver }),
+    ...createRecallStep({ ...deps, endIfOver }),
+    tools: (run, progress, attempt) => endIfOver(run, progress, attempt.log, () => tools(run, progress, attempt)),
+    model: (run, progress, attempt, known) =>
+      endIfOver(run, progress, attempt.log, () => model(run, progress, attempt, known)),
+    tool,
     record: records.record,
   };
 }

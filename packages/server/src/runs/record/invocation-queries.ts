@@ -103,6 +103,20 @@ export const updateCancelRequested = async (trx: OrganisationTransaction, ref: I
     .execute();
 };
 
+/** Ends a running run by its row alone, for one whose record the database does not take. */
+export const updateEnded = async (
+  trx: OrganisationTransaction,
+  ref: InvocationRef,
+  { status, error }: { readonly status: "failed" | "cancelled"; readonly error: string },
+): Promise<void> => {
+  await trx
+    .updateTable("invocations")
+    .set({ status, error, finished_at: sql`now()` })
+    .where((eb) => eb.and(byRef(ref)))
+    .where("status", "=", "running")
+    .execute();
+};
+
 export interface InvocationFilter {
   readonly status?: InvocationStatus | undefined;
   readonly session_id?: string | undefined;
@@ -122,15 +136,34 @@ const filtered = (trx: OrganisationTransaction, organisationId: string, agentId:
     .$if(filter.start_time !== undefined, (query) => query.where("accepted_at", ">=", new Date(filter.start_time ?? 0)))
     .$if(filter.end_time !== undefined, (query) => query.where("accepted_at", "<", new Date(filter.end_time ?? 0)));
 
+/** Without message and response, which have up to 256 KiB and 16 MiB: a list shows neither. */
+const summaryColumns = [
+  "id",
+  "agent_id",
+  "status",
+  "environment",
+  "version",
+  "deployment_id",
+  "user_id",
+  "session_id",
+  "error",
+  "steps",
+  "tokens_used",
+  "duration_ms",
+  "accepted_at",
+  "finished_at",
+] as const satisfies (keyof InvocationRow)[];
+export type InvocationSummaryRow = Pick<InvocationRow, (typeof summaryColumns)[number]>;
+
 export const listInvocations = (
   trx: OrganisationTransaction,
   organisationId: string,
   agentId: string,
   filter: InvocationFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<InvocationRow[]> =>
+): Promise<InvocationSummaryRow[]> =>
   filtered(trx, organisationId, agentId, filter)
-    .selectAll()
+    .select(summaryColumns)
     .orderBy("accepted_at", "desc")
     .orderBy("id", "desc")
     .limit(limit)

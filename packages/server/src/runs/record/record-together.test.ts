@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { type Database, openDatabase } from "../../db/database.ts";
+import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { newUuid } from "../../platform/ids.ts";
-import { createLogger } from "../../platform/logger.ts";
 import { createInsertRunRecord } from "./record-together.ts";
 
 let database: TestDatabase;
@@ -15,7 +15,7 @@ const owner = { organisationId: newUuid(), agentId: newUuid() };
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.appUrl, connections: 4, logger: createLogger("silent") });
+  db = openTestDatabase(database.appUrl, 4);
   await withClient(database.adminUrl, async (client) => {
     await client.query("insert into organisations (id, name, tier) values ($1, 'O', 'free')", [owner.organisationId]);
     await client.query(
@@ -61,7 +61,7 @@ const countRows = (table: string, ids: readonly string[], column = "id"): Promis
 describe("runs that end at about the same moment", () => {
   test("are recorded by few statements, and each has its record, log entries and event once", async () => {
     const batches = observeBatches();
-    const insertRunRecord = createInsertRunRecord(db.unscoped);
+    const insertRunRecord = createInsertRunRecord(db);
     const runs = newRuns(200);
     const line = { at: new Date().toISOString(), level: 1, message: "Run accepted", metadata: {} };
     const results = await Promise.all(runs.map((run) => insertRunRecord(run, completed("hi"), session, [line, line])));
@@ -77,7 +77,7 @@ describe("runs that end at about the same moment", () => {
 
   test("wait for no one when it is quiet: a single run is sent at once and alone", async () => {
     const batches = observeBatches();
-    const insertRunRecord = createInsertRunRecord(db.unscoped);
+    const insertRunRecord = createInsertRunRecord(db);
     for (const run of newRuns(3)) {
       const inserted = insertRunRecord(run, completed("hi"), session, []);
       await sleep(0);
@@ -87,7 +87,7 @@ describe("runs that end at about the same moment", () => {
   });
 
   test("one that the database refuses spoils none of the others", async () => {
-    const insertRunRecord = createInsertRunRecord(db.unscoped);
+    const insertRunRecord = createInsertRunRecord(db);
     const runs = newRuns(30);
     const bad = { ...newRun(), environment: null as unknown as string };
     const all = [...runs.slice(0, 15), bad, ...runs.slice(15)];
@@ -102,7 +102,7 @@ describe("runs that end at about the same moment", () => {
   });
 
   test("a run that is recorded twice at once is inserted once", async () => {
-    const insertRunRecord = createInsertRunRecord(db.unscoped);
+    const insertRunRecord = createInsertRunRecord(db);
     const twice = newRun();
     const runs = [...newRuns(5), twice, twice, ...newRuns(5), twice];
     const results = await Promise.all(runs.map((run) => insertRunRecord(run, completed("hi"), session, [])));
@@ -112,7 +112,7 @@ describe("runs that end at about the same moment", () => {
 
   test("large records share a statement with few others", async () => {
     const batches = observeBatches();
-    const insertRunRecord = createInsertRunRecord(db.unscoped);
+    const insertRunRecord = createInsertRunRecord(db);
     const text = "x".repeat(240_000);
     await Promise.all(newRuns(12).map((run) => insertRunRecord(run, completed(text), session, [])));
     expect(Math.max(...batches())).toBe(3);
@@ -120,7 +120,7 @@ describe("runs that end at about the same moment", () => {
 });
 
 test("an event has the response whole, or truncated at 65,536 characters and marked", async () => {
-  const insertRunRecord = createInsertRunRecord(db.unscoped);
+  const insertRunRecord = createInsertRunRecord(db);
   const [short, long] = [newRun(), newRun()];
   await Promise.all([
     insertRunRecord(short, completed("hi"), session, []),
@@ -140,8 +140,8 @@ test("an event has the response whole, or truncated at 65,536 characters and mar
 });
 
 test("after a lost connection, every waiting run is rejected, and later ones are recorded", async () => {
-  const lost = openDatabase({ url: database.appUrl, connections: 4, logger: createLogger("silent") });
-  const insertRunRecord = createInsertRunRecord(lost.unscoped);
+  const lost = openTestDatabase(database.appUrl, 4);
+  const insertRunRecord = createInsertRunRecord(lost);
   await insertRunRecord(newRun(), completed("hi"), session, []);
   const query = vi
     .spyOn(pg.Client.prototype, "query")

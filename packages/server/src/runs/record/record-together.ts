@@ -1,6 +1,6 @@
-import { type Kysely, sql } from "kysely";
-import { isConnectionFailure } from "../../db/connection-failure.ts";
-import type { DB } from "../../db/generated-rows.ts";
+import { sql } from "kysely";
+import { isConnectionFailure, isStatementTimeout } from "../../db/connection-failure.ts";
+import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { memoryLimits } from "../../resources/memory/memory-rules.ts";
 import { rollupShards } from "../../resources/metrics/metric-rules.ts";
@@ -40,9 +40,6 @@ const maxStatements = 4;
 /** A batch with more waits for its largest record; this one goes with few others, or alone. */
 const maxBatchChars = 1024 * 1024;
 
-/** The SQLSTATE of a statement that exceeded its time limit, as behind a lock. */
-const isTimeout = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "57014";
-
 /** Takes the records of the next statement from the front of the queue: at least one. */
 function takeBatch(queue: WaitingRecord[]): WaitingRecord[] {
   let count = 1;
@@ -57,9 +54,10 @@ function takeBatch(queue: WaitingRecord[]): WaitingRecord[] {
 /**
  * Runs that end while earlier ones are being recorded are recorded together, by one statement, whatever their organisations; when it
  * is quiet, a run is recorded at once and alone. A batch that the database refuses is recorded run by run: one bad record spoils
- * none. A run with a memory is always recorded alone: writing a memory may wait for other writers of the same agent.
+ * none. A run with a memory is always recorded alone, with its organisation's connections: writing a memory may wait for other
+ * writers of the same agent.
  */
-export function createInsertRunRecord(db: Kysely<DB>): InsertRunRecord {
+export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfOf">): InsertRunRecord {
   const queue: WaitingRecord[] = [];
   let statements = 0;
   // Statements that run at the same time, here or in another process, should not meet in a row of the rollups.
@@ -77,7 +75,7 @@ export function createInsertRunRecord(db: Kysely<DB>): InsertRunRecord {
   const recordBatch = async (batch: readonly WaitingRecord[]): Promise<void> => {
     const json = `[${batch.map((each) => each.json).join(",")}]`;
     const { rows } =
-      await sql<RecordedRow>`select * from record_runs(${json}::jsonb, ${nextShard()}::smallint)`.execute(db);
+      await sql<RecordedRow>`select * from record_runs(${json}::jsonb, ${nextShard()}::smallint)`.execute(db.unscoped);
     const rowById = new Map(rows.map((row) => [row.run_id, row]));
     for (const { id, resolve } of batch) resolve(toInserted(rowById.get(id)));
   };
@@ -87,7 +85,7 @@ export function createInsertRunRecord(db: Kysely<DB>): InsertRunRecord {
     try {
       await recordBatch(batch);
     } catch (error) {
-      const isRefused = batch.length > 1 && !isConnectionFailure(error) && !isTimeout(error);
+      const isRefused = batch.length > 1 && !isConnectionFailure(error) && !isStatementTimeout(error);
       for (const each of batch) {
         if (isRefused) await recordBatch([each]).catch(each.reject);
         else each.reject(error);
@@ -101,17 +99,18 @@ export function createInsertRunRecord(db: Kysely<DB>): InsertRunRecord {
     statements--;
   };
 
-  const insertWithMemory = async (json: string, memory: object): Promise<Inserted> => {
-    const { rows } = await sql<RecordedRow>`
+  const insertWithMemory = async (organisationId: string, json: string, memory: object): Promise<Inserted> => {
+    const insert = sql<RecordedRow>`
       select * from record_run_with_memory(${json}::jsonb, ${nextShard()}::smallint, ${JSON.stringify(memory)}::jsonb,
-        ${JSON.stringify(memoryLimits)}::jsonb)`.execute(db);
+        ${JSON.stringify(memoryLimits)}::jsonb)`;
+    const { rows } = await db.onBehalfOf(organisationId, (each) => insert.execute(each));
     return toInserted(rows[0]);
   };
 
   return (run, outcome, session, log) => {
     const json = JSON.stringify(recordOf(run, outcome, session, log));
     const memory = memoryOf(run, outcome);
-    if (memory) return insertWithMemory(json, memory);
+    if (memory) return insertWithMemory(run.organisationId, json, memory);
     return new Promise((resolve, reject) => {
       queue.push({ id: run.id, json, resolve, reject });
       const hasFullBatch = queue.length >= maxBatchRecords;

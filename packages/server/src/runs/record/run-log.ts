@@ -1,6 +1,6 @@
 import type { LogLevel } from "@perch/contract";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
-import { storableText } from "../../platform/storable-text.ts";
+import { storableJson, storableText } from "../../platform/storable-text.ts";
 import type { LogLine } from "../run.ts";
 
 export const levels = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
@@ -16,7 +16,7 @@ export const logLine = (
   at: new Date(atMs).toISOString(),
   level: levels[level],
   message: storableText(message, 2000),
-  metadata,
+  metadata: storableJson(metadata) as LogLine["metadata"],
 });
 
 /** Messages are logged only if the agent's definition allows it. */
@@ -33,6 +33,11 @@ const acceptedLine = (run: RunInput): LogLine =>
     ...loggedTexts(run, { message: run.message }),
   });
 
+const withVersion = ({ environment, version }: RunInput, line: LogLine): LogLine => ({
+  ...line,
+  metadata: { ...line.metadata, environment, version },
+});
+
 function endedLine(run: RunInput, outcome: RunOutcome, nowMs: number): LogLine {
   const { status, steps, tokensUsed, durationMs } = outcome;
   const metadata = { type: "ended", status, steps, tokens_used: tokensUsed, duration_ms: durationMs };
@@ -43,6 +48,11 @@ function endedLine(run: RunInput, outcome: RunOutcome, nowMs: number): LogLine {
     });
   return logLine(nowMs, outcome.status === "failed" ? "error" : "warn", `Run ${status}: ${outcome.error}`, metadata);
 }
+
+/** Only how the run ended, in our own words: nothing of it can be refused by the database. */
+export const buildMinimalLog = (run: RunInput, outcome: RunOutcome, nowMs: number): LogLine[] => [
+  withVersion(run, endedLine(run, outcome, nowMs)),
+];
 
 /** The middle of longer logs is replaced by a line that counts what was left out. */
 const firstLines = 200;
@@ -55,6 +65,5 @@ export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: R
     logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, { type: "cut" });
   const shortened = cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
   const all = [acceptedLine(run), ...shortened, endedLine(run, outcome, nowMs)];
-  const common = { environment: run.environment, version: run.version };
-  return all.map((one) => ({ ...one, metadata: { ...one.metadata, ...common } }));
+  return all.map((line) => withVersion(run, line));
 }

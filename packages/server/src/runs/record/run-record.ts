@@ -8,6 +8,7 @@ import type { LogNotifications } from "../../resources/logs/log-notifications.ts
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Ended, LogLine, Progress, Recorded, Session } from "../run.ts";
+import { createInsertOrMinimal } from "./insert-or-minimal.ts";
 import { findInvocation, insertRunningInvocation } from "./invocation-queries.ts";
 import { createInsertRunRecord } from "./record-together.ts";
 import { buildRunLog } from "./run-log.ts";
@@ -48,6 +49,8 @@ export interface RunRecord {
 }
 
 const maxError = 8000;
+/** Of the column. A run may wait for weeks while the engine has no worker. */
+const maxDurationMs = 2 ** 31 - 1;
 
 /** A faster run is not listed before it has ended, and needs only one transaction. */
 const markRunningAfterMs = 300;
@@ -62,17 +65,21 @@ export function createRunRecord({
   logger,
   now,
 }: RunRecordDeps): RunRecord {
-  const insertRunRecord = createInsertRunRecord(db.unscoped);
   const markRunning = (run: RunInput) =>
     db.inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run));
 
-  const record: RunRecord["record"] = async (run, outcome, session, log) => {
-    const { inserted, toDeliver } = await insertRunRecord(run, outcome, session, log);
-    if (inserted) telemetry.runEnded(outcome.status, outcome.durationMs);
-    // Not inserted: an earlier attempt recorded the run, and its outcome is the one that was answered.
-    const ended = inserted
-      ? outcome
-      : (toOutcome(await db.inOrganisation(run.organisationId, (trx) => findInvocation(trx, run))) ?? outcome);
+  const isCancelled = async (run: RunInput): Promise<boolean> => (await markRunning(run)).cancelRequested;
+  const insertRunRecord = createInsertRunRecord(db);
+  const insertOrMinimal = createInsertOrMinimal({ db, insertRunRecord, isCancelled, logger, now });
+
+  const record: RunRecord["record"] = async (run, given, session, log) => {
+    const { outcome, recorded, toDeliver } = await insertOrMinimal(run, given, session, log);
+    if (recorded !== "earlier") telemetry.runEnded(outcome.status, outcome.durationMs);
+    // An earlier attempt recorded the run: its outcome is the one that was answered.
+    const ended =
+      recorded === "earlier"
+        ? (toOutcome(await db.inOrganisation(run.organisationId, (trx) => findInvocation(trx, run))) ?? outcome)
+        : outcome;
     spans.ended(run, ended);
     // In this order both leave in the same turn. The slot is free on every node before the client has its answer.
     const released = slots.release(run.organisationId, run.agentId, run.id);
@@ -101,7 +108,7 @@ export function createRunRecord({
   const spent = ({ startedAtMs, costMicros }: Progress, tokensUsed: number, steps: number) => ({
     steps,
     tokensUsed,
-    durationMs: Math.max(0, Math.round(now() - startedAtMs)),
+    durationMs: Math.min(Math.max(0, Math.round(now() - startedAtMs)), maxDurationMs),
     costMicros,
   });
 
@@ -113,7 +120,7 @@ export function createRunRecord({
       const stopped = { status, error: storableText(error, maxError) };
       return end(run, { ...stopped, ...spent(progress, progress.tokensUsed, progress.step - 1) }, progress, log);
     },
-    isCancelled: async (run) => (await markRunning(run)).cancelRequested,
+    isCancelled,
     markRunningDuring: async (run, work) => {
       const timer = setTimeout(
         () =>

@@ -3,7 +3,7 @@ import type { RunOutcome } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { LogRow } from "../../resources/logs/log-queries.ts";
 import { toLogEntry } from "../../resources/logs/to-log-entry.ts";
-import type { InvocationRow } from "./invocation-queries.ts";
+import type { InvocationRow, InvocationSummaryRow } from "./invocation-queries.ts";
 
 /** How a recorded run ended; undefined while it is running. */
 export function toOutcome(row: InvocationRow | undefined): RunOutcome | undefined {
@@ -20,7 +20,7 @@ export const toResult = (id: string, outcome: RunOutcome & { status: "completed"
   duration_ms: outcome.durationMs,
 });
 
-export const toInvocationSummary = (row: InvocationRow): InvocationSummary => ({
+export const toInvocationSummary = (row: InvocationSummaryRow): InvocationSummary => ({
   request_id: toPublicId("request", row.id),
   agent_id: toPublicId("agent", row.agent_id),
   status: row.status as InvocationStatus,

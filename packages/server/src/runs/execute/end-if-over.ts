@@ -1,0 +1,47 @@
+import { describeRefusedData, isDatabaseUnavailable, isDataRefused } from "../../db/refused-data.ts";
+import type { RunInput } from "../../engine/messages.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { RunRecord } from "../record/run-record.ts";
+import type { Ended, LogLine, Progress } from "../run.ts";
+import { deadlineMs } from "./model-step.ts";
+import { limitReached } from "./run-rules.ts";
+
+/** Does the work of a step. If it throws, and the run was cancelled or its time is over, the run ends; else the engine retries. */
+export type EndIfOver = <T>(
+  run: RunInput,
+  progress: Progress,
+  log: readonly LogLine[],
+  work: () => Promise<T>,
+) => Promise<T | Ended>;
+
+interface EndIfOverDeps {
+  readonly records: Pick<RunRecord, "stop" | "isCancelled">;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/**
+ * What a step expects to fail is a result. Anything else that it throws must not keep the run for ever: only a database that cannot
+ * be reached is waited for, however long that takes.
+ */
+export function createEndIfOver({ records, logger, now }: EndIfOverDeps): EndIfOver {
+  return async (run, progress, log, work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      logger.warn({ err: error, requestId: toPublicId("request", run.id), step: progress.step }, "run step failed");
+      if (isDataRefused(error)) {
+        const why = `The database refused data of the run: ${describeRefusedData(error)}.`;
+        return records.stop(run, progress, "failed", why, log);
+      }
+      if (await records.isCancelled(run).catch(() => false))
+        return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
+      const limit = limitReached(run, progress, deadlineMs(run, progress) - now());
+      if (!limit) throw error;
+      const why = `${limit} Last failure: a step of the run failed in the server, whose log says why.`;
+      return records.stop(run, progress, "failed", why, log);
+    }
+  };
+}
