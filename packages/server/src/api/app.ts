@@ -5,6 +5,7 @@ import type { Client } from "../auth/client.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newPublicId, toPublicId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
+import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
 import type { Handlers } from "../resources/handlers.ts";
@@ -62,6 +63,7 @@ interface AppOptions {
   readonly changeOnce: ChangeOnce;
   readonly refusals: Pick<RefusalRecords, "record">;
   readonly tracing: Tracing;
+  readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 

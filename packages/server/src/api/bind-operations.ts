@@ -1,6 +1,7 @@
 import { type Operation, type OperationKey, operationKeys, operations, routeOf } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
+import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
 import { resourceTypeOf } from "../resources/audit/audit-rules.ts";
@@ -19,7 +20,7 @@ import { Replay } from "./change-once.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
 import { createParseInput, type ParseInput } from "./parse-input.ts";
-import { auditedRequest, type ContextDeps, OperationContext } from "./request-context.ts";
+import { auditedRequest, type ContextDeps, eventRequest, OperationContext } from "./request-context.ts";
 import { createSendEvents } from "./send-events.ts";
 
 declare module "fastify" {
@@ -37,6 +38,8 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce"> {
   readonly guard: Guard;
   readonly refusals: Pick<RefusalRecords, "record">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
+  /** Of the event streams that this process has open. */
+  readonly openStreams: Pick<Share, "take" | "refusal">;
 }
 
 /** Which named operation of `security.mfa` it is: changes to an agent, and to what belongs to it. */
@@ -80,7 +83,7 @@ const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, agents, guard, clientOf, refusals, telemetry } = options;
+  const { handlers, admission, agents, guard, clientOf, refusals, telemetry, openStreams } = options;
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
 
@@ -114,6 +117,15 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     return new OperationContext(options, { key, operation, request, reply, admitted, body });
   };
 
+  /** Before the handler, so that no run starts whose stream is refused. */
+  const takeStream = ({ operation }: Route, request: FastifyRequest, reply: FastifyReply): void => {
+    if (!request.admitted || !eventRequest(operation, request)) return;
+    const { organisationId } = request.admitted.scope;
+    const giveBack = openStreams.take(organisationId);
+    if (!giveBack) throw openStreams.refusal(organisationId);
+    reply.raw.once("close", giveBack);
+  };
+
   for (const route of operationKeys.map(createRoute)) {
     const { key, operation, method, url, isLimitedByAgent } = route;
     const { permission } = operation;
@@ -143,6 +155,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       },
       handler: async (request, reply) => {
         const input = route.parseInput(request);
+        if (operation.events) takeStream(route, request, reply);
         reply.type("application/json; charset=utf-8");
         try {
           const result = await handler(input, contextOf(route, request, reply, input.body));

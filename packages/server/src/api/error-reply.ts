@@ -1,6 +1,6 @@
 import { type ErrorBody, errorStatus } from "@perch/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { isConnectionFailure } from "../db/connection-failure.ts";
+import { isConnectionFailure, isStatementTimeout } from "../db/connection-failure.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -52,6 +52,13 @@ function toApiError(error: FastifyError | Error, requestId: string): ApiError {
         retryAfterSeconds: 5,
         cause: error,
       },
+    );
+  }
+  if (isStatementTimeout(error)) {
+    return new ApiError(
+      "unavailable",
+      "The database took too long for this request. Ask for less at once, such as a shorter time or a smaller page, or try again shortly.",
+      { retryAfterSeconds: 5, cause: error },
     );
   }
   return new ApiError(

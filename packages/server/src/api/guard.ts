@@ -117,7 +117,7 @@ export function createGuard(deps: GuardDeps): Guard {
     let admitted = caller;
     for (const verify of [instanceSettings.verifyUser, agentSettings?.verifyUser]) {
       if (!verify) continue;
-      const { id, by, permissions } = await verify(client.userToken);
+      const { id, by, permissions } = await verify(client.userToken, caller.organisation.id);
       admitted = {
         ...admitted,
         user: { id, by },

@@ -26,7 +26,7 @@ function parseIdempotencyKey(key: OperationKey, request: FastifyRequest, body: u
 const firstHeaderValue = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];
 
-function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
+export function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
   if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
   return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
 }
@@ -70,6 +70,7 @@ export class OperationContext implements RequestContext {
   readonly idempotentRequest: IdempotentRequest | undefined;
   readonly #deps: ContextDeps;
   readonly #of: OperationRequest;
+  #closed: AbortController | undefined;
 
   constructor(deps: ContextDeps, of: OperationRequest) {
     const { key, request, admitted, body } = of;
@@ -85,6 +86,17 @@ export class OperationContext implements RequestContext {
 
   get address(): string {
     return this.#of.request.ip;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#closed) return this.#closed.signal;
+    const closed = new AbortController();
+    const { raw } = this.#of.reply;
+    // The answer's `close`, because the request's own comes as soon as its body was read.
+    if (raw.closed) closed.abort();
+    else raw.once("close", () => closed.abort());
+    this.#closed = closed;
+    return closed.signal;
   }
 
   get requireSecondFactor(): RequestContext["requireSecondFactor"] {

@@ -11,6 +11,7 @@ import { isWellFormedToken } from "./key-token.ts";
 import { findKeyByDigest, keyStatus, type PresentedKey } from "./presented-key.ts";
 
 const maxKeys = 50_000;
+const maxKeyBytes = 64 * 1024 * 1024;
 const unknownKeyTtlMs = 2000;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
@@ -72,21 +73,35 @@ export interface KeyDirectory {
   readonly lastKnown: (credential: Credential) => PresentedKey | undefined;
 }
 
+/** A key says little, and whose it is is not known before it is read. */
+const wholeCache = (_: string, bytes: number): number => bytes;
+
 interface KeyDirectoryDeps {
   readonly db: Database;
   readonly keyDigest: Digest;
+  /** Told of every key that is read: an organisation's shares depend on its tier. */
+  readonly rememberTier: (organisationId: string, tier: Tier) => void;
   readonly now: () => number;
 }
 
-export function createKeyDirectory({ db, keyDigest, now }: KeyDirectoryDeps): KeyDirectory {
-  const cache = createEpochCache<PresentedKey | undefined>({ maxEntries: maxKeys, now });
+export function createKeyDirectory({ db, keyDigest, rememberTier, now }: KeyDirectoryDeps): KeyDirectory {
+  const cache = createEpochCache<PresentedKey | undefined>({
+    maxEntries: maxKeys,
+    maxBytes: maxKeyBytes,
+    partOf: wholeCache,
+    now,
+  });
   const known = new LRUCache<string, PresentedKey>({ max: maxKeys });
   const unknown = new LRUCache<string, true>({ max: maxKeys, ttl: unknownKeyTtlMs });
 
   const read = async ({ cacheKey, token }: Credential): Promise<PresentedKey | undefined> => {
     const key = await findKeyByDigest(db.unscoped, keyDigest(token));
-    if (key) known.set(cacheKey, key);
-    else unknown.set(cacheKey, true);
+    if (!key) {
+      unknown.set(cacheKey, true);
+      return undefined;
+    }
+    known.set(cacheKey, key);
+    rememberTier(key.organisation_id, toCaller(key).organisation.tier);
     return key;
   };
 

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { createEpochCache } from "./epoch-cache.ts";
 
+const bounds = { maxEntries: 10, maxBytes: 1_000_000, partOf: (_: string, bytes: number) => bytes };
+
 const epoch = (value: string, maxAgeMs = 10_000) => ({ value, maxAgeMs });
 
 function createTestCache(maxEntries = 10) {
   const clock = { nowMs: 0 };
   let reads = 0;
-  const cache = createEpochCache<string>({ maxEntries, now: () => clock.nowMs });
+  const cache = createEpochCache<string>({ ...bounds, maxEntries, now: () => clock.nowMs });
   const load = (key: string, at = epoch("a")) =>
     cache.load(key, at, async () => {
       reads += 1;
@@ -53,7 +55,7 @@ test("a failed read is not cached", async () => {
 });
 
 test("a missing value is cached too", async () => {
-  const cache = createEpochCache<string | undefined>({ maxEntries: 10, now: () => 0 });
+  const cache = createEpochCache<string | undefined>({ ...bounds, now: () => 0 });
   let reads = 0;
   const load = () =>
     cache.load("k", epoch("a"), async () => {

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Epoch } from "./epoch.ts";
+import { bytesOf, createSharedCache, type SharedCacheOptions } from "./shared-cache.ts";
 
 interface Entry<T> {
   readonly epoch: string;
@@ -17,8 +17,7 @@ export interface EpochCache<T> {
   readonly peek: (key: string) => { readonly value: T } | undefined;
 }
 
-interface EpochCacheOptions {
-  readonly maxEntries: number;
+interface EpochCacheOptions extends SharedCacheOptions {
   readonly now: () => number;
 }
 
@@ -28,15 +27,16 @@ interface EpochCacheOptions {
  * presents. Until the epoch is replaced the old value is still served: for about two seconds if the process that made the change
  * dies in between (organisation-changes.ts repairs that), and never for longer than `maxAgeMs`.
  */
-export function createEpochCache<T>({ maxEntries, now }: EpochCacheOptions): EpochCache<T> {
-  const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
+export function createEpochCache<T>({ now, ...bounds }: EpochCacheOptions): EpochCache<T> {
+  const entries = createSharedCache<Entry<T>>(bounds);
 
   const read = async (key: string, epoch: Epoch, readValue: () => Promise<T>): Promise<T> => {
     const entry: Entry<T> = { epoch: epoch.value, readAtMs: now(), promise: readValue() };
-    entries.set(key, entry);
+    entries.set(key, entry, 0);
     try {
       const value = await entry.promise;
       entry.result = { value };
+      if (entries.peek(key) === entry) entries.set(key, entry, bytesOf(value));
       return value;
     } catch (error) {
       if (entries.peek(key) === entry) entries.delete(key);

@@ -26,3 +26,7 @@ export function isConnectionFailure(error: unknown): boolean {
   if (networkCodes.has(code) || connectionStates.some((state) => code.startsWith(state))) return true;
   return connectionMessages.some((message) => error.message.includes(message));
 }
+
+/** Whether a statement exceeded its time limit, as behind a lock. */
+export const isStatementTimeout = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "57014";

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import pg from "pg";
 import type { Logger } from "../platform/logger.ts";
+import type { Share } from "../platform/shares.ts";
 import type { DB } from "./generated-rows.ts";
 
 declare const scoped: unique symbol;
@@ -14,17 +15,32 @@ export interface Database {
     organisationId: string,
     work: (trx: OrganisationTransaction) => Promise<T>,
   ) => Promise<T>;
-  /** Without an organisation: tenants' tables look empty. For SQL functions that span organisations, and for health checks. */
+  /** Runs one statement for an organisation, with its share of connections: an SQL function that is told the organisation. */
+  readonly onBehalfOf: <T>(organisationId: string, work: (db: Kysely<DB>) => Promise<T>) => Promise<T>;
+  /**
+   * Without an organisation: tenants' tables look empty. For what all organisations need: authentication, readiness, records of
+   * runs, upkeep. It has connections of its own, which no organisation's work can occupy.
+   */
   readonly unscoped: Kysely<DB>;
   /** Throws if the database does not respond. */
   readonly ping: () => Promise<unknown>;
-  readonly pool: Pick<pg.Pool, "totalCount" | "idleCount" | "waitingCount">;
+  readonly pools: readonly Pick<pg.Pool, "totalCount" | "idleCount" | "waitingCount">[];
   readonly close: () => Promise<void>;
+}
+
+/** How a process divides its connections: some for the service itself, the rest for the work of organisations. */
+export function divideConnections(connections: number): { readonly service: number; readonly organisations: number } {
+  const service = Math.max(1, Math.floor(connections * 0.4));
+  return { service, organisations: Math.max(1, connections - service) };
 }
 
 interface DatabaseOptions {
   readonly url: string;
   readonly connections: number;
+  /** Of the connections for organisations. */
+  readonly share: Pick<Share, "hold">;
+  /** How long a statement of this organisation may take. */
+  readonly statementMs: (organisationId: string) => number;
   readonly logger: Logger;
 }
 
@@ -36,10 +52,10 @@ const idleTimeoutMs = 5 * 60_000;
 /** Routers drop connections that are silent for some minutes. Keep-alive packets prevent that. */
 const keepAliveAfterMs = 30_000;
 
-export function openDatabase({ url, connections, logger }: DatabaseOptions): Database {
+function openPool({ url, logger }: DatabaseOptions, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: connections,
+    max,
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: idleTimeoutMs,
     keepAlive: true,
@@ -52,16 +68,30 @@ export function openDatabase({ url, connections, logger }: DatabaseOptions): Dat
     client.on("error", (error) => logger.warn({ err: error }, "database connection failed")),
   );
   pool.on("error", (error) => logger.warn({ err: error }, "idle database connection failed"));
-  const unscoped = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  return pool;
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const { connections, share, statementMs } = options;
+  const divided = divideConnections(connections);
+  const pools = [openPool(options, divided.service), openPool(options, divided.organisations)] as const;
+  const [unscoped, ofOrganisations] = pools.map(
+    (pool) => new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }),
+  ) as [Kysely<DB>, Kysely<DB>];
   return {
     unscoped,
+    onBehalfOf: (organisationId, work) => share.hold(organisationId, () => work(ofOrganisations)),
     inOrganisation: (organisationId, work) =>
-      unscoped.transaction().execute(async (trx) => {
-        await sql`select set_config('perch.organisation_id', ${organisationId}, true)`.execute(trx);
-        return work(trx as OrganisationTransaction);
-      }),
+      share.hold(organisationId, () =>
+        ofOrganisations.transaction().execute(async (trx) => {
+          await sql`
+            select set_config('perch.organisation_id', ${organisationId}, true),
+                   set_config('statement_timeout', ${String(statementMs(organisationId))}, true)`.execute(trx);
+          return work(trx as OrganisationTransaction);
+        }),
+      ),
     ping: () => sql`select 1`.execute(unscoped),
-    pool,
-    close: () => unscoped.destroy(),
+    pools,
+    close: async () => void (await Promise.all([unscoped.destroy(), ofOrganisations.destroy()])),
   };
 }

@@ -161,6 +161,16 @@ export interface DraftDefinitions {
   organisation_id: string;
 }
 
+export interface EngineTasks {
+  agent_id: string;
+  created_at: Generated<Timestamp>;
+  environment: string | null;
+  id: string;
+  kind: string;
+  organisation_id: string;
+  send_after: Timestamp;
+}
+
 export interface EpochChanges {
   changed_at: Generated<Timestamp>;
   id: Generated<Int8>;
@@ -373,6 +383,7 @@ export interface DB {
   delivery_attempts: DeliveryAttempts;
   deployments: Deployments;
   draft_definitions: DraftDefinitions;
+  engine_tasks: EngineTasks;
   epoch_changes: EpochChanges;
   events: Events;
   idempotent_answers: IdempotentAnswers;

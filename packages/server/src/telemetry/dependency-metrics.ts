@@ -13,9 +13,12 @@ interface Pool {
 export interface DependencyMetrics {
   /** A call to the engine failed, and is retried or given up. */
   readonly engineFailed: () => void;
+  readonly engineTasksCounted: (waiting: number) => void;
   /** Probed on every scrape, so it is current for idle processes too. A probe that throws or times out counts as down. */
   readonly watchDependency: (dependency: Dependency, probe: Probe) => void;
-  readonly watchPool: (pool: Pool) => void;
+  /** The engine works while one of its nodes answers, and each is probed: the metric has them by their number, from 1 on. */
+  readonly watchEngineNodes: (probes: readonly Probe[]) => void;
+  readonly watchPools: (pools: readonly Pool[]) => void;
 }
 
 const probeTimeoutMs = 1000;
@@ -40,10 +43,15 @@ async function isUp(probe: Probe): Promise<boolean> {
 export function createDependencyMetrics(registry: Registry): DependencyMetrics {
   const registers = [registry];
   const probes: { readonly dependency: Dependency; readonly probe: Probe }[] = [];
-  let pool: Pool = { totalCount: 0, idleCount: 0, waitingCount: 0 };
+  let pools: readonly Pool[] = [];
   const engineFailures = new Counter({
     name: "perch_engine_failures_total",
     help: "Failed requests from this process to the engine, including those that are retried.",
+    registers,
+  });
+  const engineTasks = new Gauge({
+    name: "perch_engine_tasks_waiting",
+    help: "Tasks of all organisations, 1,000 at most, that were committed more than five seconds ago and that the engine does not have yet. Every process counts the same tasks, once a second.",
     registers,
   });
   new Gauge({
@@ -57,32 +65,50 @@ export function createDependencyMetrics(registry: Registry): DependencyMetrics {
       for (const { dependency } of probes) this.set({ dependency }, down.has(dependency) ? 0 : 1);
     },
   });
-  const poolGauge = (name: string, help: string, read: () => number) =>
+  const nodeProbes: (readonly Probe[])[] = [];
+  new Gauge({
+    name: "perch_engine_node_up",
+    help: "1 if this node of the engine answered this process within one second, else 0. Checked on every scrape. Nodes are numbered in the order of their URLs in the configuration.",
+    labelNames: ["node"],
+    registers,
+    async collect() {
+      const lists = await Promise.all(nodeProbes.map((probes) => Promise.all(probes.map(isUp))));
+      const count = Math.max(0, ...lists.map((states) => states.length));
+      for (let i = 0; i < count; i++)
+        this.set({ node: String(i + 1) }, lists.every((states) => states[i] ?? true) ? 1 : 0);
+    },
+  });
+  const poolGauge = (name: string, help: string, read: (pool: Pool) => number) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(read());
+        this.set(pools.reduce((sum, pool) => sum + read(pool), 0));
       },
     });
-  poolGauge("perch_database_connections", "Open database connections of this process.", () => pool.totalCount);
+  poolGauge("perch_database_connections", "Open database connections of this process.", (pool) => pool.totalCount);
   poolGauge(
     "perch_database_connections_idle",
     "Database connections of this process that are idle.",
-    () => pool.idleCount,
+    (pool) => pool.idleCount,
   );
   poolGauge(
     "perch_database_pending_requests",
     "Queries and transactions waiting for a database connection.",
-    () => pool.waitingCount,
+    (pool) => pool.waitingCount,
   );
 
   return {
     engineFailed: () => engineFailures.inc(),
+    engineTasksCounted: (waiting) => engineTasks.set(waiting),
     watchDependency: (dependency, probe) => void probes.push({ dependency, probe }),
-    watchPool: (watched) => {
-      pool = watched;
+    watchEngineNodes: (watched) => {
+      nodeProbes.push(watched);
+      probes.push({ dependency: "engine", probe: () => Promise.any(watched.map((probe) => probe())) });
+    },
+    watchPools: (watched) => {
+      pools = watched;
     },
   };
 }

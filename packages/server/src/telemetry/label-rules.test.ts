@@ -81,4 +81,18 @@ describe("values", () => {
       'perch_dependency_up{dependency="engine"} 0',
     ]);
   });
+
+  test("the engine is up while one of its nodes answers, and each node that does not is seen", async () => {
+    const telemetry = make();
+    const answers = async () => undefined;
+    telemetry.watchEngineNodes([answers, () => new Promise(() => undefined), answers]);
+    telemetry.watchEngineNodes([answers, answers, () => Promise.reject(new Error("away"))]);
+    const { text } = await telemetry.read();
+    expect(text.match(/^perch_(engine_node|dependency)_up.*$/gm)).toEqual([
+      'perch_dependency_up{dependency="engine"} 1',
+      'perch_engine_node_up{node="1"} 1',
+      'perch_engine_node_up{node="2"} 0',
+      'perch_engine_node_up{node="3"} 0',
+    ]);
+  });
 });

@@ -2,6 +2,7 @@ import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
+import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
 
 const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
 
@@ -13,7 +14,7 @@ interface WebhookMetrics {
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
  * that a tenant chose. Whatever is not known is counted as `unknown`.
  */
-export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics {
+export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics, ShareMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -146,6 +147,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createRunMetrics(registry, knownOrUnknown(["perch", "organisation", "remote_agent", ...providers])),
     ...createWebhookMetrics(registry),
     ...createDependencyMetrics(registry),
+    ...createShareMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { openDatabase } from "../../src/db/database.ts";
 import { currentSchema, migrate, migrationNames, pendingMigrations, type Schema } from "../../src/db/migrate.ts";
 import { refusePrivilegedRole } from "../../src/db/refuse-privileged-role.ts";
 import { createLogger } from "../../src/platform/logger.ts";
+import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
 const logger = createLogger("silent");
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const pending = async (): Promise<string[]> => {
-  const db = openDatabase({ url: database.appUrl, connections: 1, logger });
+  const db = openTestDatabase(database.appUrl, 1, logger);
   const names = await pendingMigrations(db.unscoped, schema);
   await db.close();
   return names;
@@ -103,11 +103,11 @@ describe("functions", () => {
 
 test("the server refuses a role that could bypass row-level security", async () => {
   for (const url of [database.ownerUrl, database.adminUrl]) {
-    const db = openDatabase({ url, connections: 1, logger });
+    const db = openTestDatabase(url, 1, logger);
     await expect(refusePrivilegedRole(db.unscoped)).rejects.toThrow(/perch_app/);
     await db.close();
   }
-  const db = openDatabase({ url: database.appUrl, connections: 1, logger });
+  const db = openTestDatabase(database.appUrl, 1, logger);
   await expect(refusePrivilegedRole(db.unscoped)).resolves.toBeUndefined();
   await db.close();
 });

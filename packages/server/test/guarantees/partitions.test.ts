@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { openDatabase } from "../../src/db/database.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
-import { createLogger } from "../../src/platform/logger.ts";
+import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
 let database: TestDatabase;
@@ -33,7 +32,7 @@ test("the server's role creates partitions a week ahead and drops expired ones w
   await createOld("idempotent_answers", 10);
   await createOld("idempotent_answers", 3);
   await withClient(database.ownerUrl, (client) => client.query(`drop table ${dayName(7)}`));
-  const db = openDatabase({ url: database.appUrl, connections: 5, logger: createLogger("silent") });
+  const db = openTestDatabase(database.appUrl, 5);
   await Promise.all(Array.from({ length: 5 }, () => maintainPartitions(db.unscoped)));
   await db.close();
   expect(await listPartitions()).toEqual(Array.from({ length: 10 }, (_, i) => dayName(i - 2)));
@@ -43,7 +42,7 @@ test("a long transaction that writes a table holds back neither new partitions n
   await createOld("session_messages", 40);
   await createOld("log_entries", 40);
   await withClient(database.ownerUrl, (client) => client.query(`drop table ${dayName(7, "session_messages")}`));
-  const db = openDatabase({ url: database.appUrl, connections: 2, logger: createLogger("silent") });
+  const db = openTestDatabase(database.appUrl, 2);
   await withClient(database.ownerUrl, async (client) => {
     await client.query("begin; lock table session_messages in row exclusive mode");
     expect(await maintainPartitions(db.unscoped)).toEqual(["session_messages"]);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listRelations, type Relation } from "../../../../scripts/database-rights/catalogue.ts";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { type Database, openDatabase } from "../../src/db/database.ts";
+import type { Database } from "../../src/db/database.ts";
 import type { RunInput, RunOutcome } from "../../src/engine/messages.ts";
 import { newUuid } from "../../src/platform/ids.ts";
-import { createLogger } from "../../src/platform/logger.ts";
 import { recordOf } from "../../src/runs/record/record-rules.ts";
 import { createInsertRunRecord, type InsertRunRecord } from "../../src/runs/record/record-together.ts";
+import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
 /** Runs are recorded across organisations by `record_runs`, which belongs to `perch_recorder`: what that does not open. */
@@ -36,8 +36,8 @@ const createOwner = (): Promise<Owner> =>
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.appUrl, connections: 4, logger: createLogger("silent") });
-  insertRunRecord = createInsertRunRecord(db.unscoped);
+  db = openTestDatabase(database.appUrl, 4);
+  insertRunRecord = createInsertRunRecord(db);
   mine = await createOwner();
   theirs = await createOwner();
 });

@@ -3,6 +3,7 @@ import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
+import type { Shares } from "../../platform/shares.ts";
 import type { RequestContext } from "../handlers.ts";
 import { type AgentRow, findAgent } from "./agent-queries.ts";
 
@@ -17,13 +18,14 @@ export interface AgentDirectory {
 
 interface AgentDirectoryDeps {
   readonly db: Database;
+  readonly cacheBytes: Shares["cacheBytes"];
   readonly now: () => number;
 }
 
-const maxAgents = 20_000;
+const bounds = { maxEntries: 20_000, maxBytes: 64 * 1024 * 1024 };
 
-export function createAgentDirectory({ db, now }: AgentDirectoryDeps): AgentDirectory {
-  const cache = createEpochCache<AgentRow | undefined>({ maxEntries: maxAgents, now });
+export function createAgentDirectory({ db, cacheBytes, now }: AgentDirectoryDeps): AgentDirectory {
+  const cache = createEpochCache<AgentRow | undefined>({ ...bounds, partOf: cacheBytes, now });
   const keyOf = (organisationId: string, ref: string) => `${organisationId} ${ref}`;
   const visibleTo = ({ onlyAgentId }: Scope, agent: AgentRow | undefined) =>
     onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;

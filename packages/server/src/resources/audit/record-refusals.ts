@@ -15,18 +15,19 @@ export interface RefusalRecords {
   readonly stop: () => Promise<void>;
 }
 
-/** Above this, refusals are not recorded, so that they cannot be used to overload the database. */
+/** Above this, an organisation's refusals are not recorded, so that they cannot be used to overload the database. */
 const maxConcurrentWrites = 4;
 
 export function createRefusalRecords({ db, logger }: RefusalDeps): RefusalRecords {
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = new Map<Promise<void>, string>();
+  const countInFlight = (id: string): number => [...inFlight.values()].filter((each) => each === id).length;
   return {
     record: (request, refusal) => {
       if (!(refusal instanceof ApiError) || (refusal.code !== "forbidden" && refusal.code !== "unauthorized")) return;
       if (!isAudited(request.key)) return;
-      if (inFlight.size >= maxConcurrentWrites)
-        return logger.warn({ requestId: request.requestId }, "audit entry for refusal skipped, too many in flight");
       const { id } = request.caller.organisation;
+      if (countInFlight(id) >= maxConcurrentWrites)
+        return logger.warn({ requestId: request.requestId }, "audit entry for refusal skipped, too many in flight");
       const entry = toNewEntry(request, undefined, { outcome: "refused", reason: refusal.code });
       const write: Promise<void> = db
         .inOrganisation(id, (trx) => insertAuditEntry(trx, id, entry))
@@ -34,8 +35,8 @@ export function createRefusalRecords({ db, logger }: RefusalDeps): RefusalRecord
           logger.warn({ err: error, requestId: request.requestId }, "audit entry for refusal not written"),
         )
         .finally(() => void inFlight.delete(write));
-      inFlight.add(write);
+      inFlight.set(write, id);
     },
-    stop: async () => void (await Promise.all(inFlight)),
+    stop: async () => void (await Promise.all(inFlight.keys())),
   };
 }

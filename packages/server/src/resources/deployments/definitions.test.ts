@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { agentDefaults } from "@perch/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { type Database, openDatabase } from "../../db/database.ts";
+import type { Database } from "../../db/database.ts";
 import { maintainPartitions } from "../../db/partitions.ts";
 import { createLogger } from "../../platform/logger.ts";
 import { type AgentRow, insertAgent } from "../agents/agent-queries.ts";
@@ -16,7 +17,7 @@ let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.appUrl, connections: 5, logger });
+  db = openTestDatabase(database.appUrl, 5, logger);
 });
 afterAll(async () => {
   await db.close();
@@ -50,7 +51,10 @@ function startProcess() {
       return db.inOrganisation(organisationId, work);
     },
   };
-  return Object.assign(state, createDefinitions({ db: counted, logger, now: () => state.nowMs }));
+  return Object.assign(
+    state,
+    createDefinitions({ db: counted, cacheBytes: (_, bytes) => bytes, logger, now: () => state.nowMs }),
+  );
 }
 
 const keyOf = (agent: AgentRow) => ({ organisationId: agent.organisation_id, agentId: agent.id });
@@ -210,14 +214,14 @@ describe("retention", () => {
   });
 });
 
-test("a process keeps at most 64 million characters of definitions, and reads the others again", async () => {
+test("a process keeps at most 64 MiB of definitions, and reads the others again", async () => {
   const agent = await createAgent();
   const worker = startProcess();
   const definition = definitionWith("x".repeat(1024 * 1024)) as never;
   const nameLong = () => worker.nameVersion(keyOf(agent), { definition, checksum: randomBytes(32) });
-  const names = Array.from({ length: 70 }, () => nameOf(agent, nameLong(), "v1"));
+  const names = Array.from({ length: 40 }, () => nameOf(agent, nameLong(), "v1"));
   expect(worker.transactions).toBe(0);
-  for (const name of names.slice(-60)) expect(await worker.find(name)).toBeDefined();
+  for (const name of names.slice(-14)) expect(await worker.find(name)).toBeDefined();
   expect(worker.transactions).toBe(0);
   for (const name of names.slice(0, 3)) expect(await worker.find(name)).toBeUndefined();
   expect(worker.transactions).toBe(3);

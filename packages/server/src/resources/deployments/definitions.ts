@@ -1,8 +1,10 @@
 import { agentDefaults } from "@perch/contract";
 import { LRUCache } from "lru-cache";
+import { bytesOf, createSharedCache } from "../../cache/shared-cache.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { Shares } from "../../platform/shares.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import { definitionOf, findVersion, type VersionRow } from "./version-queries.ts";
@@ -31,6 +33,7 @@ export interface Definitions {
 
 interface DefinitionsDeps {
   readonly db: Database;
+  readonly cacheBytes: Shares["cacheBytes"];
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -39,7 +42,7 @@ interface DefinitionsDeps {
 export const lostDefinition: Definition = { ...agentDefaults, model: "perch/unknown" };
 
 const maxDefinitions = 20_000;
-const maxCharacters = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 const digestBytes = (digest: string): Buffer => Buffer.from(digest, "base64url");
 const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 7)}-01`;
@@ -74,12 +77,8 @@ const insertDraft = (trx: OrganisationTransaction, agent: AgentRow, digest: stri
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 
-export function createDefinitions({ db, logger, now }: DefinitionsDeps): Definitions {
-  const cache = new LRUCache<string, Definition>({
-    max: maxDefinitions,
-    maxSize: maxCharacters,
-    sizeCalculation: (definition) => JSON.stringify(definition).length,
-  });
+export function createDefinitions({ db, cacheBytes: partOf, logger, now }: DefinitionsDeps): Definitions {
+  const cache = createSharedCache<Definition>({ maxEntries: maxDefinitions, maxBytes, partOf });
   const reads = new Map<string, Promise<Definition | undefined>>();
   const saved = new LRUCache<string, true>({ max: maxDefinitions });
   const named = new WeakMap<AgentRow, Promise<NamedDefinition>>();
@@ -89,7 +88,7 @@ export function createDefinitions({ db, logger, now }: DefinitionsDeps): Definit
   const keep = (key: string, definition: Definition): Definition => {
     const cached = cache.get(key);
     if (cached) return cached;
-    cache.set(key, definition);
+    cache.set(key, definition, bytesOf(definition));
     return definition;
   };
 

@@ -2,6 +2,7 @@ import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
+import type { Shares } from "../../platform/shares.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Definitions, NamedDefinition } from "./definitions.ts";
 import { listServingDeployments } from "./deployment-queries.ts";
@@ -18,11 +19,12 @@ export interface ServingDirectory {
 interface ServingDirectoryDeps {
   readonly db: Database;
   readonly definitions: Definitions;
+  readonly cacheBytes: Shares["cacheBytes"];
   readonly now: () => number;
 }
 
-const maxEnvironments = 20_000;
-const maxVersions = 2000;
+const environmentBounds = { maxEntries: 20_000, maxBytes: 32 * 1024 * 1024 };
+const versionBounds = { maxEntries: 2000, maxBytes: 16 * 1024 * 1024 };
 
 type ServingRow = Awaited<ReturnType<typeof listServingDeployments>>[number];
 
@@ -42,9 +44,10 @@ function toServing(
   return live && { live: toArm(live), canary: canary && toArm(canary) };
 }
 
-export function createServingDirectory({ db, definitions, now }: ServingDirectoryDeps): ServingDirectory {
-  const environments = createEpochCache<Serving<NamedDefinition> | undefined>({ maxEntries: maxEnvironments, now });
-  const versions = createEpochCache<NamedDefinition | undefined>({ maxEntries: maxVersions, now });
+export function createServingDirectory(deps: ServingDirectoryDeps): ServingDirectory {
+  const { db, definitions, cacheBytes: partOf, now } = deps;
+  const environments = createEpochCache<Serving<NamedDefinition> | undefined>({ ...environmentBounds, partOf, now });
+  const versions = createEpochCache<NamedDefinition | undefined>({ ...versionBounds, partOf, now });
   const cacheKey = ({ organisationId, agentId }: AgentKey, name: string) => `${organisationId} ${agentId} ${name}`;
   return {
     find: (agent, environment, epoch) =>

@@ -14,7 +14,7 @@ export const createRunClear =
   async (clear, maxMs) => {
     const until = now() + maxMs;
     for (;;) {
-      const row = await deleteClearBatch(db.unscoped, clear, batchSize);
+      const row = await db.onBehalfOf(clear.organisationId, (each) => deleteClearBatch(each, clear, batchSize));
       if (!row || row.completed_at !== null || now() >= until) return row;
     }
   };

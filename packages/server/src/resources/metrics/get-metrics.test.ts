@@ -37,7 +37,7 @@ interface OrganisationWithAgent extends Organisation {
 async function createOrganisationWithAgent(): Promise<OrganisationWithAgent> {
   const organisation = await perch().createOrganisation();
   const agent = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
-  const insertRunRecord = createInsertRunRecord(perch().server.core.db.unscoped);
+  const insertRunRecord = createInsertRunRecord(perch().server.core.db);
   const record: OrganisationWithAgent["record"] = async (planned, id = uuidAt(planned.atMs)) => {
     const run: RunInput = {
       id,

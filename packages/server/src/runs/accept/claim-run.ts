@@ -31,7 +31,7 @@ export async function claimRun(
   const hash = requestHash(request);
   const proposed = { keyId, fingerprint, invocationId: run.id };
   const findOrClaim = (mode: "find" | "claim") =>
-    claimInvocation(db.unscoped, run.organisationId, hash, proposed, mode);
+    db.onBehalfOf(run.organisationId, (each) => claimInvocation(each, run.organisationId, hash, proposed, mode));
   let claim = await findOrClaim("find");
   if (!claim) {
     const refusal = await slot.acquire().catch((error: unknown) => ({ error }));

@@ -1,0 +1,22 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const organisations = new AsyncLocalStorage<string>();
+
+/** Runs `work` for an organisation: what it takes of things that all share counts as the organisation's. */
+export const actFor = <T>(organisationId: string, work: () => T): T => organisations.run(organisationId, work);
+
+/** The organisation that the current work is for; undefined for work of the service itself. */
+export const actingOrganisation = (): string | undefined => organisations.getStore();
+
+interface OfOrganisation {
+  readonly organisationId: string;
+}
+
+/** The same steps, each of which acts for the organisation of its first argument. */
+export const actForFirstArgument = <T extends object>(steps: T): T =>
+  Object.fromEntries(
+    Object.entries(steps).map(([name, step]) => [
+      name,
+      (first: OfOrganisation, ...rest: unknown[]) => actFor(first.organisationId, () => step(first, ...rest)),
+    ]),
+  ) as T;

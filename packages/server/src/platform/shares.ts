@@ -1,0 +1,255 @@
+import type { Tier } from "@perch/contract";
+import { ApiError } from "./api-error.ts";
+
+/** How much of one scarce thing a process has, and the part of it that one organisation may hold at once. */
+interface ShareRow {
+  /** What a refusal calls it. */
+  readonly what: string;
+  readonly total: number;
+  readonly free: number;
+  readonly pro: number;
+  readonly enterprise: number;
+}
+
+/**
+ * Everything scarce in a process, and the part of it that one organisation may hold, by its tier. The parts are small enough that
+ * no single organisation can hold all of it, and large enough that one which is alone hardly notices. The total of database
+ * transactions is the process's connections for organisations.
+ */
+export const shareTable = {
+  databaseTransactions: { what: "database transactions", total: 6, free: 0.34, pro: 0.5, enterprise: 0.67 },
+  waitingRuns: { what: "requests that wait for their run", total: 896, free: 0.05, pro: 0.25, enterprise: 0.5 },
+  openStreams: { what: "event streams", total: 2000, free: 0.01, pro: 0.1, enterprise: 0.6 },
+  outboundCalls: { what: "calls to other servers", total: 2048, free: 0.05, pro: 0.2, enterprise: 0.5 },
+  deliveries: { what: "webhook deliveries", total: 200, free: 0.04, pro: 0.08, enterprise: 0.12 },
+  introspections: { what: "calls to issuers of user tokens", total: 256, free: 0.03, pro: 0.06, enterprise: 0.12 },
+  embeddings: { what: "texts for the local embedder", total: 64, free: 0.1, pro: 0.25, enterprise: 0.5 },
+} as const satisfies Record<string, ShareRow>;
+
+/** How long one database statement of an organisation may take. */
+const statementMs = { free: 5000, pro: 5000, enterprise: 10_000 } as const satisfies Record<Tier, number>;
+
+/** Four bytes for each character of the largest request, so that everybody can cache at least one value of any size. */
+const largestValueBytes = 4.5 * 1024 * 1024;
+
+/** How much of the memory for cached definitions one organisation may fill. */
+const cachePart = { free: 0.05, pro: 0.2, enterprise: 0.5 } as const satisfies Record<Tier, number>;
+
+export type ShareName = keyof typeof shareTable;
+export const shareNames = Object.keys(shareTable) as ShareName[];
+
+/** How much of `total` one organisation of this tier may hold: at least one. */
+export const partOf = (name: ShareName, tier: Tier, total: number = shareTable[name].total): number =>
+  Math.max(1, Math.floor(total * shareTable[name][tier]));
+
+/** Gives back what was taken. A second call does nothing. */
+export type GiveBack = () => void;
+
+/** The organisation holds its part, or nothing moves. What was refused was not begun, and may succeed later. */
+export class ShareRefusal extends ApiError {
+  constructor(code: "rate_limited" | "unavailable", message: string, retryAfterSeconds: number) {
+    super(code, message, { retryAfterSeconds });
+  }
+}
+
+/** One scarce thing of this process, shared by its organisations. */
+export interface Share {
+  /** Runs `work` while holding one unit. Waits in turn while the organisation holds its part; refuses when it waits too long. */
+  readonly hold: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
+  /** Takes one unit without waiting; undefined when the organisation holds its part, or everything is held. */
+  readonly take: (organisationId: string) => GiveBack | undefined;
+  /** What a caller is told who got nothing. */
+  readonly refusal: (organisationId: string) => ShareRefusal;
+  readonly held: () => number;
+  readonly waiting: () => number;
+}
+
+/** The tiers of organisations that this process has lately served. */
+export interface KnownTiers {
+  readonly remember: (organisationId: string, tier: Tier) => void;
+  readonly of: (organisationId: string) => Tier;
+}
+
+const maxKnownTiers = 100_000;
+
+/** A worker is not told tiers: there an organisation gets the largest part, waits in turn, and its run slots limit it before. */
+export function createKnownTiers(): KnownTiers {
+  const tiers = new Map<string, Tier>();
+  return {
+    remember: (organisationId, tier) => {
+      if (tiers.get(organisationId) === tier) return;
+      if (tiers.size >= maxKnownTiers) tiers.clear();
+      tiers.set(organisationId, tier);
+    },
+    of: (organisationId) => tiers.get(organisationId) ?? "enterprise",
+  };
+}
+
+interface Waiter {
+  readonly start: () => void;
+}
+
+/** What one organisation holds and waits for. It exists only as long as it does either. */
+interface Holder {
+  held: number;
+  readonly queue: Waiter[];
+}
+
+interface ShareOptions {
+  readonly name: ShareName;
+  readonly tierOf: (organisationId: string) => Tier;
+  readonly onRefused: (name: ShareName, organisationId: string) => void;
+  /** Of the table, unless the process is configured otherwise. */
+  readonly total?: number;
+  /** How long `hold` waits before it refuses. */
+  readonly maxWaitMs: number;
+  /** How many may wait for each unit of the part. */
+  readonly maxWaitingPerUnit?: number;
+}
+
+/** Units are given to waiting organisations in turn, so one that asks often gets no more than one that asks rarely. */
+export function createShare(options: ShareOptions): Share {
+  const { name, tierOf, onRefused, total = shareTable[name].total, maxWaitMs, maxWaitingPerUnit = 32 } = options;
+  const holders = new Map<string, Holder>();
+  /** Organisations with somebody waiting, in the order of their turns. */
+  const turns = new Set<string>();
+  let held = 0;
+  let waiting = 0;
+  /** When something was last given back. */
+  let lastEndMs = performance.now();
+
+  const partOfOwner = (owner: string): number => partOf(name, tierOf(owner), total);
+
+  const holderOf = (owner: string): Holder => {
+    const holder = holders.get(owner) ?? { held: 0, queue: [] };
+    holders.set(owner, holder);
+    return holder;
+  };
+
+  const refusal = (owner: string): ShareRefusal => {
+    onRefused(name, owner);
+    const { what } = shareTable[name];
+    // Not the organisation's own doing: nobody's work ended while it waited.
+    if (performance.now() - lastEndMs >= maxWaitMs && held > 0)
+      return new ShareRefusal("unavailable", `All ${what} of this node are stuck. Try again in 5 s.`, 5);
+    const part = partOfOwner(owner);
+    const message = `This organisation has too many ${what} under way (${part} at once are allowed here). Try again in 1 s.`;
+    return new ShareRefusal("rate_limited", message, 1);
+  };
+
+  const mayStart = (owner: string, holder: Holder | undefined): boolean =>
+    held < total && (holder?.held ?? 0) < partOfOwner(owner);
+
+  /** Starts who waits, one of each organisation in turn, as far as there is something to give. */
+  const startWaiting = (): void => {
+    for (const owner of turns) {
+      if (held >= total) return;
+      const holder = holders.get(owner);
+      const next = holder?.queue[0];
+      if (!holder || !next || !mayStart(owner, holder)) continue;
+      next.start();
+      // To the end of the line.
+      turns.delete(owner);
+      if (holder.queue.length > 0) turns.add(owner);
+    }
+  };
+
+  const give = (owner: string): GiveBack => {
+    const holder = holderOf(owner);
+    holder.held++;
+    if (held === 0) lastEndMs = performance.now();
+    held++;
+    let isGiven = true;
+    return () => {
+      if (!isGiven) return;
+      isGiven = false;
+      holder.held--;
+      held--;
+      lastEndMs = performance.now();
+      if (turns.size > 0) startWaiting();
+      if (holder.held === 0 && holder.queue.length === 0) holders.delete(owner);
+    };
+  };
+
+  const take: Share["take"] = (owner) => (mayStart(owner, holders.get(owner)) ? give(owner) : undefined);
+
+  const wait = (owner: string): Promise<GiveBack> =>
+    new Promise((resolve, reject) => {
+      const holder = holderOf(owner);
+      if (holder.queue.length >= partOfOwner(owner) * maxWaitingPerUnit) {
+        reject(refusal(owner));
+        return;
+      }
+      const leave = () => {
+        clearTimeout(timer);
+        holder.queue.splice(holder.queue.indexOf(waiter), 1);
+        waiting--;
+      };
+      const waiter: Waiter = {
+        start: () => {
+          leave();
+          resolve(give(owner));
+        },
+      };
+      const timer = setTimeout(() => {
+        leave();
+        if (holder.queue.length === 0) turns.delete(owner);
+        if (holder.held === 0 && holder.queue.length === 0) holders.delete(owner);
+        reject(refusal(owner));
+      }, maxWaitMs);
+      holder.queue.push(waiter);
+      turns.add(owner);
+      waiting++;
+    });
+
+  return {
+    hold: async (owner, work) => {
+      const giveBack = take(owner) ?? (await wait(owner));
+      try {
+        return await work();
+      } finally {
+        giveBack();
+      }
+    },
+    take,
+    refusal,
+    held: () => held,
+    waiting: () => waiting,
+  };
+}
+
+export interface Shares {
+  readonly tiers: KnownTiers;
+  readonly of: Readonly<Record<ShareName, Share>>;
+  readonly statementMs: (organisationId: string) => number;
+  /** How many of `bytes` of cache one organisation may fill. */
+  readonly cacheBytes: (organisationId: string, bytes: number) => number;
+}
+
+interface SharesOptions {
+  readonly onRefused: (name: ShareName, organisationId: string) => void;
+  readonly databaseConnections: number;
+}
+
+/** Long enough for a short queue; then the client is better told. A database that is busy needs more time. */
+const maxWaitMs = { databaseTransactions: 5000, others: 2000 };
+
+export function createShares({ onRefused, databaseConnections }: SharesOptions): Shares {
+  const tiers = createKnownTiers();
+  const totals: Partial<Record<ShareName, number>> = { databaseTransactions: databaseConnections };
+  const shareOf = (name: ShareName): Share =>
+    createShare({
+      name,
+      tierOf: tiers.of,
+      onRefused,
+      total: totals[name] ?? shareTable[name].total,
+      maxWaitMs: name === "databaseTransactions" ? maxWaitMs[name] : maxWaitMs.others,
+    });
+  return {
+    tiers,
+    of: Object.fromEntries(shareNames.map((name) => [name, shareOf(name)])) as Record<ShareName, Share>,
+    statementMs: (organisationId) => statementMs[tiers.of(organisationId)],
+    cacheBytes: (organisationId, bytes) =>
+      Math.max(largestValueBytes, Math.floor(bytes * cachePart[tiers.of(organisationId)])),
+  };
+}

@@ -1,0 +1,12 @@
+import { type Database, divideConnections, openDatabase } from "../../src/db/database.ts";
+import { createLogger, type Logger } from "../../src/platform/logger.ts";
+import { createShares } from "../../src/platform/shares.ts";
+
+/** The server's database as a process opens it. */
+export function openTestDatabase(url: string, connections: number, logger: Logger = createLogger("silent")): Database {
+  const { of, statementMs } = createShares({
+    onRefused: () => undefined,
+    databaseConnections: divideConnections(connections).organisations,
+  });
+  return openDatabase({ url, connections, share: of.databaseTransactions, statementMs, logger });
+}
