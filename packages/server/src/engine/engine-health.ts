@@ -4,10 +4,10 @@ const checkHealth = async (url: string): Promise<void> => {
   if (!response.ok) throw new Error(`The engine answers ${response.status}`);
 };
 
-/** Throws unless a node of the engine is healthy, as seen on its ingress port. */
-export const checkIngressHealth = (urls: readonly string[]): Promise<void> =>
-  Promise.any(urls.map((url) => checkHealth(`${url}/restate/health`)));
+/** For each node, in the order of their URLs: throws unless it is healthy, as seen on its ingress port. */
+export const ingressProbes = (urls: readonly string[]): readonly (() => Promise<void>)[] =>
+  urls.map((url) => () => checkHealth(`${url}/restate/health`));
 
 /** The same on the admin port, where workers register. */
-export const checkAdminHealth = (urls: readonly string[]): Promise<void> =>
-  Promise.any(urls.map((url) => checkHealth(`${url}/health`)));
+export const adminProbes = (urls: readonly string[]): readonly (() => Promise<void>)[] =>
+  urls.map((url) => () => checkHealth(`${url}/health`));

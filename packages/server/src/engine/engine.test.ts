@@ -14,11 +14,17 @@ interface Call {
 }
 
 type Answer = (response: ServerResponse, call: Call) => void;
+type AnswerProbe = (response: ServerResponse, count: number) => void;
 
-/** A node of an engine. Returns its URL, and the calls it got. */
-async function startNode(answer: Answer) {
+const isHealthy: AnswerProbe = (response) => response.writeHead(200).end();
+const never = () => undefined;
+
+/** A node of an engine. Returns its URL, the calls it got, and how often it was probed. */
+async function startNode(answer: Answer, answerProbe = isHealthy) {
   const calls: Call[] = [];
+  let probes = 0;
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url?.endsWith("/restate/health")) return answerProbe(response, ++probes);
     const key = request.headers["idempotency-key"]?.toString();
     const call = { path: request.url ?? "", key, body: JSON.parse(await text(request)) as Call["body"] };
     calls.push(call);
@@ -32,7 +38,11 @@ async function startNode(answer: Answer) {
     server.close();
   });
   const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`, calls };
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
+    calls,
+    probes: () => probes,
+  };
 }
 
 function startEngine(...ingressUrls: string[]) {
@@ -84,7 +94,7 @@ test("an answer that arrives in pieces is read whole, and the run's id is the id
   const engine = startEngine(`${node.url}/engine/`);
   expect(await engine.wait(run, 10_000)).toEqual(outcome);
   expect(node.calls).toMatchObject([{ path: "/engine/restate/call/AgentRuns/run", key: run.id, body: { id: run.id } }]);
-  expect(engine.failures()).toBe(0);
+  expect([engine.failures(), node.probes()]).toEqual([0, 0]);
   await engine.close();
 });
 
@@ -112,7 +122,7 @@ test("a run that has not ended in time is sent as well, so that the engine has i
 });
 
 test("a send fails at its deadline if a node takes the call and never answers", async () => {
-  const node = await startNode(() => undefined);
+  const node = await startNode(never, never);
   const engine = startEngine(node.url);
   const startedAt = performance.now();
   await expect(engine.clearMemory({ id: newUuid(), organisationId: newUuid(), agentId: "a" })).rejects.toMatchObject({
@@ -120,7 +130,7 @@ test("a send fails at its deadline if a node takes the call and never answers", 
   });
   expect(performance.now() - startedAt).toBeGreaterThan(1900);
   expect(performance.now() - startedAt).toBeLessThan(4000);
-  expect(engine.failures()).toBe(1);
+  expect(engine.failures()).toBeGreaterThan(0);
   await engine.close();
 });
 
@@ -146,3 +156,82 @@ test("a call that has ended leaves no timer behind", async () => {
   expect(timers() - before).toBeLessThan(100);
   await engine.close();
 });
+
+const answerWithOutcome: Answer = (response) => response.writeHead(200).end(JSON.stringify(outcome));
+
+test("a call at a silent node joins its run at the next one that answers, with the same key", async () => {
+  const silent = [await startNode(never, never), await startNode(never, never)];
+  const healthy = await startNode(answerWithOutcome);
+  const engine = startEngine(...silent.map(({ url }) => url), healthy.url);
+  const run = createRun();
+  const startedAt = performance.now();
+  expect(await engine.wait(run, 60_000)).toEqual(outcome);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect([...silent, healthy].map(({ calls }) => calls.map(({ key }) => key))).toEqual([[run.id], [], [run.id]]);
+  const laterAt = performance.now();
+  expect(await engine.wait(createRun(), 60_000)).toEqual(outcome);
+  expect(performance.now() - laterAt).toBeLessThan(2000);
+  await engine.close();
+});
+
+test("a node that misses one probe keeps its calls", async () => {
+  const answers: ServerResponse[] = [];
+  const busy = await startNode(
+    (response) => answers.push(response),
+    (response, count) => (count === 1 ? undefined : isHealthy(response, count)),
+  );
+  const other = await startNode(answerWithOutcome);
+  const engine = startEngine(busy.url, other.url);
+  const waiting = engine.wait(createRun(), 60_000);
+  await expect.poll(busy.probes).toBeGreaterThan(2);
+  for (const response of answers) answerWithOutcome(response, { path: "", key: "", body: {} });
+  expect(await waiting).toEqual(outcome);
+  expect([busy.calls.length, other.calls.length, engine.failures()]).toEqual([1, 0, 0]);
+  await engine.close();
+});
+
+test("a node that answers again is asked again, and a call that waits at a healthy node stays there", async () => {
+  let isSilent = true;
+  const answers: ServerResponse[] = [];
+  const node = await startNode(
+    (response) => answers.push(response),
+    (response, count) => (isSilent ? undefined : isHealthy(response, count)),
+  );
+  const engine = startEngine(node.url);
+  await expect(engine.wait(createRun(), 60_000)).rejects.toMatchObject({ code: "unavailable" });
+  isSilent = false;
+  const probes = node.probes();
+  await expect.poll(node.probes).toBeGreaterThan(probes);
+  answers.length = 0;
+  const waiting = engine.wait(createRun(), 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(answers).toHaveLength(1);
+  for (const response of answers) answerWithOutcome(response, { path: "", key: "", body: {} });
+  expect(await waiting).toEqual(outcome);
+  await engine.close();
+});
+
+test("a thousand waiting calls do not hold up a hand-over", async () => {
+  const held: ServerResponse[] = [];
+  let isHolding = true;
+  const node = await startNode((response, call) => {
+    if (call.path.startsWith("/restate/send/")) accept(response, call);
+    else if (isHolding) held.push(response);
+    else answerWithOutcome(response, call);
+  });
+  const engine = startEngine(node.url);
+  const waiting: Promise<unknown>[] = [];
+  while (waiting.length < 1100) {
+    waiting.push(...Array.from({ length: 50 }, () => engine.wait(createRun(), 110_000)));
+    await expect.poll(() => held.length).toBe(Math.min(waiting.length, 1024));
+  }
+  const startedAt = performance.now();
+  await engine.start(createRun());
+  expect(performance.now() - startedAt).toBeLessThan(4000);
+  isHolding = false;
+  for (const response of held) response.writeHead(200).end(JSON.stringify(outcome));
+  expect(new Set((await Promise.all(waiting)).map((each) => JSON.stringify(each)))).toEqual(
+    new Set([JSON.stringify(outcome)]),
+  );
+  await engine.close();
+}, 120_000);

@@ -2,7 +2,7 @@ import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import { createIngress, Deadline, sleepWithin } from "./ingress.ts";
+import { createEngineNodes, type Task } from "./call-engine.ts";
 import type { ClearKey, DeploymentKey, RunInput, RunMessage, RunOutcome } from "./messages.ts";
 import {
   agentRuns,
@@ -45,31 +45,24 @@ const unreachable = (cause: unknown) =>
     { retryAfterSeconds: 2, cause },
   );
 
-/** A call to the engine. The id makes it idempotent. */
-interface Task {
-  readonly id: string;
-  readonly path: string;
-  readonly body: unknown;
-}
-
 /** The engine writes a message to its log several times, so a definition that has a name stays out of it. */
 function toMessage(run: RunInput): RunMessage {
   const { definitionDigest } = run;
   return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
 }
 
-function runTask(verb: "call" | "send", run: RunInput): Task {
+function runTask(verb: Task["verb"], run: RunInput): Task {
   const { id, organisationId, agentId, sessionId } = run;
   const body = toMessage(run);
-  if (sessionId === null) return { id, path: `/restate/${verb}/${agentRuns}/run`, body };
+  if (sessionId === null) return { id, verb, path: `/restate/${verb}/${agentRuns}/run`, body };
   const key = encodeURIComponent(`${organisationId}/${agentId}/${sessionId}`);
-  return { id, path: `/restate/${verb}/${agentSessions}/${key}/run`, body };
+  return { id, verb, path: `/restate/${verb}/${agentSessions}/${key}/run`, body };
 }
 
 function activationTask(deployment: DeploymentKey): Task {
   const { id, organisationId, agentId, environment } = deployment;
   const key = encodeURIComponent(`${organisationId}/${agentId}/${environment}`);
-  return { id, path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
+  return { id, verb: "send", path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
 }
 
 /** Gives the calling transaction time to commit, so that the memories to embed are visible. */
@@ -78,92 +71,49 @@ const embedDelay = "2s";
 function embeddingTask({ organisationId, agentId }: AgentKey): Task {
   const key = encodeURIComponent(`${organisationId}/${agentId}`);
   const path = `/restate/send/${memoryEmbeddings}/${key}/embed?delay=${embedDelay}`;
-  return { id: newUuid(), path, body: { organisationId, agentId } };
+  return { id: newUuid(), verb: "send", path, body: { organisationId, agentId } };
 }
 
 const clearTask = (clear: ClearKey): Task => ({
   id: clear.id,
+  verb: "send",
   path: `/restate/send/${memoryClears}/${clear.id}/clear`,
   body: clear,
 });
 
-const startTimeoutMs = 15_000;
-const unknownServiceGraceMs = 5000;
+/** While some node answers, though not this call: the partitions of a lost node have no leader until others take over. */
+const startTimeoutMs = 30_000;
 /** Short: the caller holds a row lock and a connection meanwhile, or a client waits for the answer. */
 const sendTimeoutMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
-  const ingresses = ingressUrls.map(createIngress);
-  let preferred = 0;
+  const nodes = createEngineNodes({ urls: ingressUrls, logger, onFailure });
 
-  /** Calls node after node until one answers with 2xx or the deadline passes. Repeating is safe: the task's id is its idempotency key. */
-  const callUntilAnswered = async (task: Task, deadline: Deadline): Promise<string> => {
-    const request = { path: task.path, idempotencyKey: task.id, body: JSON.stringify(task.body) };
-    let cause: unknown;
-    const startedAt = performance.now();
-    for (let attempt = 0; !deadline.hasPassed; attempt++) {
-      const index = (preferred + attempt) % ingresses.length;
-      const ingress = ingresses[index];
-      try {
-        if (!ingress) throw new Error("The engine has no ingress URL");
-        const { status, text } = await ingress.post(request, deadline);
-        if (status >= 200 && status < 300) {
-          preferred = index;
-          return text;
-        }
-        cause = new Error(`The engine answers ${status}: ${text.slice(0, 300)}`);
-        // The engine does not know our services yet: a worker may be about to register, so retry for a while.
-        if (status >= 400 && status < 500 && performance.now() - startedAt > unknownServiceGraceMs) break;
-      } catch (error) {
-        cause = error;
-      }
-      if (deadline.hasPassed) break;
-      onFailure();
-      logger.debug({ err: cause, base: ingress?.url, attempt: attempt + 1 }, "engine call failed, will retry");
-      await sleepWithin(deadline, Math.min(50 * 2 ** attempt, 1000));
-    }
-    // A call lasts as long as its run, so a timeout is normal. For a send it is a failure.
-    if (task.path.startsWith("/restate/send/")) onFailure();
-    throw unreachable(cause);
+  const send = async (task: Task, timeoutMs: number, sinceMs?: number): Promise<void> => {
+    const result = await nodes.callUntilAnswered(task, { timeoutMs, sinceMs });
+    if (result.text === undefined) throw unreachable(result.cause);
   };
-
-  const send = async (task: Task, timeoutMs: number): Promise<void> => {
-    const deadline = new Deadline(timeoutMs);
-    try {
-      await callUntilAnswered(task, deadline);
-    } finally {
-      deadline.clear();
-    }
-  };
-
-  const start: Engine["start"] = (run) => send(runTask("send", run), startTimeoutMs);
 
   return {
-    start,
+    start: (run) => send(runTask("send", run), startTimeoutMs),
     wait: async (run, waitMs) => {
-      const deadline = new Deadline(waitMs);
-      try {
-        return JSON.parse(await callUntilAnswered(runTask("call", run), deadline)) as RunOutcome;
-      } catch (error) {
-        if (!deadline.hasPassed) throw error;
-        // Timed out without knowing whether the engine has the run: make sure before the client gets "accepted".
-        await start(run);
-        return undefined;
-      } finally {
-        deadline.clear();
-      }
+      const sinceMs = performance.now();
+      const result = await nodes.callUntilAnswered(runTask("call", run), { timeoutMs: waitMs });
+      if (result.text !== undefined) return JSON.parse(result.text) as RunOutcome;
+      if (result.failure !== "timeout") throw unreachable(result.cause);
+      // Timed out without knowing whether the engine has the run: make sure before the client gets "accepted".
+      await send(runTask("send", run), startTimeoutMs, sinceMs);
+      return undefined;
     },
     activate: (deployment) => send(activationTask(deployment), sendTimeoutMs),
     embedMemory: (agent) => send(embeddingTask(agent), sendTimeoutMs),
     clearMemory: (clear) => send(clearTask(clear), sendTimeoutMs),
     dispatchDeliveries: () => {
-      const task = { id: newUuid(), path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
+      const task: Task = { id: newUuid(), verb: "send", path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
       void send(task, sendTimeoutMs).catch((error: unknown) =>
         logger.debug({ err: error }, "delivery dispatch failed, the sweep will retry"),
       );
     },
-    close: async () => {
-      await Promise.all(ingresses.map((ingress) => ingress.close()));
-    },
+    close: nodes.close,
   };
 }

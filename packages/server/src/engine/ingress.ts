@@ -1,34 +1,5 @@
 import { type Dispatcher, Pool } from "undici";
 
-/** The end of the time that a call may take. `AbortSignal.timeout` would keep a timer for each call long after its answer. */
-export class Deadline {
-  hasPassed = false;
-  /** What to interrupt when the time is up. */
-  onPassed: (() => void) | undefined;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => {
-      this.hasPassed = true;
-      this.onPassed?.();
-    }, timeoutMs);
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
-/** Resolves after this time, or when the deadline passes. */
-export const sleepWithin = (deadline: Deadline, ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    deadline.onPassed = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-  });
-
 interface TextResponse {
   readonly status: number;
   readonly text: string;
@@ -77,35 +48,61 @@ class TextReader implements Dispatcher.DispatchHandler {
   }
 }
 
-interface Post {
+/** A `call` is answered when its invocation ends, a `send` when the engine has it. */
+export type Verb = "call" | "send";
+
+export interface Post {
+  readonly verb: Verb;
   readonly path: string;
   readonly idempotencyKey: string;
   readonly body: string;
 }
 
-/** Where one node of the engine takes calls. */
+/** A request under way. */
+export interface Exchange {
+  readonly response: Promise<TextResponse>;
+  readonly abort: (reason: Error) => void;
+}
+
+/** The connections to one node of the engine. */
 export interface Ingress {
-  readonly url: string;
-  readonly post: (request: Post, deadline: Deadline) => Promise<TextResponse>;
+  readonly post: (request: Post) => Exchange;
+  /** Asks for the node's health. Whatever it answers, it is not silent. */
+  readonly probe: () => Exchange;
   readonly close: () => Promise<void>;
 }
 
 /** Connections have no time limits of their own, because a call lasts as long as its run. */
-const poolOptions = { connections: 1024, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
+const poolOptions = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
+/** More than the waiting runs that the shares of organisations allow. */
+const callConnections = 1024;
+const sendConnections = 64;
 
+/** Waiting runs, hand-over and probes have connections of their own, so that none of them waits for another. */
 export function createIngress(url: string): Ingress {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, "");
-  const pool = new Pool(origin, poolOptions);
+  const pools = {
+    call: new Pool(origin, { ...poolOptions, connections: callConnections }),
+    send: new Pool(origin, { ...poolOptions, connections: sendConnections }),
+    probe: new Pool(origin, { ...poolOptions, connections: 1, connect: { timeout: 2000 } }),
+  };
+
+  const dispatch = (pool: Pool, options: Dispatcher.DispatchOptions): Exchange => {
+    const { promise, resolve, reject } = Promise.withResolvers<TextResponse>();
+    const reader = new TextReader(resolve, reject);
+    pool.dispatch(options, reader);
+    return { response: promise, abort: (reason) => reader.abort(reason) };
+  };
+
   return {
-    url,
-    post: ({ path, idempotencyKey, body }, deadline) =>
-      new Promise((resolve, reject) => {
-        const reader = new TextReader(resolve, reject);
-        deadline.onPassed = () => reader.abort(new Error("The engine did not answer in time"));
-        const headers = ["content-type", "application/json", "idempotency-key", idempotencyKey];
-        pool.dispatch({ path: prefix + path, method: "POST", headers, body }, reader);
-      }),
-    close: () => pool.close(),
+    post: ({ verb, path, idempotencyKey, body }) => {
+      const headers = ["content-type", "application/json", "idempotency-key", idempotencyKey];
+      return dispatch(pools[verb], { path: prefix + path, method: "POST", headers, body });
+    },
+    probe: () => dispatch(pools.probe, { path: `${prefix}/restate/health`, method: "GET" }),
+    close: async () => {
+      await Promise.all(Object.values(pools).map((pool) => pool.close()));
+    },
   };
 }

@@ -9,6 +9,9 @@ interface RegisterOptions {
   readonly signal: AbortSignal;
 }
 
+/** The engine asks the worker for its services before it answers. A node that takes longer is silent, and the next is asked. */
+const attemptLimitMs = 5000;
+
 /** Registers the address of this release's workers with the engine. Idempotent: every worker calls it when it starts. */
 export async function registerWorker({ adminUrls, workerUrl, logger, signal }: RegisterOptions): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt++) {
@@ -18,7 +21,7 @@ export async function registerWorker({ adminUrls, workerUrl, logger, signal }: R
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ uri: workerUrl, force: false }),
-        signal,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(attemptLimitMs)]),
       });
       if (response.ok) {
         logger.info({ workerUrl }, "worker registered with the engine");

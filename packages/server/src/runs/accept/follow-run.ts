@@ -3,6 +3,7 @@ import type { RunOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
+import { ShareRefusal } from "../../platform/shares.ts";
 import { EventStream, type ServerEvent } from "../../resources/handlers.ts";
 import type { RunStreams, StoredEvent } from "../../streams/run-streams.ts";
 import { findOutcome } from "../record/find-outcome.ts";
@@ -134,12 +135,17 @@ interface FollowDeps {
   readonly streams: RunStreams;
 }
 
+/** An organisation that holds its share of the database asks again with the next page. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof ShareRefusal)) throw error;
+}
+
 export const createFollowRun =
   ({ db, slots, streams }: FollowDeps): FollowRun =>
   (run, lastEventId, headers) =>
     new EventStream(headers, (signal) => {
       const findOutcomeAndRelease = async () => {
-        const outcome = await findOutcome(db, run);
+        const outcome = await findOutcome(db, run).catch(undefinedIfRefused);
         if (outcome) await slots.releaseLocal(run.organisationId, run.agentId, run.id);
         return outcome;
       };

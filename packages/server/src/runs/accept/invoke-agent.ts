@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RunOutcome } from "../../engine/messages.ts";
@@ -6,12 +7,13 @@ import { ApiError } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { type Share, ShareRefusal } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
-import { insertRunningInvocation } from "../record/invocation-queries.ts";
-import { toResult } from "../record/to-invocation.ts";
+import { findInvocation, insertRunningInvocation } from "../record/invocation-queries.ts";
+import { toOutcome, toResult } from "../record/to-invocation.ts";
 import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
 import type { FollowRun } from "./follow-run.ts";
 
@@ -21,6 +23,8 @@ export interface InvokeDeps {
   readonly serving: ServingDirectory;
   readonly engine: Engine;
   readonly slots: RunSlots;
+  /** How many requests of one organisation may wait for the end of their run at once. */
+  readonly waitingRuns: Share;
   readonly followRun: FollowRun;
   readonly telemetry: Pick<Telemetry, "runAccepted">;
   readonly logger: Logger;
@@ -33,9 +37,12 @@ function resultOf(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
+/** Each waits for up to some seconds. */
+const maxVisibleAttempts = 20;
+
 /** Invoke: one decision (accept-run.ts), then one of four answers. */
 export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{agent_id}/invoke"> {
-  const { db, engine, slots, followRun, telemetry, logger } = deps;
+  const { db, engine, slots, waitingRuns, followRun, telemetry, logger } = deps;
   const acceptRun = createAcceptRun(deps);
 
   /** A run that the engine did not take gives its slot back. A replay holds none. */
@@ -51,12 +58,21 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   };
 
   /** The engine has the run: a database that does not answer now must not turn an accepted run into an error. */
-  const insertVisible = ({ run }: AcceptedRun): Promise<unknown> =>
-    db
-      .inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run))
-      .catch((error: unknown) =>
-        logger.warn({ err: error, runId: toPublicId("request", run.id) }, "accepted run not visible yet"),
-      );
+  const insertVisible = async ({ run }: AcceptedRun): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await db.inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run));
+        return;
+      } catch (error) {
+        // The client was promised a run that it can read, so it waits for its organisation's turn once more.
+        if (error instanceof ShareRefusal && attempt < maxVisibleAttempts) {
+          await sleep(200 * (0.5 + Math.random()));
+          continue;
+        }
+        return logger.warn({ err: error, runId: toPublicId("request", run.id) }, "accepted run not visible yet");
+      }
+    }
+  };
 
   const locationOf = ({ run }: AcceptedRun, agentRef: string): string =>
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
@@ -69,9 +85,21 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     return new Reply(202, headers, single({ request_id, status: "running" as const }));
   };
 
+  /** The engine cannot be reached any more, and may have taken the run before: its record says so. */
+  const findRecord = async ({ run }: AcceptedRun, error: unknown) => {
+    const { organisationId, id } = run;
+    const row = await db
+      .inOrganisation(organisationId, (trx) => findInvocation(trx, { organisationId, id }))
+      .catch(() => undefined);
+    if (!row) throw error;
+    return toOutcome(row);
+  };
+
   const waitForResult = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
     const { run, waitMs } = accepted;
-    const outcome = await onEngine(accepted, () => engine.wait(run, waitMs));
+    const outcome = await onEngine(accepted, () =>
+      engine.wait(run, waitMs).catch((error: unknown) => findRecord(accepted, error)),
+    );
     if (!outcome) return acceptedReply(accepted, agentRef, context);
     await slots.releaseLocal(run.organisationId, run.agentId, run.id);
     return resultOf(run.id, outcome);
@@ -80,6 +108,21 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const startInBackground = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
     await onEngine(accepted, () => engine.start(accepted.run));
     return acceptedReply(accepted, agentRef, context);
+  };
+
+  /** An organisation that waits for as many runs as it may is not refused: this run goes on in the background. */
+  const waitIfAllowed = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    const giveBack = waitingRuns.take(accepted.run.organisationId);
+    if (!giveBack) {
+      // For its metric: the client gets the run instead.
+      waitingRuns.refusal(accepted.run.organisationId);
+      return startInBackground({ ...accepted, run: { ...accepted.run, streamed: true } }, agentRef, context);
+    }
+    try {
+      return await waitForResult(accepted, agentRef, context);
+    } finally {
+      giveBack();
+    }
   };
 
   const streamEvents = async (accepted: AcceptedRun, agentRef: string, { events }: RequestContext) => {
@@ -94,7 +137,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     const accepted = await acceptRun(context, params.agent_id, body);
     switch (accepted.answer) {
       case "json":
-        return waitForResult(accepted, params.agent_id, context);
+        return waitIfAllowed(accepted, params.agent_id, context);
       case "stream":
         return streamEvents(accepted, params.agent_id, context);
       case "accepted":
