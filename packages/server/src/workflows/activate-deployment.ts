@@ -4,7 +4,7 @@ import { canaryWatches, deploymentQueues } from "../engine/services.ts";
 import type { DeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
-/** The engine is called just before the deployment's transaction commits. If the row never appears, it was rolled back. */
+/** API nodes of earlier releases call the engine before they commit. If the row never appears, the transaction was rolled back. */
 const visibilityRetriesMs = [20, 50, 100, 500, 1000, 3000, 10_000, 20_000];
 
 /** An unexpected error must not block the queue forever. */
@@ -17,25 +17,52 @@ const check = (context: restate.ObjectContext, deployment: DeploymentKey, steps:
     .run("check", () => steps.check(deployment), retryStepTenTimes)
     .map((checked, failure) => (failure || checked === undefined ? { error: checkFailedMessage } : checked));
 
+/** Longer queues continue in another invocation, to keep journals short. */
+const maxActivated = 20;
+
+async function listQueue(context: restate.ObjectContext, deployment: DeploymentKey, steps: DeploymentSteps) {
+  for (const waitMs of visibilityRetriesMs) {
+    const ids = await context.run("queue", () => steps.listQueue(deployment, maxActivated), retryStepUntilSuccess);
+    if (ids !== "absent") return ids;
+    await context.sleep(waitMs);
+  }
+  return [];
+}
+
+/** Deployments may reach the engine in another order than they were created in, so each is preceded by those created before it. */
 async function activate(
   context: restate.ObjectContext,
   deployment: DeploymentKey,
   steps: DeploymentSteps,
 ): Promise<void> {
-  for (const waitMs of visibilityRetriesMs) {
-    const checked = await check(context, deployment, steps);
-    if (checked === "absent") {
-      await context.sleep(waitMs);
-      continue;
-    }
-    const { watchAfterMs } = await context.run(
-      "activate",
-      () => steps.activate(deployment, checked.error),
-      retryStepUntilSuccess,
-    );
-    if (watchAfterMs !== null) scheduleCanaryCheck(context, deployment, watchAfterMs);
-    return;
-  }
+  const ids = await listQueue(context, deployment, steps);
+  for (const id of ids) await activateOne(context, { ...deployment, id }, steps);
+  if (ids.length === maxActivated && !ids.includes(deployment.id)) continueActivation(context, deployment);
+}
+
+async function activateOne(
+  context: restate.ObjectContext,
+  deployment: DeploymentKey,
+  steps: DeploymentSteps,
+): Promise<void> {
+  const { error } = await check(context, deployment, steps);
+  const { watchAfterMs } = await context.run(
+    "activate",
+    () => steps.activate(deployment, error),
+    retryStepUntilSuccess,
+  );
+  if (watchAfterMs !== null) scheduleCanaryCheck(context, deployment, watchAfterMs);
+}
+
+function continueActivation(context: restate.Context, deployment: DeploymentKey): void {
+  const { organisationId, agentId, environment } = deployment;
+  context.genericSend<DeploymentKey>({
+    service: deploymentQueues,
+    method: "activate",
+    key: `${organisationId}/${agentId}/${environment}`,
+    parameter: deployment,
+    inputSerde: restate.serde.json as restate.Serde<DeploymentKey>,
+  });
 }
 
 function scheduleCanaryCheck(context: restate.Context, deployment: DeploymentKey, delayMs: number): void {

@@ -3,26 +3,26 @@ import type { AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from
 import { type StoredAuth, sealAuth } from "../../auth/agent-auth.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import type { Engine } from "../../engine/engine.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Transition } from "../../platform/transitions.ts";
+import type { AddTask, EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
 import { storedDefinition, toAgent, toAgentAnswer, toAgentSummary } from "./to-agent.ts";
 
-/** Runs in the transaction that deletes an agent. Returns what to do once that has committed. */
-export type OnAgentDelete = (trx: OrganisationTransaction, agent: AgentKey) => Promise<() => void>;
+/** Runs in the transaction that deletes an agent. */
+export type OnAgentDelete = (trx: OrganisationTransaction, agent: AgentKey, add: AddTask) => Promise<void>;
 
 interface AgentDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  readonly engine: Pick<Engine, "embedMemory">;
+  readonly engineTasks: EngineTasks;
   readonly agentAuth: Sealer;
   readonly onDelete: OnAgentDelete;
 }
@@ -44,7 +44,7 @@ function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettin
     );
 }
 
-export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: AgentDeps) => {
+export const agentHandlers = ({ db, agents, agentAuth, engineTasks, onDelete }: AgentDeps) => {
   const toStoredAuth = (auth: AgentAuth | null | undefined, agent: AgentKey): StoredAuth | null | undefined =>
     auth && sealAuth(agentAuth, auth, agent);
 
@@ -90,7 +90,7 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: Agent
       requireManageForSecurity(caller, body);
       if (body.security !== undefined || body.auth !== undefined)
         await context.requireSecondFactor(await agents.get(context, params.agent_id));
-      return change(async (trx) => {
+      return engineTasks.change(change, async (trx, add) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
@@ -99,24 +99,19 @@ export const agentHandlers = ({ db, agents, agentAuth, engine, onDelete }: Agent
         const auth = toStoredAuth(body.auth, agentKey);
         const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next, auth);
         if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))
-          await engine.embedMemory(agentKey);
+          await add({ kind: "embed_memory", id: newUuid(), ...agentKey });
         return single(toAgent(changed));
       });
     },
 
-    "DELETE /v1/agents/{agent_id}": async ({ params }, { scope, change }) => {
-      // Stays unset for a replay: the first request did this already.
-      const committed: { afterwards?: () => void } = {};
-      const response = await change(async (trx) => {
+    "DELETE /v1/agents/{agent_id}": ({ params }, { scope, change }) =>
+      engineTasks.change(change, async (trx, add) => {
         const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
         if (!agent) throw notFound("agent", params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
-        committed.afterwards = await onDelete(trx, { organisationId: scope.organisationId, agentId: agent.id });
+        await onDelete(trx, { organisationId: scope.organisationId, agentId: agent.id }, add);
         return single({ id: toPublicId("agent", agent.id), deleted: true as const });
-      });
-      committed.afterwards?.();
-      return response;
-    },
+      }),
 
     "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>
       changeStatus(context, params.agent_id, agentTransitions.pause),

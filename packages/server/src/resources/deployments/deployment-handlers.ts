@@ -10,6 +10,7 @@ import { createKeyedMutex } from "../../platform/keyed-mutex.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
+import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
@@ -20,7 +21,8 @@ import { checksumOf, listDifferingFields } from "./version-rules.ts";
 interface DeploymentDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  readonly engine: Engine;
+  readonly engine: Pick<Engine, "dispatchDeliveries">;
+  readonly engineTasks: EngineTasks;
 }
 
 interface DeploymentRef {
@@ -76,7 +78,7 @@ async function ensureVersion(
 /** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
 const maxWaiting = 200;
 
-export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
+export const deploymentHandlers = ({ db, agents, engine, engineTasks }: DeploymentDeps) => {
   const runExclusive = createKeyedMutex(maxWaiting);
   const changeDeployment = (
     { scope, change }: RequestContext,
@@ -104,7 +106,7 @@ export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
   return {
     "POST /v1/agents/{agent_id}/deployments": ({ params, body }, { caller, scope, change }) =>
       runExclusive(scope.organisationId, () =>
-        change(async (trx) => {
+        engineTasks.change(change, async (trx, add) => {
           const agent = await lockAgent(trx, scope, params.agent_id);
           await ensureVersion(trx, agent, body, caller.keyId);
           const row = await queries.insertPendingDeployment(trx, toAgentKey(agent), {
@@ -115,9 +117,8 @@ export const deploymentHandlers = ({ db, agents, engine }: DeploymentDeps) => {
             guards: body.guards ?? null,
             createdBy: caller.keyId,
           });
-          // Before the commit, so that no deployment stays pending for ever; the workflow waits until it can see the row. The lock on
-          // the agent's row keeps the order of creation.
-          await engine.activate({ ...toAgentKey(agent), id: row.id, environment: row.environment });
+          const { id, environment } = row;
+          await add({ kind: "activate_deployment", ...toAgentKey(agent), id, environment });
           return single(toDeployment(row));
         }),
       ),

@@ -54,6 +54,24 @@ export const findLiveBefore = (
     .limit(1)
     .executeTakeFirst();
 
+/** The oldest pending deployments of the environment that were created no later than this one. */
+export async function listPendingUpTo(
+  trx: OrganisationTransaction,
+  agent: AgentKey,
+  { environment, creation_order }: Pick<DeploymentRow, "environment" | "creation_order">,
+  limit: number,
+): Promise<string[]> {
+  const rows = await selectOfAgent(trx, agent)
+    .select("id")
+    .where("environment", "=", environment)
+    .where("status", "=", "pending")
+    .where("creation_order", "<=", creation_order)
+    .orderBy("creation_order")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** A rollback of the environment that was requested after this deployment, which is then obsolete. */
 export const findLaterRollback = (
   trx: OrganisationTransaction,

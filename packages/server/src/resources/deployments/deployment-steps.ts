@@ -3,7 +3,7 @@ import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { DeploymentKey } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import { findAgentForUpdate } from "../agents/agent-queries.ts";
+import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { checkIntervalMs, findBrokenGuard, hasEnoughRuns } from "./deployment-rules.ts";
@@ -22,8 +22,10 @@ interface ActivationDeps {
 
 /** The steps of a deployment's workflows. */
 export interface DeploymentSteps {
-  /** What is wrong with it, for its creator; null when nothing is, "absent" while its row is not committed yet. */
-  readonly check: (deployment: DeploymentKey) => Promise<{ readonly error: string | null } | "absent">;
+  /** The ids of what its environment has to activate up to and including it, oldest first; "absent" while its row is not committed yet. */
+  readonly listQueue: (deployment: DeploymentKey, limit: number) => Promise<readonly string[] | "absent">;
+  /** What is wrong with it, for its creator; null when nothing is. */
+  readonly check: (deployment: DeploymentKey) => Promise<{ readonly error: string | null }>;
   /** Makes it live, or fails it with `error`. Returns when to check it first, if it is a guarded canary. */
   readonly activate: (
     deployment: DeploymentKey,
@@ -32,6 +34,8 @@ export interface DeploymentSteps {
   /** Checks a guarded canary once. Returns when to check again; null when there is nothing left to watch. */
   readonly watch: (deployment: DeploymentKey) => Promise<{ readonly againAfterMs: number | null }>;
 }
+
+const scopeOf = ({ organisationId }: DeploymentKey) => ({ organisationId, onlyAgentId: null });
 
 export function createDeploymentSteps({
   db,
@@ -49,8 +53,7 @@ export function createDeploymentSteps({
     work: (trx: OrganisationTransaction, row: queries.DeploymentRow) => Promise<T>,
   ): Promise<T | undefined> => {
     const result = await changes.commit(deployment.organisationId, async (trx) => {
-      const scope = { organisationId: deployment.organisationId, onlyAgentId: null };
-      const agent = await findAgentForUpdate(trx, scope, toPublicId("agent", deployment.agentId));
+      const agent = await findAgentForUpdate(trx, scopeOf(deployment), toPublicId("agent", deployment.agentId));
       const row = agent && (await find(trx, deployment));
       return row && work(trx, row);
     });
@@ -58,12 +61,21 @@ export function createDeploymentSteps({
     return result;
   };
 
+  const listQueue: DeploymentSteps["listQueue"] = (deployment, limit) =>
+    db.inOrganisation(deployment.organisationId, async (trx) => {
+      const row = await find(trx, deployment);
+      if (!row) return "absent";
+      // Deployments of a deleted agent stay as they are, so there is nothing to do.
+      const agent = await findAgent(trx, scopeOf(deployment), toPublicId("agent", deployment.agentId));
+      return agent ? queries.listPendingUpTo(trx, deployment, row, limit) : [];
+    });
+
   const check: DeploymentSteps["check"] = async (deployment) => {
     const version = await db.inOrganisation(deployment.organisationId, async (trx) => {
       const row = await find(trx, deployment);
       return row && findVersion(trx, deployment, row.version);
     });
-    if (!version) return "absent";
+    if (!version) throw new Error(`The version of deployment ${deployment.id} was not found`);
     return { error: await preflight(deployment.organisationId, definitionOf(version)) };
   };
 
@@ -110,5 +122,5 @@ export function createDeploymentSteps({
     return { againAfterMs: null };
   };
 
-  return { check, activate, watch };
+  return { listQueue, check, activate, watch };
 }
