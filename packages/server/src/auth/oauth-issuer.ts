@@ -2,6 +2,7 @@ import { createRemoteJWKSet, customFetch as joseFetch, type RemoteJWKSet } from 
 import { LRUCache } from "lru-cache";
 import * as oauth from "oauth4webapi";
 import { ApiError } from "../platform/api-error.ts";
+import type { Share } from "../platform/shares.ts";
 
 /** The issuer did not respond, or not as expected. The token may be valid: this is 503, not 401. */
 export const issuerUnavailable = (cause: unknown): ApiError =>
@@ -18,11 +19,14 @@ export interface Issuer {
 export interface IssuerDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
+  /** Of the calls to issuers under way. A request that waits for an issuer holds one. */
+  readonly share: Pick<Share, "hold">;
   /** Keys are fetched again when a token names an unknown one, but not more often than this. */
   readonly keysCooldownMs?: number;
 }
 
-const timeoutMs = 5000;
+/** Short: a request waits meanwhile, and holds a part of its organisation's share. */
+export const issuerTimeoutMs = 3000;
 const cacheTtlMs = 10 * 60_000;
 const failureTtlMs = 2000;
 
@@ -39,10 +43,14 @@ const createJwksFetch =
     return response;
   };
 
-/** Discovers an issuer's endpoints and keys. Results and failures are cached; concurrent calls share one discovery. */
-export function createFindIssuer({ fetch, now, keysCooldownMs = 30_000 }: IssuerDeps) {
+/** Discovers an issuer's endpoints and keys for an organisation. */
+export type FindIssuer = (organisationId: string, address: string) => Promise<Issuer>;
+
+/** Results and failures are cached; concurrent calls share one discovery. */
+export function createFindIssuer({ fetch, now, share, keysCooldownMs = 30_000 }: IssuerDeps): FindIssuer {
   const perf = { now };
-  const cache = new LRUCache<string, Promise<Issuer>>({ max: 1000, ttl: cacheTtlMs, perf });
+  const discovering = new Map<string, Promise<Issuer>>();
+  const cache = new LRUCache<string, Issuer>({ max: 1000, ttl: cacheTtlMs, perf });
   const failures = new LRUCache<string, ApiError>({ max: 1000, ttl: failureTtlMs, perf });
 
   const discover = async (address: string): Promise<Issuer> => {
@@ -52,33 +60,42 @@ export function createFindIssuer({ fetch, now, keysCooldownMs = 30_000 }: Issuer
         [oauth.customFetch]: (to, { method, headers, signal }) =>
           fetch(to, { method, headers, signal: signal ?? null }),
         [oauth.allowInsecureRequests]: isInsecure(address),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(issuerTimeoutMs),
       });
       const server = await oauth.processDiscoveryResponse(url, response);
       if (!server.jwks_uri) throw new Error("the issuer publishes no keys");
       if (isInsecure(server.jwks_uri) && !isInsecure(address)) throw new Error("the issuer publishes keys over http");
       const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
         [joseFetch]: createJwksFetch(fetch),
-        timeoutDuration: timeoutMs,
+        timeoutDuration: issuerTimeoutMs,
         cooldownDuration: keysCooldownMs,
         cacheMaxAge: cacheTtlMs,
       });
-      return { server, keys };
+      const issuer = { server, keys };
+      cache.set(address, issuer);
+      return issuer;
     } catch (error) {
       const refusal = issuerUnavailable(error);
       failures.set(address, refusal);
-      cache.delete(address);
       throw refusal;
+    } finally {
+      discovering.delete(address);
     }
   };
 
-  return (address: string): Promise<Issuer> => {
+  /** Throws if it failed lately. */
+  const findKnown = (address: string): Issuer | undefined => {
     const refusal = failures.get(address);
-    if (refusal) return Promise.reject(refusal);
-    const issuer = cache.get(address) ?? discover(address);
-    cache.set(address, issuer, { noUpdateTTL: true });
-    return issuer;
+    if (refusal) throw refusal;
+    return cache.get(address);
   };
-}
 
-export type FindIssuer = ReturnType<typeof createFindIssuer>;
+  const discoverOnce = (address: string): Promise<Issuer> => {
+    const discovery = discovering.get(address) ?? discover(address);
+    discovering.set(address, discovery);
+    return discovery;
+  };
+
+  return async (organisationId, address) =>
+    findKnown(address) ?? share.hold(organisationId, async () => findKnown(address) ?? (await discoverOnce(address)));
+}

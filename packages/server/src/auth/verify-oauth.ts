@@ -1,5 +1,6 @@
 import type { RedactedAuth } from "@perch/contract";
 import { errors, jwtVerify } from "jose";
+import { storableText } from "../platform/storable-text.ts";
 import { includesAudience, permissionsOf, scopesOf } from "./claim-rules.ts";
 import { createIntrospect } from "./introspection.ts";
 import { createFindIssuer, type Issuer, type IssuerDeps, issuerUnavailable } from "./oauth-issuer.ts";
@@ -7,7 +8,8 @@ import { invalidToken, type TokenUser } from "./token-user.ts";
 
 export type OAuthSettings = Extract<RedactedAuth, { type: "oauth2" }> & { readonly clientSecret: string | undefined };
 
-export type VerifyOAuth = (token: string, settings: OAuthSettings) => Promise<TokenUser>;
+/** `organisationId` is the caller's: what its issuers take is limited. */
+export type VerifyOAuth = (token: string, settings: OAuthSettings, organisationId: string) => Promise<TokenUser>;
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -34,7 +36,7 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
   const findIssuer = createFindIssuer(deps);
   const introspect = createIntrospect(deps);
 
-  const verifyJwt = async ({ server, keys }: Issuer, token: string, audience: string): Promise<Claims> => {
+  const verifySignature = async ({ server, keys }: Issuer, token: string, audience: string): Promise<Claims> => {
     const currentDate = new Date(deps.now());
     try {
       const { payload } = await jwtVerify(token, keys, {
@@ -56,10 +58,21 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
     }
   };
 
-  const introspectOpaque = async (issuer: Issuer, token: string, settings: OAuthSettings): Promise<Claims> => {
+  /** Waits for the issuer's keys only if they are not at hand. */
+  const verifyJwt = (organisationId: string, issuer: Issuer, token: string, audience: string): Promise<Claims> => {
+    const verify = () => verifySignature(issuer, token, audience);
+    return issuer.keys.fresh && !issuer.keys.reloading ? verify() : deps.share.hold(organisationId, verify);
+  };
+
+  const introspectOpaque = async (
+    organisationId: string,
+    issuer: Issuer,
+    token: string,
+    settings: OAuthSettings,
+  ): Promise<Claims> => {
     const { clientId, clientSecret, audience } = settings;
     if (clientSecret === undefined || !issuer.server.introspection_endpoint) throw invalidToken();
-    const claims = await introspect(issuer, { clientId, clientSecret }, token);
+    const claims = await introspect(organisationId, issuer, { clientId, clientSecret }, token);
     if (!claims) throw invalidToken();
     const { exp, iss, aud, client_id } = claims;
     const isOurs =
@@ -71,13 +84,14 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
     return claims;
   };
 
-  return async (token, settings) => {
-    const issuer = await findIssuer(settings.provider);
+  return async (token, settings, organisationId) => {
+    const issuer = await findIssuer(organisationId, settings.provider);
     const claims = isJwt(token)
-      ? await verifyJwt(issuer, token, settings.audience ?? settings.clientId)
-      : await introspectOpaque(issuer, token, settings);
+      ? await verifyJwt(organisationId, issuer, token, settings.audience ?? settings.clientId)
+      : await introspectOpaque(organisationId, issuer, token, settings);
     const id = claims.sub ?? claims.client_id;
-    if (typeof id !== "string" || id === "" || id.length > 256 || id.includes("\0")) throw invalidToken();
+    // Not made storable instead: two users could become one.
+    if (typeof id !== "string" || id === "" || id.length > 256 || id !== storableText(id)) throw invalidToken();
     return { id, by: "oauth", permissions: permissionsOf(scopesOf(claims), settings.scopes) };
   };
 }

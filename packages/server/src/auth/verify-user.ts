@@ -5,8 +5,8 @@ import { invalidToken, type TokenUser, tokenHeader } from "./token-user.ts";
 import { createVerifyJwt } from "./verify-jwt.ts";
 import type { VerifyOAuth } from "./verify-oauth.ts";
 
-/** Verifies the token in `X-User-Token` and returns its user. */
-export type VerifyUser = (token: string | undefined) => Promise<TokenUser>;
+/** Verifies the token in `X-User-Token` for a caller of this organisation and returns its user. */
+export type VerifyUser = (token: string | undefined, organisationId: string) => Promise<TokenUser>;
 
 interface UserTokenDeps {
   readonly verifyOAuth: VerifyOAuth;
@@ -21,10 +21,11 @@ export function createVerifyUser(
   { secret, previousSecret, clientSecret }: AuthSecrets,
 ): VerifyUser {
   const verifyJwt = createVerifyJwt([secret, previousSecret].filter((one): one is string => one !== undefined));
-  return async (token) => {
+  return async (token, organisationId) => {
     if (token === undefined || token === "")
       throw new ApiError("unauthorized", `This needs a token of the user in the header \`${tokenHeader}\`.`);
     if (token.length > maxTokenLength || !/^[\x21-\x7e]+$/.test(token)) throw invalidToken();
-    return redacted.type === "jwt" ? verifyJwt(token, now()) : verifyOAuth(token, { ...redacted, clientSecret });
+    if (redacted.type === "jwt") return verifyJwt(token, now());
+    return verifyOAuth(token, { ...redacted, clientSecret }, organisationId);
   };
 }

@@ -144,6 +144,12 @@ describe("responses", () => {
     expect(await response.json()).toEqual({ a: 1 });
   });
 
+  test("with a status text that is not ASCII are passed on without it", async () => {
+    const { url } = await startTestServer((_, reply) => void reply.writeHead(200, "gr\u00fcn").end("hello"));
+    const response = await createTestClient({ allowedRanges: loopback }).fetch(url);
+    expect([response.status, response.statusText, await response.text()]).toEqual([200, "gr?n", "hello"]);
+  });
+
   test("have a null body after 204 and HEAD", async () => {
     const { url } = await startTestServer((_, reply) => void reply.writeHead(204).end());
     const { fetch } = createTestClient({ allowedRanges: loopback });

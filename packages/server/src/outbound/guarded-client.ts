@@ -9,7 +9,9 @@ import {
   type Response as UndiciResponse,
   fetch as undiciFetch,
 } from "undici";
+import type { GiveBack, Share } from "../platform/shares.ts";
 import { type AddressGuard, createAddressGuard, RefusedAddressError } from "./address-guard.ts";
+import { acquireCall } from "./outbound-share.ts";
 
 /**
  * The only HTTP client for addresses given by tenants. It follows no redirects (a 3xx is returned as it is, or throws with
@@ -27,6 +29,8 @@ export interface ExchangeLimits {
   readonly maxResponseBytes?: number;
   /** Limit of the whole exchange, including the body. */
   readonly timeoutMs?: number;
+  /** Of the calls under way, each counted from the request to the end of the response's body. */
+  readonly share?: Share;
 }
 
 /** Resolves a name to all of its addresses. */
@@ -57,10 +61,10 @@ export function createTrustedClient(limits: ExchangeLimits = {}): GuardedClient 
 }
 
 function createClient(limits: ExchangeLimits, connect?: buildConnector.connector): GuardedClient {
-  const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000 } = limits;
+  const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000, share } = limits;
   const agent = new Agent({
     allowH2: false,
-    // Per process and origin, shared by all organisations. Requests beyond this are queued.
+    // Per process and origin. Requests beyond this are queued; `share` limits what one organisation has under way.
     connections: 2048,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
@@ -85,14 +89,15 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
     if (!body) deadline.end();
     const limited = body && limitBody(body, { maxBytes: maxResponseBytes, onEnd: deadline.end, toError });
     // The global class, because callers ask `instanceof Response`; it leaves `url` empty.
-    const standard = new Response(limited, { status, statusText, headers: [...headers] });
+    const standard = new Response(limited, { status, statusText: toStatusText(statusText), headers: [...headers] });
     return Object.defineProperty(standard, "url", { value: url });
   };
 
   return {
     fetch: async (input, init) => {
       const request = await toUndiciRequest(input, init);
-      const deadline = startDeadline(timeoutMs, request.init.signal);
+      const giveBack = await acquireCall(share, request.init.signal);
+      const deadline = startDeadline(timeoutMs, request.init.signal, giveBack);
       try {
         const redirect = request.init.redirect === "error" ? "error" : "manual";
         const { signal } = deadline;
@@ -108,6 +113,9 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
     close: () => agent.destroy(),
   };
 }
+
+/** undici decodes it as UTF-8, and `Response` refuses most of what that may give: the answer counts, whatever its status is called. */
+const toStatusText = (text: string): string => text.replaceAll(/[^\t\x20-\x7e]/g, "?");
 
 type FetchArguments = Parameters<typeof globalThis.fetch>;
 
@@ -184,31 +192,30 @@ async function resolveChecked(hostname: string, { family }: LookupOptions, guard
 interface Deadline {
   readonly signal: AbortSignal;
   readonly abort: (reason: unknown) => void;
-  /** Releases the timer and the listener on the caller's signal. */
+  /** Releases the timer, the listener on the caller's signal and the organisation's share. */
   readonly end: () => void;
 }
 
 /** Combines the time limit with the caller's signal. AbortSignal.timeout would keep its timer after the exchange has ended. */
-function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined): Deadline {
+function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined, giveBack: GiveBack): Deadline {
   const controller = new AbortController();
-  const onCallerAbort = () => controller.abort(caller?.reason);
-  const onTimeout = () =>
-    controller.abort(new DOMException(`The exchange took longer than ${timeoutMs / 1000} s.`, "TimeoutError"));
-  const timer = setTimeout(onTimeout, timeoutMs).unref();
   const end = () => {
     clearTimeout(timer);
     caller?.removeEventListener("abort", onCallerAbort);
+    giveBack();
   };
+  // Also where nobody reads the body: the connection is closed, so nothing is held any more.
+  const abort = (reason: unknown) => {
+    end();
+    controller.abort(reason);
+  };
+  const onCallerAbort = () => abort(caller?.reason);
+  const onTimeout = () =>
+    abort(new DOMException(`The exchange took longer than ${timeoutMs / 1000} s.`, "TimeoutError"));
+  const timer = setTimeout(onTimeout, timeoutMs).unref();
   if (caller?.aborted) onCallerAbort();
   else caller?.addEventListener("abort", onCallerAbort, { once: true });
-  return {
-    signal: controller.signal,
-    abort: (reason) => {
-      end();
-      controller.abort(reason);
-    },
-    end,
-  };
+  return { signal: controller.signal, abort, end };
 }
 
 interface BodyLimits {

@@ -1,11 +1,11 @@
 import * as restate from "@restatedev/restate-sdk";
 import { webhookDeliveries, webhookSweep } from "../engine/services.ts";
-import { type DeliverySteps, type DeliveryTask, maxClaimed } from "../resources/webhooks/delivery-steps.ts";
+import { type DeliverySteps, type DeliveryTask, mayHaveMoreDue } from "../resources/webhooks/delivery-steps.ts";
 import { createPeriodicService } from "./periodic-service.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
 /** The attempt is the idempotency key: however often it is sent, it runs once. */
-export function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0): void {
+function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0): void {
   context.genericSend<DeliveryTask>({
     service: webhookDeliveries,
     method: "deliver",
@@ -14,6 +14,19 @@ export function sendDelivery(context: restate.Context, task: DeliveryTask, delay
     idempotencyKey: `${task.id}/${task.attempt}/${task.deferred}`,
     delay: delayMs,
   });
+}
+
+/** One event may go to a thousand webhooks: the sweep sends those beyond this number, in turn with those of other organisations. */
+const maxSentWithRun = 16;
+
+/** Hands what a run's end has to deliver to the engine. The run does not wait for any of it. */
+export function sendDeliveriesOfRun(
+  context: restate.Context,
+  organisationId: string,
+  toDeliver: readonly Pick<DeliveryTask, "id" | "webhookId">[],
+): void {
+  for (const { id, webhookId } of toDeliver.slice(0, maxSentWithRun))
+    sendDelivery(context, { organisationId, id, webhookId, attempt: 1, deferred: 0 });
 }
 
 /**
@@ -29,14 +42,22 @@ async function deliver(context: restate.Context, task: DeliveryTask, steps: Deli
   if (next) sendDelivery(context, next.task, next.afterMs);
 }
 
-const maxRounds = 20;
+/** Sends a batch of the deliveries that are due, of each organisation in turn; whether there may be more. */
+async function dispatch(context: restate.Context, steps: DeliverySteps, round = 1): Promise<boolean> {
+  const due = await context.run(`claim ${round}`, steps.claimDue, retryStepUntilSuccess);
+  for (const task of due) sendDelivery(context, task);
+  return mayHaveMoreDue(due);
+}
 
-/** Sends the deliveries that are due. The next sweep finds the rest. */
-async function dispatch(context: restate.Context, steps: DeliverySteps): Promise<void> {
-  for (let round = 1; round <= maxRounds; round++) {
-    const due = await context.run(`claim ${round}`, steps.claimDue, retryStepUntilSuccess);
-    for (const task of due) sendDelivery(context, task);
-    if (due.length < maxClaimed) return;
+const maxRounds = 20;
+/** Between batches, so that a backlog leaves the engine time for runs. */
+const roundPauseMs = 1000;
+
+/** The next sweep finds the rest. */
+async function sweep(context: restate.Context, steps: DeliverySteps): Promise<void> {
+  for (let round = 1; await dispatch(context, steps, round); round++) {
+    if (round === maxRounds) return;
+    await context.sleep(roundPauseMs);
   }
 }
 
@@ -51,9 +72,9 @@ export const deliveryServices = (steps: DeliverySteps, { now, everyMs }: SweepOp
       name: webhookDeliveries,
       handlers: {
         deliver: (context: restate.Context, task: DeliveryTask) => deliver(context, task, steps),
-        dispatch: (context: restate.Context) => dispatch(context, steps),
+        dispatch: async (context: restate.Context) => void (await dispatch(context, steps)),
       },
       options: serviceOptions,
     }),
-    createPeriodicService({ name: webhookSweep, everyMs, now, tick: (context) => dispatch(context, steps) }),
+    createPeriodicService({ name: webhookSweep, everyMs, now, tick: (context) => sweep(context, steps) }),
   ] as const;

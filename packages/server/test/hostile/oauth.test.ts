@@ -188,14 +188,16 @@ describe("OAuth 2.0", () => {
   });
 
   test("a new signing key of the provider is fetched; a removed one is no longer accepted", async () => {
-    const verify = createVerifyOAuth({ fetch, now: () => Date.now(), keysCooldownMs: 0 });
+    const share = perch.server.core.shares.of.introspections;
+    const verifyOAuth = createVerifyOAuth({ fetch, now: () => Date.now(), share, keysCooldownMs: 0 });
     const settings = { ...auth(), hasClientSecret: true } as never;
+    const verify = (token: string) => verifyOAuth(token, settings, organisation.id);
     const before = await provider.signToken(claims());
-    expect(await verify(before, settings)).toMatchObject({ id: "ada", by: "oauth" });
+    expect(await verify(before)).toMatchObject({ id: "ada", by: "oauth" });
     await provider.rotate();
     const after = await provider.signToken(claims(), { kid: "second" });
-    expect(await verify(after, settings)).toMatchObject({ id: "ada" });
-    await expect(verify(before, settings)).rejects.toMatchObject({ code: "unauthorized" });
+    expect(await verify(after)).toMatchObject({ id: "ada" });
+    await expect(verify(before)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
   test("the client secret is in no response", async () => {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { RefusedAddressError } from "../address-guard.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { OutboundBusyError } from "../outbound-share.ts";
 import {
   type ModelMessage,
   type ModelReply,
@@ -149,6 +150,8 @@ export const createCallRemoteAgent =
       if (error instanceof PermanentModelError || error instanceof TransientModelError) throw error;
       if (error instanceof RefusedAddressError || error instanceof ResponseTooLargeError)
         throw new PermanentModelError(error.message);
+      if (error instanceof OutboundBusyError)
+        throw new TransientModelError(`The agent at ${host} was not called: ${error.message}`);
       throw new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
     }
   };

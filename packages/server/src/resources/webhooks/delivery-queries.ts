@@ -240,14 +240,19 @@ export interface DueDelivery {
   readonly attempts: number;
 }
 
-/** Across all organisations. */
+export interface ClaimLimits {
+  readonly total: number;
+  readonly perOrganisation: number;
+}
+
+/** Of each organisation in turn. */
 export async function claimDueDeliveries(
   db: Kysely<DB>,
-  limit: number,
+  { total, perOrganisation }: ClaimLimits,
   { minSeconds, maxSeconds }: { readonly minSeconds: number; readonly maxSeconds: number },
 ): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`
-    select * from claim_due_deliveries(${limit}, make_interval(secs => ${minSeconds}), make_interval(secs => ${maxSeconds}))`.execute(
+    select * from claim_deliveries_in_turn(${total}, ${perOrganisation}, make_interval(secs => ${minSeconds}), make_interval(secs => ${maxSeconds}))`.execute(
     db,
   );
   return rows;

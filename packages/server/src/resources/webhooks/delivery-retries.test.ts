@@ -106,6 +106,20 @@ describe("a delivery that fails", () => {
     expect((await deliverTestEvent(endless.url)).delivery).toMatchObject({ status: "delivered", attempts: 1 });
   });
 
+  test("whatever bytes the receiver answers with, the attempt is recorded", async () => {
+    const hostile = Buffer.concat([Buffer.from("a\0b\ud800c"), Buffer.from([0xc3, 0x28, 0xff, 0xfe]), Buffer.alloc(4)]);
+    const receiver = await startReceiverAnswering(
+      (reply) =>
+        void reply.writeHead(500, "out\u00ff of order", { "retry-after": "-1\u00ff", "x-odd": "\u00fe" }).end(hostile),
+      (reply) => void reply.writeHead(599, { "retry-after": "9".repeat(400) }).end(),
+      (reply) => void reply.writeHead(999).end(hostile),
+      (reply) => void reply.socket?.end("HTTP/1.1 200 \0\r\n\0: \0\r\n\r\n"),
+    );
+    const { delivery } = await deliverTestEvent(receiver.url);
+    expect(delivery).toMatchObject({ status: "failed", attempts: 4 });
+    expect(delivery.attempt_log[0]?.response).toBe("ab\ufffdc\ufffd(\ufffd\ufffd");
+  });
+
   test("waits as long as Retry-After asks for", async () => {
     const receiver = await startReceiverAnswering(status(429, { "retry-after": "2" }), status(200));
     await deliverTestEvent(receiver.url);

@@ -24,7 +24,7 @@ export interface DeliveryTask {
   readonly webhookId: string;
   /** Which attempt, from 1. */
   readonly attempt: number;
-  /** How often this attempt was deferred because of its endpoint's limits. */
+  /** How often this attempt was deferred because of the limits of its endpoint or organisation. */
   readonly deferred: number;
 }
 
@@ -56,8 +56,17 @@ interface DeliveryStepsDeps {
   readonly now: () => number;
 }
 
-/** The batch size of one claim. */
-export const maxClaimed = 500;
+/** Of one claim. An organisation with a backlog gets about what it may have under way, and leaves the engine time for others. */
+const claimLimits: queries.ClaimLimits = { total: 200, perOrganisation: 32 };
+
+/** Whether more deliveries may be due than were claimed. */
+export function mayHaveMoreDue(claimed: readonly Pick<DeliveryTask, "organisationId">[]): boolean {
+  const counts = Map.groupBy(claimed, ({ organisationId }) => organisationId);
+  return (
+    claimed.length >= claimLimits.total ||
+    [...counts.values()].some(({ length }) => length >= claimLimits.perOrganisation)
+  );
+}
 
 /** A delivery deferred for at least this long is hidden from the sweep, which would claim it again. */
 const minSweepPostponeMs = 15_000;
@@ -68,9 +77,10 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     telemetry.webhookAttempted("deferred");
     if (afterMs >= minSweepPostponeMs) {
       const until = new Date(now() + afterMs + sweepMarginMs);
-      await db.inOrganisation(task.organisationId, (trx) =>
-        queries.updateDeliverySweepAfter(trx, task, task.id, until),
-      );
+      // It only saves the sweep some work: the engine ignores an attempt that it has already.
+      await db
+        .inOrganisation(task.organisationId, (trx) => queries.updateDeliverySweepAfter(trx, task, task.id, until))
+        .catch((error: unknown) => logger.debug({ err: error }, "deferred delivery not hidden from the sweep"));
     }
     return { task: { ...task, deferred: task.deferred + 1 }, afterMs };
   };
@@ -132,11 +142,17 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     };
   };
 
+  const findContext = (task: DeliveryTask) =>
+    db.onBehalfOf(task.organisationId, (trx) => queries.findDeliveryContext(trx, task, task.id));
+
   const record: DeliverySteps["record"] = async (task, attemptRecord) => {
-    const { inserted, disabled } = await queries.insertAttempt(db.unscoped, attemptRecord);
+    const { organisationId } = task;
+    const { inserted, disabled } = await db.onBehalfOf(organisationId, (trx) =>
+      queries.insertAttempt(trx, attemptRecord),
+    );
     if (disabled !== null)
       logger.warn({ webhookId: toPublicId("webhook", task.webhookId), reason: disabled }, "webhook disabled");
-    if (!inserted) return nextTaskFrom(task, await queries.findDeliveryContext(db.unscoped, task, task.id));
+    if (!inserted) return nextTaskFrom(task, await findContext(task));
     if (attemptRecord.next_attempt_at === null) return null;
     const afterMs = Math.max(0, Date.parse(attemptRecord.next_attempt_at) - now());
     return { task: { ...task, attempt: task.attempt + 1, deferred: 0 }, afterMs };
@@ -160,14 +176,16 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   };
 
   const attempt: DeliverySteps["attempt"] = async (task) => {
-    const permit = limits.acquire(task.webhookId, task.deferred);
+    const permit = limits.acquire(task);
     if ("waitMs" in permit) return { next: await defer(task, permit.waitMs) };
     // Nothing was sent, so this is no evidence about the endpoint: it must neither open nor close the circuit.
     let outcome: "succeeded" | "failed" | "skipped" = "skipped";
     try {
-      const delivery = await queries.findDeliveryContext(db.unscoped, task, task.id);
+      const delivery = await findContext(task);
       const next = await finishIfNotSendable(task, delivery);
       if (next !== undefined || !delivery) return { next: next ?? null };
+      const deferral = permit.enterHost(URL.parse(delivery.url)?.host ?? delivery.url);
+      if (deferral) return { next: await defer(task, deferral.waitMs) };
       const startedAtMs = now();
       const result = await send(task, delivery);
       outcome = result.error === null ? "succeeded" : "failed";
@@ -191,7 +209,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     attempt,
     record,
     claimDue: async () =>
-      (await queries.claimDueDeliveries(db.unscoped, maxClaimed, sweepWait)).map((due) => ({
+      (await queries.claimDueDeliveries(db.unscoped, claimLimits, sweepWait)).map((due) => ({
         organisationId: due.organisation_id,
         id: due.id,
         webhookId: due.webhook_id,

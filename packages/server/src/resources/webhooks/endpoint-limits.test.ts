@@ -1,20 +1,26 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createShare } from "../../platform/shares.ts";
 import { createEndpointLimits, type EndpointLimits, type Permit } from "./endpoint-limits.ts";
 
 let nowMs: number;
 let limits: EndpointLimits;
+/** Of 200, a free organisation may have 8 under way. */
+const createFreeShare = () =>
+  createShare({ name: "deliveries", tierOf: () => "free", onRefused: () => undefined, maxWaitMs: 0 });
+const unlimited = { take: () => () => undefined };
+const options = { now: () => nowMs, random: () => 0, share: unlimited };
 beforeEach(() => {
   nowMs = 1_000_000;
-  limits = createEndpointLimits({ now: () => nowMs, random: () => 0, maxConcurrent: 8, maxEndpoints: 100 });
+  limits = createEndpointLimits({ ...options, maxConcurrent: 8, maxEndpoints: 100 });
 });
 
-function permit(id = "a"): Permit {
-  const acquired = limits.acquire(id, 0);
+function permit(id = "a", organisationId = "one"): Permit {
+  const acquired = limits.acquire({ organisationId, webhookId: id, deferred: 0 });
   if ("waitMs" in acquired) throw new Error(`deferred for ${acquired.waitMs} ms`);
   return acquired;
 }
-const waitMsFor = (id = "a", deferred = 0): number | undefined => {
-  const acquired = limits.acquire(id, deferred);
+const waitMsFor = (id = "a", deferred = 0, organisationId = "one"): number | undefined => {
+  const acquired = limits.acquire({ organisationId, webhookId: id, deferred });
   if ("waitMs" in acquired) return acquired.waitMs;
   acquired.release("skipped");
   return undefined;
@@ -41,6 +47,48 @@ describe("the concurrency limit", () => {
     expect([0, 1, 2, 5, 9, 30].map((deferred) => waitMsFor("a", deferred))).toEqual([
       500, 1000, 2000, 16_000, 30_000, 30_000,
     ]);
+  });
+});
+
+describe("the limit of an organisation", () => {
+  test("counts all its webhooks together, and leaves other organisations theirs", () => {
+    limits = createEndpointLimits({ ...options, share: createFreeShare() });
+    const permits = Array.from({ length: 8 }, (_, i) => permit(`webhook ${i}`));
+    expect(waitMsFor("one more")).toBe(500);
+    expect(waitMsFor("theirs", 0, "two")).toBeUndefined();
+    permits[0]?.release("skipped");
+    expect(waitMsFor("one more")).toBeUndefined();
+  });
+
+  test("is smaller for each host, and the host is known for the next attempt", () => {
+    limits = createEndpointLimits({ ...options, maxPerHost: 2 });
+    const [first, second] = [permit("a"), permit("b")];
+    expect([first.enterHost("slow.example"), second.enterHost("slow.example")]).toEqual([undefined, undefined]);
+    const third = permit("c");
+    expect(third.enterHost("slow.example")).toEqual({ waitMs: 500 });
+    third.release("skipped");
+    // Without asking the database where it goes.
+    expect(waitMsFor("c")).toBe(500);
+    expect(permit("d").enterHost("other.example")).toBeUndefined();
+    expect(permit("e", "two").enterHost("slow.example")).toBeUndefined();
+    first.release("succeeded");
+    expect(waitMsFor("c")).toBeUndefined();
+  });
+
+  test("deferred deliveries return one after another, at the pace at which others end", () => {
+    limits = createEndpointLimits({ ...options, maxPerHost: 1 });
+    for (let i = 0; i < 30; i++) {
+      const ended = permit("slow");
+      ended.enterHost("slow.example");
+      nowMs += 2000;
+      ended.release("succeeded");
+    }
+    permit("slow").enterHost("slow.example");
+    const waits = Array.from({ length: 200 }, () => waitMsFor("slow") ?? 0);
+    expect(waits[0]).toBeGreaterThan(1900);
+    expect(waits[99]).toBeGreaterThan(190_000);
+    // A receiver that is quick again gets everything within minutes.
+    expect(Math.max(...waits)).toBe(300_000);
   });
 });
 
@@ -101,6 +149,6 @@ test("remembers at most maxEndpoints endpoints", () => {
 
 test("waits are jittered", () => {
   const random = [0, 0.5, 1];
-  limits = createEndpointLimits({ now: () => nowMs, random: () => random.shift() ?? 0, maxConcurrent: 0 });
+  limits = createEndpointLimits({ ...options, random: () => random.shift() ?? 0, maxConcurrent: 0 });
   expect([waitMsFor(), waitMsFor(), waitMsFor()]).toEqual([500, 625, 750]);
 });

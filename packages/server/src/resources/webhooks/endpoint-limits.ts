@@ -1,20 +1,38 @@
 import { LRUCache } from "lru-cache";
+import type { Share } from "../../platform/shares.ts";
+import { createDeliveryTurns } from "./delivery-turns.ts";
+
+/** How long to wait before the next try. */
+interface Deferral {
+  readonly waitMs: number;
+}
 
 /** Permission to attempt one delivery now. The holder releases it with the outcome. */
 export interface Permit {
+  /** To be asked before the request is sent: one organisation sends only so much to one host at once. */
+  readonly enterHost: (host: string) => Deferral | undefined;
   /** "skipped": nothing was sent. */
   readonly release: (outcome: "succeeded" | "failed" | "skipped") => void;
 }
 
+interface PlannedAttempt {
+  readonly organisationId: string;
+  readonly webhookId: string;
+  /** How often this attempt was deferred. */
+  readonly deferred: number;
+}
+
 export interface EndpointLimits {
-  /** A permit, or how long to wait before the next try. `deferred` counts how often this attempt was deferred. */
-  readonly acquire: (webhookId: string, deferred: number) => Permit | { readonly waitMs: number };
+  readonly acquire: (attempt: PlannedAttempt) => Permit | Deferral;
 }
 
 interface EndpointLimitsOptions {
   readonly now: () => number;
   readonly random: () => number;
+  /** What an organisation may have under way in this process, to all hosts. */
+  readonly share: Pick<Share, "take">;
   readonly maxConcurrent?: number;
+  readonly maxPerHost?: number;
   readonly maxEndpoints?: number;
 }
 
@@ -25,6 +43,8 @@ interface Endpoint {
   openMs: number;
   openUntilMs: number;
   isProbing: boolean;
+  /** Where its last attempt went. */
+  hostKey: string | undefined;
 }
 
 const failuresToOpen = 5;
@@ -35,17 +55,28 @@ const minProbeWaitMs = 1000;
 const maxBackoffMs = 30_000;
 
 /**
- * A concurrency limit and a circuit breaker per endpoint, in this process. An endpoint that does not answer gets one probe at a time,
- * so it takes no connections or slots from others; its deliveries wait in the engine.
+ * A concurrency limit and a circuit breaker per endpoint, and a limit per organisation and per host of an organisation, in this
+ * process. An endpoint that does not answer gets one probe at a time; many that answer slowly get what their organisation has. The
+ * other deliveries wait in the engine, where they hold neither connections nor the engine's places for running invocations.
  */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
-  const { now, random, maxConcurrent = 32, maxEndpoints = 10_000 } = options;
+  const { now, random, share, maxConcurrent = 16, maxPerHost = 16, maxEndpoints = 10_000 } = options;
   const endpoints = new LRUCache<string, Endpoint>({ max: maxEndpoints });
+  const turns = createDeliveryTurns(now);
+  const inFlightByHost = new Map<string, number>();
+  const isFull = (hostKey: string): boolean => (inFlightByHost.get(hostKey) ?? 0) >= maxPerHost;
 
   const findOrCreate = (id: string): Endpoint => {
     const existing = endpoints.get(id);
     if (existing) return existing;
-    const created = { inFlight: 0, consecutiveFailures: 0, openMs: 0, openUntilMs: 0, isProbing: false };
+    const created: Endpoint = {
+      inFlight: 0,
+      consecutiveFailures: 0,
+      openMs: 0,
+      openUntilMs: 0,
+      isProbing: false,
+      hostKey: undefined,
+    };
     endpoints.set(id, created);
     return created;
   };
@@ -54,6 +85,8 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
   const waitWithJitter = (ms: number) => ({ waitMs: Math.ceil(Math.max(ms, minWaitMs) * (1 + random() / 2)) });
   /** Exponential, and capped so that a recovered endpoint soon gets its events. */
   const backoffMs = (deferred: number) => Math.min(minWaitMs * 2 ** Math.min(deferred, 20), maxBackoffMs);
+  const waitForTurn = ({ organisationId, deferred }: PlannedAttempt) =>
+    waitWithJitter(Math.max(backoffMs(deferred), turns.nextWaitMs(organisationId)));
 
   const closeCircuit = (endpoint: Endpoint) => {
     endpoint.consecutiveFailures = 0;
@@ -69,23 +102,53 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
     endpoint.openUntilMs = now() + endpoint.openMs;
   };
 
+  const enter = (hostKey: string): void => void inFlightByHost.set(hostKey, (inFlightByHost.get(hostKey) ?? 0) + 1);
+  const leave = (hostKey: string): void => {
+    const others = (inFlightByHost.get(hostKey) ?? 1) - 1;
+    if (others > 0) inFlightByHost.set(hostKey, others);
+    else inFlightByHost.delete(hostKey);
+  };
+
+  const createPermit = (endpoint: Endpoint, attempt: PlannedAttempt, giveBack: () => void): Permit => {
+    const isProbe = endpoint.openMs > 0;
+    let enteredHost: string | undefined;
+    let sentAtMs = 0;
+    endpoint.isProbing = isProbe;
+    endpoint.inFlight++;
+    return {
+      enterHost: (host) => {
+        const hostKey = `${attempt.organisationId} ${host}`;
+        endpoint.hostKey = hostKey;
+        if (isFull(hostKey)) return waitForTurn(attempt);
+        enter(hostKey);
+        enteredHost = hostKey;
+        sentAtMs = now();
+        return undefined;
+      },
+      release: (outcome) => {
+        endpoint.inFlight--;
+        giveBack();
+        if (isProbe) endpoint.isProbing = false;
+        if (enteredHost !== undefined) {
+          const underWay = inFlightByHost.get(enteredHost) ?? 1;
+          if (outcome !== "skipped") turns.observe(attempt.organisationId, now() - sentAtMs, underWay);
+          leave(enteredHost);
+        }
+        if (outcome === "succeeded") closeCircuit(endpoint);
+        else if (outcome === "failed") recordFailure(endpoint);
+      },
+    };
+  };
+
   return {
-    acquire: (id, deferred) => {
-      const endpoint = findOrCreate(id);
+    acquire: (attempt) => {
+      const endpoint = findOrCreate(attempt.webhookId);
       if (now() < endpoint.openUntilMs) return waitWithJitter(endpoint.openUntilMs - now());
-      if (endpoint.isProbing) return waitWithJitter(Math.max(minProbeWaitMs, backoffMs(deferred)));
-      if (endpoint.inFlight >= maxConcurrent) return waitWithJitter(backoffMs(deferred));
-      const isProbe = endpoint.openMs > 0;
-      endpoint.isProbing = isProbe;
-      endpoint.inFlight++;
-      return {
-        release: (outcome) => {
-          endpoint.inFlight--;
-          if (isProbe) endpoint.isProbing = false;
-          if (outcome === "succeeded") closeCircuit(endpoint);
-          else if (outcome === "failed") recordFailure(endpoint);
-        },
-      };
+      if (endpoint.isProbing) return waitWithJitter(Math.max(minProbeWaitMs, backoffMs(attempt.deferred)));
+      if (endpoint.inFlight >= maxConcurrent) return waitForTurn(attempt);
+      if (endpoint.hostKey !== undefined && isFull(endpoint.hostKey)) return waitForTurn(attempt);
+      const giveBack = share.take(attempt.organisationId);
+      return giveBack ? createPermit(endpoint, attempt, giveBack) : waitForTurn(attempt);
     },
   };
 }
