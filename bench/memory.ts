@@ -87,7 +87,11 @@ async function prepare(): Promise<Subject> {
     readConfig({ ...process.env, PERCH_DATABASE_URL: database.appUrl }).localEmbedderDir,
   );
   const embed = async (text: string) => {
-    const [vector] = await embedder.embed([text], AbortSignal.timeout(10_000));
+    const [vector] = await embedder.embedFor(
+      { organisationId: "bench", isBackground: false },
+      [text],
+      AbortSignal.timeout(10_000),
+    );
     return `[${(vector ?? []).join(",")}]`;
   };
   await withClient(database.adminUrl, (client) => seed(client, embed));

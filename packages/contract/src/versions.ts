@@ -35,10 +35,13 @@ export const VersionDiff = z
     changes: z.array(
       z.object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() }).meta({
         id: "VersionChange",
-        description: "`from` or `to` is missing if the field does not exist on that side.",
+        description:
+          "`from` or `to` is missing if the field does not exist on that side. A field with more than 1,000 changes within it is one change.",
       }),
     ),
-    text: z.string().describe("The changes as a unified diff."),
+    text: z
+      .string()
+      .describe("The changes as a unified diff. Where too much differs, one sentence that says so: see `changes`."),
   })
   .meta({ id: "VersionDiff" });
 export type VersionDiff = z.infer<typeof VersionDiff>;
@@ -73,12 +76,13 @@ export const versionOperations = {
     id: "diffVersions",
     tag,
     summary: "Compare versions",
-    description: "Changes from this version to another version, or to the agent's draft.",
+    description:
+      "Changes from this version to another version, or to the agent's draft. The two may have 262,144 characters together; larger ones are refused with 409.",
     permission: "read",
     params,
     query: z.strictObject({ to: z.string().default("draft").describe("Label of a version, or `draft`.") }),
     status: 200,
     response: single(VersionDiff),
-    errors: ["not_found"],
+    errors: ["not_found", "conflict"],
   },
 } as const satisfies OperationTable;

@@ -220,7 +220,7 @@ export interface Operations {
     };
   };
   /**
-   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
+   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. It is 202 immediately too while hundreds of requests of the organisation wait for their runs already. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
    *
    * Needs the permission `write`.
    */
@@ -515,7 +515,7 @@ export interface Operations {
     };
   };
   /**
-   * Compare versions. Changes from this version to another version, or to the agent's draft.
+   * Compare versions. Changes from this version to another version, or to the agent's draft. The two may have 262,144 characters together; larger ones are refused with 409.
    *
    * Needs the permission `read`.
    */
@@ -541,7 +541,7 @@ export interface Operations {
     };
   };
   /**
-   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
+   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. A page ends early after 4 MiB, and a request with `environment`, `version` or `contains` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and `next_cursor` continues. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
    *
    * Needs the permission `read`.
    */
@@ -574,7 +574,7 @@ export interface Operations {
         request_id?: RequestId | undefined;
         environment?: string | undefined;
         version?: string | undefined;
-        /** Only entries whose message contains this text. Case is ignored. */
+        /** Only entries whose message contains this text. Case is ignored. A long text is searched in fewer entries at a time. */
         contains?: string | undefined;
       } | undefined;
     };

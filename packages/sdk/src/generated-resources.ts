@@ -297,7 +297,7 @@ export class VersionsMethods {
   }
 
   /**
-   * Compare versions. Changes from this version to another version, or to the agent's draft.
+   * Compare versions. Changes from this version to another version, or to the agent's draft. The two may have 262,144 characters together; larger ones are refused with 409.
    *
    * Needs the permission `read`.
    *
@@ -318,7 +318,7 @@ export class LogsMethods {
   }
 
   /**
-   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
+   * Get logs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`. A page ends early after 4 MiB, and a request with `environment`, `version` or `contains` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and `next_cursor` continues. With `Accept: text/event-stream` the response is a stream of new entries that match the same filters.
    *
    * Needs the permission `read`.
    *

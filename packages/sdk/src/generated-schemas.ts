@@ -1034,7 +1034,7 @@ export interface Version {
   };
 }
 
-/** `from` or `to` is missing if the field does not exist on that side. */
+/** `from` or `to` is missing if the field does not exist on that side. A field with more than 1,000 changes within it is one change. */
 export interface VersionChange {
   path: string;
   from?: unknown;
@@ -1046,7 +1046,7 @@ export interface VersionDiff {
   to: string;
   same: boolean;
   changes: VersionChange[];
-  /** The changes as a unified diff. */
+  /** The changes as a unified diff. Where too much differs, one sentence that says so: see `changes`. */
   text: string;
 }
 

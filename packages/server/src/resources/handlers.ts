@@ -12,6 +12,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** The client's IP address. */
   readonly address: string;
+  /** Aborts when the client has closed the connection, or has its answer. */
+  readonly signal: AbortSignal;
   /** Requires the second factor, where the agent's settings use one for any operation. */
   readonly requireSecondFactor: (agent: Selectable<Agents>) => Promise<void>;
   /** Whether these settings would refuse the current request. */

@@ -727,7 +727,7 @@ class Versions:
     ) -> m.VersionDiff:
         """Compare versions.
 
-        Changes from this version to another version, or to the agent's draft.
+        Changes from this version to another version, or to the agent's draft. The two may have 262,144 characters together; larger ones are refused with 409.
         Needs the permission ``read``.
 
         :param to: Label of a version, or ``draft``.
@@ -770,7 +770,7 @@ class Logs:
     ) -> Pager[m.LogEntry]:
         """Get logs.
 
-        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters.
+        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. A page ends early after 4 MiB, and a request with ``environment``, ``version`` or ``contains`` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and ``next_cursor`` continues. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters.
         Needs the permission ``read``.
 
         :param start_time: Only entries at this time or later. The default is 24 hours ago.
@@ -778,7 +778,7 @@ class Logs:
         :param limit: Maximum number of entries to return.
         :param offset: Number of entries to skip. ``cursor`` is faster.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param contains: Only entries whose message contains this text. Case is ignored.
+        :param contains: Only entries whose message contains this text. Case is ignored. A long text is searched in fewer entries at a time.
         """
         call = Call(
             "GET",
@@ -825,7 +825,7 @@ class Logs:
         :param limit: Maximum number of entries to return.
         :param offset: Number of entries to skip. ``cursor`` is faster.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param contains: Only entries whose message contains this text. Case is ignored.
+        :param contains: Only entries whose message contains this text. Case is ignored. A long text is searched in fewer entries at a time.
         """
         call = Call(
             "GET",

@@ -52,11 +52,11 @@ async function embed(text: string): Promise<Float32Array> {
   return mean.map((sum) => sum / ids.length);
 }
 
-async function handleRequest({ id, text }: EmbedRequest): Promise<EmbedResponse> {
+async function handleRequest({ text }: EmbedRequest): Promise<EmbedResponse> {
   try {
-    return { id, vector: await embed(text) };
+    return { vector: await embed(text) };
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { error: error instanceof Error ? error.message : String(error) };
   }
 }
 

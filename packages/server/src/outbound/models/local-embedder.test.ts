@@ -9,8 +9,15 @@ import { PermanentModelError } from "./model.ts";
 const folder = join(import.meta.dirname, "../../../../../.models/minilm");
 const embedder = createLocalEmbedder(folder);
 const signal = () => AbortSignal.timeout(10_000);
-const embed = (...texts: string[]) => embedder.embed(texts, signal());
+const request = (organisationId = "a") => ({ organisationId, isBackground: false });
+const background = { organisationId: "a", isBackground: true };
+const embed = (...texts: string[]) => embedder.embedFor(request(), texts, signal());
 const embedOne = async (text: string) => (await embed(text))[0] ?? [];
+const elapsedMs = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
 const cosineSimilarity = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
@@ -69,17 +76,46 @@ describe("perch/minilm", () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  test("callers take turns: one text does not wait for a thousand texts of another caller", async () => {
+  const longText = "a rather long text with words ".repeat(60);
+  /** Starts to embed, and tells whether it has ended; `stop` ends it. */
+  const start = (use: ReturnType<typeof request>, texts: readonly string[]) => {
     const controller = new AbortController();
-    const many = embedder.embed(new Array(1000).fill("a rather long text ".repeat(60)), controller.signal);
-    let isManyDone = false;
-    const ended = expectFailure(many).finally(() => {
-      isManyDone = true;
+    const started = { hasEnded: false, stop: () => controller.abort(new Error("no longer wanted")) };
+    const ended = embedder.embedFor(use, texts, controller.signal).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    void ended.then(() => {
+      started.hasEnded = true;
     });
+    return { ...started, started, ended };
+  };
+
+  test("organisations take turns: one text does not wait for hundreds of requests of another", async () => {
+    await embedOne("warm");
+    const many = Array.from({ length: 300 }, () => start(request("a"), [longText]));
+    await embedder.embedFor(request("b"), ["quick"], signal());
+    // The one under way, and one more at most.
+    expect(many.filter(({ started }) => started.hasEnded).length).toBeLessThanOrEqual(2);
+    for (const { stop } of many) stop();
+    expect(await many.at(-1)?.ended).toEqual(new Error("no longer wanted"));
+  });
+
+  test("who has gone leaves the queue: the next text does not wait for abandoned ones", async () => {
+    await embedOne("warm");
+    const alone = await elapsedMs(() => embedOne(longText));
+    const abandoned = Array.from({ length: 300 }, () => start(request(), [longText]));
+    for (const { stop } of abandoned) stop();
+    await Promise.all(abandoned.map(({ ended }) => ended));
+    expect(await elapsedMs(() => embedOne(longText))).toBeLessThan(20 * alone + 200);
+  });
+
+  test("texts in the background let requests pass", async () => {
+    await embedOne("warm");
+    const batches = Array.from({ length: 20 }, () => start(background, [longText, longText]));
     await embedOne("quick");
-    expect(isManyDone).toBe(false);
-    controller.abort(new Error("no longer wanted"));
-    expect(await ended).toEqual(new Error("no longer wanted"));
+    expect(batches.filter(({ started }) => started.hasEnded)).toEqual([]);
+    for (const { stop } of batches) stop();
   });
 });
 
@@ -87,19 +123,19 @@ describe("missing or broken weights", () => {
   test("without weights the error says what to run, and weights installed later are used", async () => {
     const empty = join(scratch, "later");
     const absent = createLocalEmbedder(empty);
-    const failure = await expectFailure(absent.embed(["x"], signal()));
+    const failure = await expectFailure(absent.embedFor(request(), ["x"], signal()));
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("node scripts/local-embedder/main.ts");
     expect(failure.message).not.toContain(scratch);
     cpSync(folder, empty, { recursive: true });
-    expect(await absent.embed(["x"], signal())).toHaveLength(1);
+    expect(await absent.embedFor(request(), ["x"], signal())).toHaveLength(1);
   });
 
   test("truncated weights are a permanent failure, and the error contains no path", async () => {
     const broken = join(scratch, "broken");
     cpSync(folder, broken, { recursive: true });
     truncateSync(join(broken, "model.onnx"), 1000);
-    const failure = await expectFailure(createLocalEmbedder(broken).embed(["x"], signal()));
+    const failure = await expectFailure(createLocalEmbedder(broken).embedFor(request(), ["x"], signal()));
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("cannot be loaded");
     expect(failure.message).not.toContain(scratch);

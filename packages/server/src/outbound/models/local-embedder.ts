@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { localEmbedder } from "@perch/contract";
 import { type Embedder, toUnitVector } from "./embedder.ts";
+import { createEmbeddingQueue, type EmbedUse } from "./embedding-queue.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
 /** Of all-MiniLM-L6-v2, here quantised to 8 bits. */
@@ -15,12 +16,9 @@ export interface ThreadData {
   readonly folder: string;
 }
 export interface EmbedRequest {
-  readonly id: number;
   readonly text: string;
 }
-export type EmbedResponse =
-  | { readonly id: number; readonly vector: Float32Array }
-  | { readonly id: number; readonly error: string };
+export type EmbedResponse = { readonly vector: Float32Array } | { readonly error: string };
 
 function hasRuntime(): boolean {
   try {
@@ -33,7 +31,7 @@ function hasRuntime(): boolean {
 const hasWeights = (folder: string) => files.every((name) => existsSync(join(folder, name)));
 
 interface EmbedderThread {
-  readonly embed: (text: string) => Promise<Float32Array>;
+  readonly embed: (text: string, signal: AbortSignal, use: EmbedUse) => Promise<Float32Array>;
   readonly isDead: () => boolean;
 }
 
@@ -48,37 +46,60 @@ function toThreadError(error: unknown): Error {
   return new TransientModelError(`${localEmbedder} ended unexpectedly${code ? ` (${code})` : ""}.`);
 }
 
+/** It has to know who asks, because everybody shares it. */
+export interface LocalEmbedder extends Pick<Embedder, "dimensions"> {
+  readonly embedFor: (use: EmbedUse, ...embed: Parameters<Embedder["embed"]>) => ReturnType<Embedder["embed"]>;
+}
+
+interface QueuedText {
+  readonly text: string;
+  readonly vector: PromiseWithResolvers<Float32Array>;
+}
+
+/** The thread has one text at a time: the others wait here, where they can leave and let others pass. */
 function startThread(folder: string): EmbedderThread {
   const data: ThreadData = { folder };
   const thread = new Worker(new URL("./local-embedder-thread.ts", import.meta.url), { workerData: data });
-  const pending = new Map<number, PromiseWithResolvers<Float32Array>>();
-  let lastId = 0;
+  const queue = createEmbeddingQueue<QueuedText>();
+  let underWay: QueuedText | undefined;
   let failure: Error | undefined;
+  const sendNext = () => {
+    underWay = queue.next();
+    // Only a pending request keeps the process alive.
+    if (!underWay) return thread.unref();
+    const request: EmbedRequest = { text: underWay.text };
+    thread.ref();
+    thread.postMessage(request);
+  };
   const fail = (error: unknown) => {
     failure ??= toThreadError(error);
-    for (const { reject } of pending.values()) reject(failure);
-    pending.clear();
+    for (; underWay; underWay = queue.next()) underWay.vector.reject(failure);
   };
-  // Only a pending request keeps the process alive.
   thread.unref();
   thread.on("error", fail);
   thread.on("exit", () => fail(undefined));
   thread.on("message", (response: EmbedResponse) => {
-    const promise = pending.get(response.id);
-    pending.delete(response.id);
-    if (pending.size === 0) thread.unref();
-    if ("vector" in response) promise?.resolve(response.vector);
-    else promise?.reject(new TransientModelError(`${localEmbedder} failed: ${response.error}`));
+    if ("vector" in response) underWay?.vector.resolve(response.vector);
+    else underWay?.vector.reject(new TransientModelError(`${localEmbedder} failed: ${response.error}`));
+    sendNext();
   });
   return {
     isDead: () => failure !== undefined,
-    embed: (text) => {
-      const promise = Promise.withResolvers<Float32Array>();
-      const request: EmbedRequest = { id: ++lastId, text };
-      pending.set(request.id, promise);
-      thread.ref();
-      thread.postMessage(request);
-      return promise.promise;
+    embed: async (text, signal, use) => {
+      signal.throwIfAborted();
+      const queued: QueuedText = { text, vector: Promise.withResolvers() };
+      const leave = queue.add(queued, use);
+      const onAbort = () => {
+        leave();
+        queued.vector.reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (!underWay) sendNext();
+      try {
+        return await queued.vector.promise;
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
     },
   };
 }
@@ -88,7 +109,7 @@ function startThread(folder: string): EmbedderThread {
  * Texts go through one by one: the quantised model scales by the largest value of the whole batch, so a text would get
  * another vector in another batch. A batch would save a third of the time of short texts, and cost time with long ones.
  */
-export function createLocalEmbedder(folder: string): Embedder {
+export function createLocalEmbedder(folder: string): LocalEmbedder {
   let thread: EmbedderThread | undefined;
 
   const ensureThread = (): EmbedderThread => {
@@ -103,21 +124,11 @@ export function createLocalEmbedder(folder: string): Embedder {
 
   return {
     dimensions,
-    embed: async (texts, signal) => {
+    embedFor: async (use, texts, signal) => {
       const vectors: (readonly number[])[] = [];
-      // One text at a time: callers take turns, and an aborted one wastes one text at most.
-      for (const text of texts) {
-        signal.throwIfAborted();
-        const aborted = Promise.withResolvers<never>();
-        const onAbort = () => aborted.reject(signal.reason);
-        signal.addEventListener("abort", onAbort, { once: true });
-        try {
-          const vector = await Promise.race([ensureThread().embed(text), aborted.promise]);
-          vectors.push(toUnitVector(vector, dimensions, localEmbedder));
-        } finally {
-          signal.removeEventListener("abort", onAbort);
-        }
-      }
+      // One text at a time: a batch takes turns with the texts of others, and an aborted one wastes one text at most.
+      for (const text of texts)
+        vectors.push(toUnitVector(await ensureThread().embed(text, signal, use), dimensions, localEmbedder));
       return vectors;
     },
   };

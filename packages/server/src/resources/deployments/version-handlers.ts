@@ -8,8 +8,8 @@ import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import { toVersion, toVersionSummary } from "./to-deployment.ts";
+import { createDiff, type StoredVersion } from "./version-diff.ts";
 import * as queries from "./version-queries.ts";
-import { createDiff, type Definition } from "./version-rules.ts";
 
 const draft = "draft";
 
@@ -24,16 +24,16 @@ export const versionHandlers = ({ db, agents }: { readonly db: Database; readonl
     return db.inOrganisation(key.organisationId, (trx) => work(trx, agent, key));
   };
 
-  const getDefinition = async (
+  const getStoredVersion = async (
     trx: OrganisationTransaction,
     agent: AgentRow,
     key: AgentKey,
     label: string,
-  ): Promise<readonly [string, Definition]> => {
-    if (label === draft) return [draft, storedDefinition(agent).definition];
-    const row = await queries.findVersion(trx, key, label);
-    if (!row) throw notFound("version", label);
-    return [label, queries.definitionOf(row)];
+  ): Promise<StoredVersion> => {
+    if (label === draft) return { label, json: JSON.stringify(storedDefinition(agent).definition) };
+    const json = await queries.findDefinitionText(trx, key, label);
+    if (json === undefined) throw notFound("version", label);
+    return { label, json };
   };
 
   return {
@@ -52,8 +52,8 @@ export const versionHandlers = ({ db, agents }: { readonly db: Database; readonl
 
     "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
       withAgent(context, params.agent_id, async (trx, agent, key) => {
-        const from = await getDefinition(trx, agent, key, params.version);
-        return single(createDiff(from, await getDefinition(trx, agent, key, query.to)));
+        const from = await getStoredVersion(trx, agent, key, params.version);
+        return single(createDiff(from, await getStoredVersion(trx, agent, key, query.to)));
       }),
   } satisfies Handlers<VersionOperationKey>;
 };

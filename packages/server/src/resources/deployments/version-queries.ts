@@ -1,5 +1,5 @@
 import { versionLabelPattern } from "@perch/contract";
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { AgentVersions } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
@@ -22,6 +22,20 @@ export const findVersion = async (
   versionLabelPattern.test(label)
     ? selectOfAgent(trx, agent).selectAll().where("label", "=", label).executeTakeFirst()
     : undefined;
+
+/** As text: whoever asks looks at its size before it is parsed. */
+export const findDefinitionText = async (
+  trx: OrganisationTransaction,
+  agent: AgentKey,
+  label: string,
+): Promise<string | undefined> => {
+  if (!versionLabelPattern.test(label)) return undefined;
+  const row = await selectOfAgent(trx, agent)
+    .select(sql<string>`definition::text`.as("json"))
+    .where("label", "=", label)
+    .executeTakeFirst();
+  return row?.json;
+};
 
 export const listVersions = (
   trx: OrganisationTransaction,

@@ -1,7 +1,7 @@
 import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
-import { checksumOf, createDiff, type Definition, listChanges, listDifferingFields } from "./version-rules.ts";
+import { checksumOf, type Definition, listChanges, listDifferingFields } from "./version-rules.ts";
 
 const { security: _, ...defaults } = agentDefaults;
 const definition = (change: Partial<Definition> = {}): Definition => ({
@@ -78,7 +78,6 @@ describe("the changes", () => {
   test("show the same tools in another order: the checksums differ, so the diff must", () => {
     const [from, to] = [definition({ tools: [search, orders] }), definition({ tools: [orders, search] })];
     expect(listChanges(from, to)).toEqual([{ path: "tools", from: [search, orders], to: [orders, search] }]);
-    expect(createDiff(["v1", from], ["v2", to]).same).toBe(false);
     expect(listDifferingFields(from, to)).toEqual({ fields: ["tools"], text: "tools" });
   });
 
@@ -111,43 +110,33 @@ describe("the changes", () => {
   });
 });
 
-describe("the text", () => {
-  const long = (changed: string) =>
-    Array.from({ length: 200 }, (__, i) => (i === 100 ? changed : `Rule ${i}.`)).join("\n");
+describe("a hostile definition", () => {
+  test("cannot make the changes much larger than the two definitions are", () => {
+    const longName = "x".repeat(20_000);
+    const fields = (value: number) => Object.fromEntries(Array.from({ length: 5000 }, (__, i) => [`f${i}`, value]));
+    const [from, to] = [1, 2].map((value) => definition({ tools: [book({ [longName]: fields(value) })] }));
+    const changes = listChanges(from as Definition, to as Definition);
+    expect(changes.map(({ path }) => path.length)).toEqual(["tools.book.parameters.".length + longName.length]);
+    expect(JSON.stringify(changes).length).toBeLessThan(2 * JSON.stringify([from, to]).length);
+  });
 
-  test("shows a changed sentence of long instructions as one line", () => {
-    verifies("version.diff");
-    const diff = createDiff(
-      ["v1", definition({ instructions: long("Be kind.") })],
-      ["v2", definition({ instructions: long("Be short.") })],
-    );
-    const lines = diff.text.split("\n");
-    expect(lines.filter((line) => /^[-+](?![-+])/.test(line))).toEqual(['-    "Be kind.",', '+    "Be short.",']);
-    expect(lines.filter((line) => /^(---|\+\+\+) /.test(line)).map((line) => line.split("\t")[0])).toEqual([
-      "--- v1",
-      "+++ v2",
+  test("has one change for a field with more than 1,000 changes within it, and others are shown apart", () => {
+    const fields = (value: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (__, i) => [`f${i}`, value]));
+    const change = (value: number) =>
+      definition({ tools: [book({ many: fields(value, 1001), few: fields(value, 2) })] });
+    expect(listChanges(change(1), change(2)).map(({ path }) => path)).toEqual([
+      "tools.book.parameters.many",
+      "tools.book.parameters.few.f0",
+      "tools.book.parameters.few.f1",
     ]);
-    expect(lines.length).toBeLessThan(20);
   });
 
-  test("is empty when nothing differs", () => {
-    expect(createDiff(["v1", definition()], ["v2", definition()])).toEqual({
-      from: "v1",
-      to: "v2",
-      same: true,
-      changes: [],
-      text: "",
-    });
-  });
-
-  test("two long texts with nothing in common are diffed quickly: the text has a note instead, and the changes are complete", () => {
-    const lines = (letter: string) =>
-      Array.from({ length: 13_000 }, (__, i) => `${letter}${i.toString(36)}`).join("\n");
-    const [from, to] = [definition({ instructions: lines("a") }), definition({ instructions: lines("b") })];
-    const startedAt = performance.now();
-    const { text, changes } = createDiff(["v1", from], ["v2", to]);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
-    expect(text).toBe("The two differ too much to show line by line; see `changes`.");
-    expect(changes).toEqual([{ path: "instructions", from: from.instructions, to: to.instructions }]);
+  test("tells an empty list from an empty object, and a missing field from one that every object has", () => {
+    const change = (inner: object) => definition({ tools: [book({ inner })] });
+    expect(listChanges(change([]), change({}))).toEqual([{ path: "tools.book.parameters.inner", from: [], to: {} }]);
+    expect(listChanges(change({}), change({ constructor: 1 }))).toEqual([
+      { path: "tools.book.parameters.inner.constructor", to: 1 },
+    ]);
   });
 });

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { VersionDiff } from "@perch/contract";
-import { createTwoFilesPatch } from "diff";
 import type { StoredDefinition } from "../agents/agent-rules.ts";
 
 export type Definition = StoredDefinition["definition"];
@@ -9,70 +7,77 @@ export type Definition = StoredDefinition["definition"];
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** With sorted keys, at every depth. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
+}
+
 /** JSON with sorted keys: the same text for the same definition. */
-const canonical = (value: unknown, space?: number): string =>
-  JSON.stringify(
-    value,
-    (_, inner: unknown) =>
-      isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-    space,
-  ) ?? "";
+export const canonical = (value: unknown, space?: number): string =>
+  JSON.stringify(sorted(value), undefined, space) ?? "";
 
 export const checksumOf = (definition: Definition): Buffer =>
   createHash("sha256").update(canonical(definition)).digest();
 
-/** Lists whose items have unique names, such as tools, are matched by name instead of index. */
-function childrenByKey(value: unknown): Map<string, unknown> | undefined {
-  if (isObject(value)) return new Map(Object.entries(value));
-  if (!Array.isArray(value)) return undefined;
-  const named = new Map(value.map((item: unknown) => [isObject(item) ? item.name : undefined, item]));
-  const hasUniqueNames = named.size === value.length && [...named.keys()].every((name) => typeof name === "string");
-  return hasUniqueNames ? (named as Map<string, unknown>) : undefined;
+interface Children {
+  readonly keys: readonly string[];
+  readonly get: (key: string) => unknown;
 }
 
-type Change = VersionDiff["changes"][number];
+/** Lists whose items have unique names, such as tools, are matched by name instead of index. */
+function childrenOf(value: unknown): Children | undefined {
+  if (isObject(value))
+    return { keys: Object.keys(value), get: (key) => (Object.hasOwn(value, key) ? value[key] : undefined) };
+  if (!Array.isArray(value)) return undefined;
+  const named = new Map<string, unknown>();
+  for (const item of value as unknown[]) {
+    if (!isObject(item) || typeof item.name !== "string" || named.has(item.name)) return undefined;
+    named.set(item.name, item);
+  }
+  return { keys: [...named.keys()], get: (key) => named.get(key) };
+}
 
+const isSameJson = (from: unknown, to: unknown): boolean => {
+  if (Array.isArray(from))
+    return Array.isArray(to) && from.length === to.length && from.every((item, i) => isSameJson(item, to[i]));
+  if (!isObject(from) || !isObject(to)) return from === to;
+  const keys = Object.keys(from);
+  return (
+    keys.length === Object.keys(to).length &&
+    keys.every((key) => Object.hasOwn(to, key) && isSameJson(from[key], to[key]))
+  );
+};
+
+export type Change = VersionDiff["changes"][number];
+
+/** What differs more than this within one field is shown as one change: paths alone would else be longer than both definitions. */
+const maxChangesWithin = 1000;
+const maxPathCharactersWithin = 64 * 1024;
+
+const isTooMuch = (changes: readonly Change[]): boolean =>
+  changes.length > maxChangesWithin ||
+  changes.reduce((sum, { path }) => sum + path.length, 0) > maxPathCharactersWithin;
+
+/** Visits each value once, so that it costs by the size of the definitions and not by their depth. */
 function listChangesAt(path: string, from: unknown, to: unknown): Change[] {
-  if (isDeepStrictEqual(from, to)) return [];
-  const [before, after] = [childrenByKey(from), childrenByKey(to)];
-  const keys = [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])];
-  const changes =
-    before && after
-      ? keys.flatMap((key) => listChangesAt(path ? `${path}.${key}` : key, before.get(key), after.get(key)))
-      : [];
+  if (from === to) return [];
+  const [before, after] = [childrenOf(from), childrenOf(to)];
+  const changes: Change[] = [];
+  if (before && after) {
+    const within = (key: string) => listChangesAt(path ? `${path}.${key}` : key, before.get(key), after.get(key));
+    for (const key of before.keys) changes.push(...within(key));
+    for (const key of after.keys) if (before.get(key) === undefined) changes.push(...within(key));
+  }
+  if (changes.length > 0 && (path === "" || !isTooMuch(changes))) return changes;
   // The same items in another order are a change too.
-  return changes.length > 0
-    ? changes
-    : [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
+  if (changes.length === 0 && ((isObject(from) && isObject(to)) || isSameJson(from, to))) return [];
+  return [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
 }
 
 export const listChanges = (from: Definition, to: Definition): Change[] => listChangesAt("", from, to);
-
-/** Instructions line by line, so that a changed sentence shows as one line. */
-const toDiffText = (definition: Definition): string =>
-  `${canonical({ ...definition, instructions: definition.instructions.split("\n") }, 2)}\n`;
-
-const diffTimeoutMs = 200;
-
-export function createDiff(
-  from: readonly [label: string, Definition],
-  to: readonly [label: string, Definition],
-): VersionDiff {
-  const changes = listChanges(from[1], to[1]);
-  const patch =
-    changes.length === 0
-      ? ""
-      : createTwoFilesPatch(from[0], to[0], toDiffText(from[1]), toDiffText(to[1]), undefined, undefined, {
-          timeout: diffTimeoutMs,
-        });
-  return {
-    from: from[0],
-    to: to[0],
-    same: changes.length === 0,
-    changes,
-    text: patch?.replace(/^=+\n/, "") ?? "The two differ too much to show line by line; see `changes`.",
-  };
-}
 
 const maxFields = 10;
 

@@ -1,14 +1,15 @@
 import type { LogOperationKey, LogQuery } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
-import { page, single } from "../../platform/envelopes.ts";
+import { maxCounted, page, single } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
 import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
 import type { LogNotifications } from "./log-notifications.ts";
 import * as queries from "./log-queries.ts";
-import { fromCursor, laterOf, timeRange, toCursor, visibleSince } from "./log-rules.ts";
+import { fromCursor, type LogPosition, laterOf, timeRange, toCursor, visibleSince } from "./log-rules.ts";
+import { needsSearch, searchLogs } from "./search-logs.ts";
 import { toLogEntry } from "./to-log-entry.ts";
 
 interface LogDeps {
@@ -18,7 +19,6 @@ interface LogDeps {
   readonly now: () => number;
 }
 
-const maxCounted = 10_000;
 const dayMs = 86_400_000;
 
 const stringOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -55,24 +55,20 @@ export const logHandlers = ({ db, agents, logNotifications, now }: LogDeps) => {
       if (context.events)
         return new EventStream({}, (signal) => followLogs({ readNotifiedLogs, logNotifications }, filter, signal));
       const before = query.cursor === undefined ? undefined : fromCursor(query.cursor);
-      return db.inOrganisation(filter.organisationId, async (trx) => {
-        // One more than the limit tells whether there is another page.
-        const found = await queries.listLogs(trx, filter, { ...query, limit: query.limit + 1, before });
-        const rows = found.slice(0, query.limit);
-        const end = found.length > rows.length ? rows.at(-1) : await queries.findEndOfSearch(trx, filter, before);
-        const total = await queries.countLogs(trx, filter, maxCounted + 1);
-        const isCapped = total > maxCounted || (await queries.findEndOfSearch(trx, filter)) !== undefined;
-        const { data, pagination } = page(rows.map(toLogEntry), query, Math.min(total, maxCounted));
-        return {
-          data,
-          pagination: {
-            ...pagination,
-            has_more: end !== undefined,
-            total_relation: isCapped ? ("gte" as const) : ("eq" as const),
-            next_cursor: end ? toCursor(end) : null,
-          },
-        };
-      });
+      const find = needsSearch(filter) ? searchLogs : queries.listLogs;
+      const { rows, total, isTotalExact, end } = await db.inOrganisation(filter.organisationId, (trx) =>
+        find(trx, filter, { ...query, before }),
+      );
+      const { data, pagination } = page(rows.map(toLogEntry), query, Math.min(total, maxCounted));
+      return {
+        data,
+        pagination: {
+          ...pagination,
+          has_more: end !== undefined,
+          total_relation: isTotalExact ? ("eq" as const) : ("gte" as const),
+          next_cursor: end ? toCursor(end) : null,
+        },
+      };
     },
 
     "POST /v1/agents/{agent_id}/logs": async ({ params, body }, context) => {
@@ -86,7 +82,7 @@ export const logHandlers = ({ db, agents, logNotifications, now }: LogDeps) => {
         // Environment and version come from the entry's own metadata: the filters search by them.
         return { at, level, message, metadata, invocationId, ...environmentAndVersion(metadata) };
       });
-      let positions: queries.LogPosition[] = [];
+      let positions: LogPosition[] = [];
       const answer = await context.change(async (trx) => {
         positions = await queries.insertLogs(trx, agent, entries);
         return single({ added: entries.length });

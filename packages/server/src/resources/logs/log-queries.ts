@@ -1,20 +1,25 @@
 import { type LogLevel, type LogQuery, logLevels } from "@perch/contract";
-import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, LogEntries } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
+import { maxCounted } from "../../platform/envelopes.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import type { LogNotification } from "./log-notifications.ts";
+import { type LogPosition, maxPageBytes } from "./log-rules.ts";
 
-const columns = ["at", "id", "level", "message", "metadata", "invocation_id", "environment", "version"] as const;
-export type LogRow = Pick<Selectable<LogEntries>, (typeof columns)[number]>;
-
-/** Where a page ended: entries are ordered by time and id. */
-export interface LogPosition {
-  readonly at: Date;
-  readonly id: string;
-}
+export const logColumns = [
+  "at",
+  "id",
+  "level",
+  "message",
+  "metadata",
+  "invocation_id",
+  "environment",
+  "version",
+] as const;
+export type LogRow = Pick<Selectable<LogEntries>, (typeof logColumns)[number]>;
 
 export interface LogFilter extends AgentKey {
   readonly from: Date;
@@ -28,10 +33,8 @@ export interface LogFilter extends AgentKey {
 
 type Entries = ExpressionBuilder<DB, "log_entries">;
 
-/** A text search reads at most this many of the newest entries, so that its cost does not grow with the log. */
-const maxSearched = 20_000;
-
-const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) =>
+/** In the order of an index, and by what indexes have; see `search-logs.ts` for the rest of the filter. */
+export const selectIndexed = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) =>
   trx
     .selectFrom("log_entries")
     .where("organisation_id", "=", filter.organisationId)
@@ -40,8 +43,6 @@ const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogP
     .where("at", "<", filter.until)
     .$if(filter.level !== undefined, (query) => query.where("level", "=", logLevels.indexOf(filter.level as LogLevel)))
     .$if(filter.invocationId !== undefined, (query) => query.where("invocation_id", "=", filter.invocationId ?? ""))
-    .$if(filter.environment !== undefined, (query) => query.where("environment", "=", filter.environment ?? ""))
-    .$if(filter.version !== undefined, (query) => query.where("version", "=", filter.version ?? ""))
     .$if(before !== undefined, (query) =>
       query.where((eb: Entries) =>
         eb(eb.refTuple("at", "id"), "<", eb.tuple(before?.at ?? new Date(0), before?.id ?? "0")),
@@ -50,54 +51,65 @@ const matching = (trx: OrganisationTransaction, filter: LogFilter, before?: LogP
     .orderBy("at", "desc")
     .orderBy("id", "desc");
 
-const containing = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) => {
-  const query = matching(trx, filter, before);
-  if (filter.contains === undefined) return query.select(columns);
-  const pattern = `%${filter.contains.replaceAll(/[\\%_]/g, "\\$&")}%`;
-  return trx
-    .selectFrom(query.select(columns).limit(maxSearched).as("log_entries"))
-    .select(columns)
-    .where("message", "ilike", pattern)
-    .orderBy("at", "desc")
-    .orderBy("id", "desc");
+export interface LogPageRequest extends Pick<LogQuery, "limit" | "offset"> {
+  readonly before?: LogPosition | undefined;
+}
+
+export interface FoundLogs {
+  readonly rows: readonly LogRow[];
+  /** On all pages; more than `maxCounted` means that counting stopped there. */
+  readonly total: number;
+  readonly isTotalExact: boolean;
+  /** Where the next page begins; undefined on the last. */
+  readonly end: LogPosition | undefined;
+}
+
+type PageRow = LogRow & { readonly is_last: boolean };
+
+/** The first entries of `page` that have `maxPageBytes` together, and at least one. The last of them says whether it is also the last of the page. */
+const selectWithinBytes = (
+  page: SelectQueryBuilder<DB, "log_entries", LogRow>,
+  direction: "asc" | "desc",
+): RawBuilder<PageRow> => {
+  const order = sql.raw(`order by at ${direction}, id ${direction}`);
+  return sql<PageRow>`
+    select ${sql.join(logColumns.map((column) => sql.ref(column)))}, is_last
+      from (select *, row_number() over (${order}) = count(*) over () as is_last,
+                   sum(octet_length(message) + octet_length(metadata::text)) over (${order} rows between unbounded preceding and 1 preceding) as bytes_before
+              from (${page}) page) sized
+      where coalesce(bytes_before, 0) < ${maxPageBytes} ${order}`;
 };
 
-export const listLogs = (
+/** For a filter that an index has all of. */
+export async function listLogs(
   trx: OrganisationTransaction,
   filter: LogFilter,
-  { limit, offset, before }: Pick<LogQuery, "limit" | "offset"> & { readonly before?: LogPosition | undefined },
-): Promise<LogRow[]> => containing(trx, filter, before).limit(limit).offset(offset).execute();
-
-export const countLogs = (trx: OrganisationTransaction, filter: LogFilter, max: number): Promise<number> =>
-  countUpTo(trx, containing(trx, filter).clearOrderBy(), max);
-
-/** Where a text search stopped at `maxSearched`; undefined when it read all entries. */
-export const findEndOfSearch = async (
-  trx: OrganisationTransaction,
-  filter: LogFilter,
-  before?: LogPosition,
-): Promise<LogPosition | undefined> => {
-  if (filter.contains === undefined) return undefined;
-  const last = matching(trx, filter, before)
-    .select(["at", "id"])
-    .offset(maxSearched - 1)
-    .limit(2);
-  const [end, next] = await last.execute();
-  return next && end;
-};
+  { limit, offset, before }: LogPageRequest,
+): Promise<FoundLogs> {
+  // One more than the limit tells whether there is another page.
+  const page = selectIndexed(trx, filter, before)
+    .select(logColumns)
+    .limit(limit + 1)
+    .offset(offset);
+  const { rows: found } = await selectWithinBytes(page, "desc").execute(trx);
+  const rows = found.slice(0, limit);
+  const total = await countUpTo(trx, selectIndexed(trx, filter).clearOrderBy().select("id"), maxCounted + 1);
+  const end = rows.at(-1)?.is_last === false ? rows.at(-1) : undefined;
+  return { rows, total, isTotalExact: total <= maxCounted, end };
+}
 
 /** Between the clocks of an API node and a worker. */
 const maxClockSkewMs = 3_600_000;
 
-/** The log entries of one run, oldest first. Entries in another agent's log that name the run are not included. */
-export const listLogsOfRun = (
+/** The first log entries of one run, oldest first. Entries in another agent's log that name the run are not included. */
+export const listLogsOfRun = async (
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
   invocationId: string,
-): Promise<LogRow[]> =>
-  trx
+): Promise<LogRow[]> => {
+  const first = trx
     .selectFrom("log_entries")
-    .select(columns)
+    .select(logColumns)
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("invocation_id", "=", invocationId)
@@ -105,8 +117,9 @@ export const listLogsOfRun = (
     .where("at", ">=", new Date(uuidTime(invocationId).getTime() - maxClockSkewMs))
     .orderBy("at")
     .orderBy("id")
-    .limit(500)
-    .execute();
+    .limit(500);
+  return (await selectWithinBytes(first, "asc").execute(trx)).rows;
+};
 
 /** The entries that a notification announces. */
 export const listNotifiedLogs = (
@@ -118,7 +131,7 @@ export const listNotifiedLogs = (
   const times = notification.places.map(([atMs]) => new Date(atMs));
   return trx
     .selectFrom("log_entries")
-    .select(columns)
+    .select(logColumns)
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("at", "in", times)

@@ -1,6 +1,13 @@
 import { type Tier, tierLimits } from "@perch/contract";
 import { invalid } from "../../platform/api-error.ts";
-import type { LogPosition } from "./log-queries.ts";
+
+/** Where a page ended: entries are ordered by time and id. */
+export interface LogPosition {
+  readonly at: Date;
+  readonly id: string;
+  /** In a search: how many entries matched up to here. */
+  readonly matches?: number | undefined;
+}
 
 const dayMs = 86_400_000;
 /** The beginning of the year 0: the API writes years with four digits, so nothing before it can be shown. */
@@ -25,14 +32,30 @@ export const visibleSince = (tier: Tier, nowMs: number): Date => new Date(nowMs 
 
 export const laterOf = (a: Date, b: Date): Date => (a > b ? a : b);
 
-export const toCursor = ({ at, id }: LogPosition): string =>
-  Buffer.from(JSON.stringify([at.getTime(), id])).toString("base64url");
+/** A search for what no index has reads at most this many entries, so that its cost does not grow with the log. */
+export const maxSearchedEntries = 20_000;
+
+/** A page ends after the entry with which it has this many bytes, whatever its limit: they are all parsed and written at once. */
+export const maxPageBytes = 4 * 1024 * 1024;
+
+const maxComparedBytes = 4 * 1024 * 1024;
+/** A text of up to this size is compared in about the time that it takes to read the messages. */
+const cheapTextBytes = 32;
+
+/** How many bytes of messages a search reads: fewer for a long text, which at worst is compared at each of them. */
+export const maxSearchedBytes = (contains: string): number =>
+  Math.floor(maxComparedBytes / Math.max(1, Math.ceil(Buffer.byteLength(contains) / cheapTextBytes)));
+
+export const toCursor = ({ at, id, matches }: LogPosition): string =>
+  Buffer.from(JSON.stringify([at.getTime(), id, ...(matches === undefined ? [] : [matches])])).toString("base64url");
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 export function fromCursor(cursor: string): LogPosition {
   try {
-    const [atMs, id] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [unknown, unknown];
-    if (Number.isSafeInteger(atMs) && Number(atMs) >= 0 && Number(atMs) <= lastMs && /^\d{1,18}$/.test(String(id)))
-      return { at: new Date(Number(atMs)), id: String(id) };
+    const [atMs, id, matches] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    if (isCount(atMs) && atMs <= lastMs && /^\d{1,18}$/.test(String(id)) && (matches === undefined || isCount(matches)))
+      return { at: new Date(atMs), id: String(id), ...(matches !== undefined && { matches }) };
   } catch {}
   throw invalid("cursor", "Expected `pagination.next_cursor` of another page");
 }

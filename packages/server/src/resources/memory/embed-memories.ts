@@ -1,5 +1,6 @@
 import type { EmbedderSettings } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
+import { isDataRefused } from "../../db/refused-data.ts";
 import { PermanentModelError, TransientModelError } from "../../outbound/models/model.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
@@ -48,7 +49,7 @@ export function createEmbedMemories({ db, findEmbedder, logger, now }: EmbedMemo
       listUnembedded(trx, agent, embedder, batchSize),
     );
     if (unembedded.length === 0) return 0;
-    const { embed } = await findEmbedder(agent.organisationId, settings);
+    const { embed } = await findEmbedder(agent.organisationId, settings, "background");
     const contents = unembedded.map(({ content }) => content);
     const vectors = await embed(contents, AbortSignal.timeout(embedTimeoutMs));
     const embeddings = unembedded.map(({ id }, i) => ({ id, embedding: toVector(vectors[i] ?? []) }));
@@ -59,9 +60,11 @@ export function createEmbedMemories({ db, findEmbedder, logger, now }: EmbedMemo
   };
 
   const retryDelayMs = (error: unknown, failures: number): number => {
-    if (error instanceof PermanentModelError) return permanentFailureRetryMs;
-    const backoff = Math.min(initialBackoffMs * 2 ** failures, maxBackoffMs);
-    return error instanceof TransientModelError ? (error.retryAfterMs ?? backoff) : backoff;
+    if (error instanceof PermanentModelError || isDataRefused(error)) return permanentFailureRetryMs;
+    const backoff = initialBackoffMs * 2 ** failures;
+    const requested = error instanceof TransientModelError ? (error.retryAfterMs ?? backoff) : backoff;
+    // An embedder may ask for years, and for more than the engine can count.
+    return Math.min(requested, maxBackoffMs);
   };
 
   return async (agent, failures) => {
@@ -73,8 +76,9 @@ export function createEmbedMemories({ db, findEmbedder, logger, now }: EmbedMemo
         if (!settings || (await embedBatch(agent, settings)) === 0) return { againAfterMs: null };
       } catch (error) {
         const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+        const isEmbedders = error instanceof TransientModelError || error instanceof PermanentModelError || isTimeout;
         // Other errors, such as an unavailable database, are retried by the engine.
-        if (!(error instanceof TransientModelError || error instanceof PermanentModelError || isTimeout)) throw error;
+        if (!isEmbedders && !isDataRefused(error)) throw error;
         const againAfterMs = Math.max(1, retryDelayMs(error, failures));
         logger.warn(
           { err: error, agentId: toPublicId("agent", agent.agentId), failures, againAfterMs },

@@ -11,8 +11,13 @@ export interface EmbeddedText {
   readonly embedding: string;
 }
 
-/** Embeds one text while a request waits for it. Throws as embedders do, and on timeout. */
-export type EmbedText = (organisationId: string, settings: EmbedderSettings, text: string) => Promise<EmbeddedText>;
+/** Embeds one text while a request waits for it. Throws as embedders do, on timeout, and when the client has gone. */
+export type EmbedText = (
+  organisationId: string,
+  settings: EmbedderSettings,
+  text: string,
+  clientGone?: AbortSignal,
+) => Promise<EmbeddedText>;
 
 /** After this long a request continues without the vector: full-text search still works. */
 const embedTimeoutMs = 5000;
@@ -21,8 +26,9 @@ export const toVector = (values: readonly number[]): string => `[${values.join("
 
 export const createEmbedText =
   (findEmbedder: FindEmbedder): EmbedText =>
-  async (organisationId, settings, text) => {
-    const signal = AbortSignal.timeout(embedTimeoutMs);
+  async (organisationId, settings, text, clientGone) => {
+    const timeout = AbortSignal.timeout(embedTimeoutMs);
+    const signal = clientGone ? AbortSignal.any([timeout, clientGone]) : timeout;
     const { embed } = await findEmbedder(organisationId, settings);
     const [vector = []] = await embed([text], signal);
     return { embedder: embedderName(settings), dimensions: settings.dimensions, embedding: toVector(vector) };

@@ -1,6 +1,5 @@
 import type { EmbedderSettings, MemoryOperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
-import type { Engine } from "../../engine/engine.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { cappedPage, maxCounted, page, single } from "../../platform/envelopes.ts";
@@ -8,6 +7,7 @@ import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { storableTime } from "../../platform/storable-text.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { findClear, hasOpenClear, insertClear } from "./clear-queries.ts";
 import { type EmbedText, embedderOf } from "./embed-text.ts";
@@ -21,7 +21,7 @@ import { toClear, toMemory } from "./to-memory.ts";
 interface MemoryDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  readonly engine: Pick<Engine, "embedMemory" | "clearMemory">;
+  readonly engineTasks: EngineTasks;
   readonly embedText: EmbedText;
   readonly searchMemory: SearchMemory;
   readonly runClear: RunClear;
@@ -35,7 +35,7 @@ const optionalOwner = (userId: string | undefined): string | undefined =>
   userId === undefined ? undefined : ownerForUser(userId);
 
 export const memoryHandlers = (deps: MemoryDeps) => {
-  const { db, agents, engine, embedText, searchMemory, runClear, logger } = deps;
+  const { db, agents, engineTasks, embedText, searchMemory, runClear, logger } = deps;
 
   const resolveAgent = async (
     context: RequestContext,
@@ -46,20 +46,18 @@ export const memoryHandlers = (deps: MemoryDeps) => {
   };
 
   /** A memory added through the API is searchable by meaning at once, unless its embedder is unavailable. */
-  const tryEmbed = async ({ organisationId, embedder }: Awaited<ReturnType<typeof resolveAgent>>, content: string) => {
+  const tryEmbed = async (
+    { organisationId, embedder }: Awaited<ReturnType<typeof resolveAgent>>,
+    content: string,
+    signal: AbortSignal,
+  ) => {
     try {
-      return await embedText(organisationId, embedder, content);
+      return await embedText(organisationId, embedder, content, signal);
     } catch (error) {
       logger.debug({ err: error }, "memory embedding failed, will retry in the background");
       return undefined;
     }
   };
-
-  /** A failed call loses no work: the next memory or the housekeeping sends it again. */
-  const sendInBackground = (request: Promise<void>): void =>
-    void request.catch((error: unknown) =>
-      logger.warn({ err: error }, "memory task not sent to engine, will retry later"),
-    );
 
   return {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
@@ -70,6 +68,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
         limit,
         mode,
         embedder: agent.embedder,
+        signal: context.signal,
         ...(user_id !== undefined && { owners: [ownerForUser(user_id)] }),
         ...(session_id !== undefined && { session_id }),
         ...(start_time !== undefined && { from: storableTime(start_time) }),
@@ -84,7 +83,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
       const { content } = body;
-      const vector = await tryEmbed(agent, content);
+      const vector = await tryEmbed(agent, content, context.signal);
       const memory: queries.NewMemory = {
         id: newUuid(),
         owner: optionalOwner(body.user_id) ?? sharedOwner,
@@ -94,14 +93,13 @@ export const memoryHandlers = (deps: MemoryDeps) => {
         metadata: body.metadata,
         ...vector,
       };
-      const result = await context.change(async (trx) => {
+      return engineTasks.change(context.change, async (trx, add) => {
         const [id] = await queries.insertMemories(trx, agent, [memory]);
         const row = id === undefined ? undefined : await queries.findMemory(trx, agent, id);
         if (!row) throw notFound("agent", params.agent_id);
+        if (!vector) await add({ kind: "embed_memory", id: newUuid(), ...agent });
         return single(toMemory(row));
       });
-      if (!vector) sendInBackground(engine.embedMemory(agent));
-      return result;
     },
 
     "GET /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
@@ -151,13 +149,19 @@ export const memoryHandlers = (deps: MemoryDeps) => {
       const clear = { organisationId, agentId, id: newUuid() };
       const { user_id, session_id: sessionId } = query;
       const before = query.before && storableTime(query.before);
-      const started = await context.change(async (trx) =>
-        single(toClear(await insertClear(trx, clear, { owner: optionalOwner(user_id), sessionId, before }))),
-      );
+      const task = { kind: "clear_memory" as const, ...clear };
+      const started = await context.change(async (trx) => {
+        const row = await insertClear(trx, clear, { owner: optionalOwner(user_id), sessionId, before });
+        await engineTasks.add(trx, task);
+        return single(toClear(row));
+      });
       const row = await runClear(clear, inlineClearMs);
       const result = row ? single(toClear(row)) : started;
-      if (result.data.status === "completed") return result;
-      sendInBackground(engine.clearMemory(clear));
+      if (result.data.status === "completed") {
+        engineTasks.discard(task);
+        return result;
+      }
+      engineTasks.send(task);
       const location = `/v1/agents/${toPublicId("agent", agentId)}/memory/clears/${result.data.id}`;
       return new Reply(202, { location }, result);
     },

@@ -23,6 +23,8 @@ export interface MemorySearchRequest
   readonly mode: SearchMode;
   /** The agent's current embedder. */
   readonly embedder: EmbedderSettings;
+  /** Aborts when nobody waits for the result any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface MemorySearchResult extends SearchReport {
@@ -67,17 +69,22 @@ const toParameters = (request: MemorySearchRequest): Omit<SearchParameters, "lis
 };
 
 const failureReason = (error: unknown): string =>
-  error instanceof TransientModelError || error instanceof PermanentModelError
+  error instanceof TransientModelError || error instanceof PermanentModelError || error instanceof ApiError
     ? error.message
     : "It did not answer in time.";
 
 export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps): SearchMemory {
   /** A vector of the query, or none and a notice. */
-  const embedQuery = async (organisationId: string, settings: EmbedderSettings, query: string): Promise<Embedded> => {
+  const embedQuery = async (
+    organisationId: string,
+    settings: EmbedderSettings,
+    { query, signal }: MemorySearchRequest,
+  ): Promise<Embedded> => {
     try {
-      const { embedding: vector, ...by } = await embedText(organisationId, settings, query);
+      const { embedding: vector, ...by } = await embedText(organisationId, settings, query, signal);
       return { lists: [{ ...by, vector }], notices: [], isTransient: false };
     } catch (error) {
+      if (signal?.aborted) throw new ApiError("invalid_request", "The client has closed the connection.");
       logger.debug({ err: error, embedder: settings.model }, "query embedding failed");
       const notice = `The embedder ${settings.model} could not be asked: ${failureReason(error)}`;
       return { lists: [], notices: [notice], isTransient: !(error instanceof PermanentModelError) };
@@ -85,9 +92,10 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
   };
 
   return async (agent, request) => {
-    const { query, limit, mode, embedder } = request;
-    const search = ({ lists }: Embedded) => searchMemories(db.unscoped, agent, { ...toParameters(request), lists });
-    const embedWith = (settings: EmbedderSettings) => embedQuery(agent.organisationId, settings, query);
+    const { limit, mode, embedder } = request;
+    const search = ({ lists }: Embedded) =>
+      db.onBehalfOf(agent.organisationId, (each) => searchMemories(each, agent, { ...toParameters(request), lists }));
+    const embedWith = (settings: EmbedderSettings) => embedQuery(agent.organisationId, settings, request);
     let embedded = mode === "text" ? nothingEmbedded : await embedWith(embedder);
     let result = await search(embedded);
     // While memories are being re-embedded, some have vectors of another embedder: a second search has a list for each.

@@ -8,6 +8,7 @@ import { type Core, closeCore, composeCore } from "../../compose/core.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import { newUuid } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
+import type { Share } from "../../platform/shares.ts";
 import { insertOrganisation } from "../organisations/organisation-queries.ts";
 import { createFindEmbedder } from "./find-embedder.ts";
 import { sealApiKey } from "./provider-keys.ts";
@@ -29,10 +30,23 @@ afterAll(async () => {
   await database.drop();
 });
 
-const local = { dimensions: 384, embed: async () => [] };
+const asked: unknown[] = [];
+const local = {
+  dimensions: 384,
+  embedFor: async (use: unknown) => {
+    asked.push(use);
+    return [];
+  },
+};
 const signal = () => AbortSignal.timeout(10_000);
 
-function createFinder(own: { readonly guarded?: typeof fetch; readonly trusted?: typeof fetch } = {}) {
+interface Own {
+  readonly guarded?: typeof fetch;
+  readonly trusted?: typeof fetch;
+  readonly embeddings?: Pick<Share, "hold">;
+}
+
+function createFinder(own: Own = {}) {
   const refuse = async () => expect.fail("this way is not for that provider");
   return createFindEmbedder({
     db: core.db,
@@ -43,6 +57,7 @@ function createFinder(own: { readonly guarded?: typeof fetch; readonly trusted?:
     guardedFetch: own.guarded ?? refuse,
     trustedFetch: own.trusted ?? refuse,
     local,
+    embeddings: own.embeddings ?? core.shares.of.embeddings,
     idleTimeoutMs: 1000,
   });
 }
@@ -63,9 +78,28 @@ async function createOrganisationWithProvider(name?: string, models: string[] = 
 describe("findEmbedder", () => {
   test("perch/minilm is available to every organisation, with its own number of dimensions only", async () => {
     const organisation = await createOrganisationWithProvider();
-    expect(await createFinder()(organisation, { model: "perch/minilm", dimensions: 384 })).toBe(local);
+    const { dimensions, embed } = await createFinder()(organisation, { model: "perch/minilm", dimensions: 384 });
+    expect([dimensions, await embed(["x"], signal())]).toEqual([384, []]);
+    expect(asked.at(-1)).toEqual({ organisationId: organisation, isBackground: false });
     const failure = await expectFailure(createFinder()(organisation, { model: "perch/minilm", dimensions: 768 }));
     expect(failure).toEqual(new PermanentModelError("perch/minilm makes vectors of 384 dimensions, not of 768."));
+  });
+
+  test("perch/minilm is told whether somebody waits, and only texts of requests take a share", async () => {
+    const organisation = await createOrganisationWithProvider();
+    const ref = { model: "perch/minilm", dimensions: 384 };
+    const held: string[] = [];
+    const embeddings = {
+      hold: <T>(owner: string, work: () => Promise<T>) => {
+        held.push(owner);
+        return work();
+      },
+    };
+    const findEmbedder = createFinder({ embeddings });
+    await (await findEmbedder(organisation, ref, "background")).embed(["x"], signal());
+    expect([held, asked.at(-1)]).toEqual([[], { organisationId: organisation, isBackground: true }]);
+    await (await findEmbedder(organisation, ref, "request")).embed(["x"], signal());
+    expect([held, asked.at(-1)]).toEqual([[organisation], { organisationId: organisation, isBackground: false }]);
   });
 
   test("an organisation's own provider is called through the guarded client, with its key", async () => {

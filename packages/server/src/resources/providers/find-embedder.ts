@@ -1,25 +1,43 @@
 import { localEmbedder } from "@perch/contract";
 import type { Embedder, EmbedderRef } from "../../outbound/models/embedder.ts";
+import type { LocalEmbedder } from "../../outbound/models/local-embedder.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import { createProviderEmbedder } from "../../outbound/models/provider-embedder.ts";
+import type { Share } from "../../platform/shares.ts";
 import { createFindUsableProvider, type UsableProviderDeps } from "./usable-provider.ts";
 
 /** The embedder an organisation means by an agent's `memory.embedder`, ready to be called. */
-export type FindEmbedder = (organisationId: string, ref: EmbedderRef) => Promise<Embedder>;
+export type FindEmbedder = (
+  organisationId: string,
+  ref: EmbedderRef,
+  /** `background` where nobody waits for the answer. */
+  use?: "request" | "background",
+) => Promise<Embedder>;
 
 interface FindEmbedderDeps extends UsableProviderDeps {
   /** `perch/minilm`, of which a process has one. */
-  readonly local: Embedder;
+  readonly local: LocalEmbedder;
+  /** Of the texts that wait for it. */
+  readonly embeddings: Pick<Share, "hold">;
   readonly idleTimeoutMs: number;
 }
 
 export function createFindEmbedder(deps: FindEmbedderDeps): FindEmbedder {
-  const { local, idleTimeoutMs } = deps;
+  const { local, embeddings, idleTimeoutMs } = deps;
   const findUsableProvider = createFindUsableProvider(deps);
 
-  return async (organisationId, { model, dimensions }) => {
+  /** What is embedded in the background has no share: an agent has one text there at a time, which lets all others pass. */
+  const localFor = (organisationId: string, isBackground: boolean): Embedder => {
+    const embed: Embedder["embed"] = (...of) => local.embedFor({ organisationId, isBackground }, ...of);
+    return {
+      dimensions: local.dimensions,
+      embed: isBackground ? embed : (...of) => embeddings.hold(organisationId, () => embed(...of)),
+    };
+  };
+
+  return async (organisationId, { model, dimensions }, use = "request") => {
     if (model === localEmbedder) {
-      if (dimensions === local.dimensions) return local;
+      if (dimensions === local.dimensions) return localFor(organisationId, use === "background");
       throw new PermanentModelError(`${model} makes vectors of ${local.dimensions} dimensions, not of ${dimensions}.`);
     }
     const found = await findUsableProvider(organisationId, model);

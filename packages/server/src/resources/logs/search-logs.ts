@@ -1,0 +1,103 @@
+import { sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { maxCounted } from "../../platform/envelopes.ts";
+import {
+  type FoundLogs,
+  type LogFilter,
+  type LogPageRequest,
+  type LogRow,
+  logColumns,
+  selectIndexed,
+} from "./log-queries.ts";
+import { maxPageBytes, maxSearchedBytes, maxSearchedEntries } from "./log-rules.ts";
+
+/** Whether the filter has something that no index has, so that entries have to be read to be left out. */
+export const needsSearch = ({ environment, version, contains }: LogFilter): boolean =>
+  environment !== undefined || version !== undefined || contains !== undefined;
+
+/** A matching entry, or none, beside the outcome of the search, which is the same in all rows. */
+type SearchedRow = { readonly [Column in keyof LogRow]: LogRow[Column] | null } & {
+  readonly matches: number;
+  /** Where the search stopped early; null when it reached the end. */
+  readonly stopped_at: Date | null;
+  readonly stopped_id: string | null;
+};
+
+const isEntry = (row: SearchedRow): row is SearchedRow & LogRow => row.id !== null;
+
+/**
+ * Reads the entries once, newest first, and stops after a bounded number of entries and bytes. The size of a message is known
+ * without reading it, and only the entries of the page are read whole.
+ */
+async function scanLogs(
+  trx: OrganisationTransaction,
+  filter: LogFilter,
+  { limit, offset, before }: LogPageRequest,
+): Promise<SearchedRow[]> {
+  const { organisationId, agentId, environment, version, contains } = filter;
+  const newest = selectIndexed(trx, filter, before)
+    .select(["at", "id", "environment", "version", "message"])
+    .limit(maxSearchedEntries + 1);
+  const passes = sql.join(
+    [
+      sql`true`,
+      ...(environment === undefined ? [] : [sql`environment = ${environment}`]),
+      ...(version === undefined ? [] : [sql`version = ${version}`]),
+    ],
+    sql` and `,
+  );
+  // `position` and not `ilike`, which takes a hundred times as long to find that "aaa…b" is not in "aaaa…".
+  const hasText = contains === undefined ? sql`true` : sql`position(lower(${contains}) in lower(message)) > 0`;
+  const maxBytes = maxSearchedBytes(contains ?? "");
+  const { rows } = await sql<SearchedRow>`
+    with sized as (
+      select at, id, message, passes, row_number() over so_far as n,
+             coalesce(sum(octet_length(message)) filter (where passes) over (so_far rows between unbounded preceding and 1 preceding), 0) as bytes_before
+        from (select *, coalesce(${passes}, false) as passes from (${newest}) newest) entries
+        window so_far as (order by at desc, id desc)),
+    scanned as materialized (
+      select at, id, n, n > ${maxSearchedEntries} or bytes_before >= ${maxBytes} as is_beyond,
+             case when n > ${maxSearchedEntries} or bytes_before >= ${maxBytes} or not passes then false else ${hasText} end as is_match
+        from sized),
+    outcome as (
+      select (count(*) filter (where is_match))::int as matches, max(n) filter (where not is_beyond) as last, bool_or(is_beyond) as is_stopped from scanned),
+    page as (
+      select at, id from scanned where is_match order by at desc, id desc limit ${limit} offset ${offset})
+    select o.matches, s.at as stopped_at, s.id as stopped_id, ${sql.join(logColumns.map((column) => sql.ref(`entry.${column}`)))}
+      from outcome o
+      left join scanned s on o.is_stopped and s.n = o.last
+      left join (
+        select e.*, sum(octet_length(e.message) + octet_length(e.metadata::text))
+                      over (order by e.at desc, e.id desc rows between unbounded preceding and 1 preceding) as bytes_before
+          from page, lateral (
+            select * from log_entries e
+              where e.organisation_id = ${organisationId} and e.agent_id = ${agentId} and e.at = page.at and e.id = page.id limit 1) e
+        ) entry on coalesce(entry.bytes_before, 0) < ${maxPageBytes}
+      order by entry.at desc, entry.id desc`.execute(trx);
+  return rows;
+}
+
+/** For a filter that needs a search. A page may be short, or empty, and still have a next one. */
+export async function searchLogs(
+  trx: OrganisationTransaction,
+  filter: LogFilter,
+  request: LogPageRequest,
+): Promise<FoundLogs> {
+  const { offset, before } = request;
+  const scanned = await scanLogs(trx, filter, request);
+  const rows = scanned.filter(isEntry);
+  const { matches = 0, stopped_at: at = null, stopped_id: id = null } = scanned[0] ?? {};
+  const stopped = at && id !== null ? { at, id } : undefined;
+  // A cursor of a live tail does not say what came before it.
+  const matchesBefore = before === undefined ? 0 : before.matches;
+  const total = (matchesBefore ?? 0) + matches;
+  const last = offset + rows.length < matches ? rows.at(-1) : undefined;
+  const end = last
+    ? {
+        at: last.at,
+        id: last.id,
+        matches: matchesBefore === undefined ? undefined : matchesBefore + offset + rows.length,
+      }
+    : stopped && { ...stopped, matches: matchesBefore === undefined ? undefined : total };
+  return { rows, total, isTotalExact: !stopped && matchesBefore !== undefined && total <= maxCounted, end };
+}
