@@ -128,6 +128,7 @@ describe("GET /metrics on the operators' port", () => {
     expect(countsOf(text, "perch_engine_failures_total")).toEqual({});
     expect(text).toContain('perch_dependency_up{dependency="database"} 1');
     expect(text).toContain('perch_dependency_up{dependency="engine"} 1');
+    expect(text).toContain('perch_engine_node_up{node="1"} 1');
     expect(seriesIn(text).get("perch_database_connections")).toBeGreaterThan(0);
     for (const secret of [apiKey, "Watched", "absent-agent", "wp-login"]) expect(text).not.toContain(secret);
   });
@@ -186,12 +187,10 @@ describe("GET /metrics on the operators' port", () => {
 
   test("says when the engine is away", async () => {
     await engine.stop();
-    // A deployment is asked for in vain for five seconds; a run would be for longer.
-    expect(
-      (await call("POST", `${agents}/echo/deployments`, { environment: "production", version: "v1" })).status,
-    ).toBe(503);
+    expect((await call("POST", `${agents}/echo/invoke`, { message: "hello" })).status).toBe(503);
     const text = await scrape();
     expect(text).toContain('perch_dependency_up{dependency="engine"} 0');
+    expect(text).toContain('perch_engine_node_up{node="1"} 0');
     expect(text).toContain('perch_dependency_up{dependency="database"} 1');
     expect(seriesIn(text).get("perch_engine_failures_total")).toBeGreaterThan(0);
   });

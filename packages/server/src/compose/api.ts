@@ -8,12 +8,11 @@ import { createKeyUsage } from "../auth/key-usage.ts";
 import { createSecondFactor } from "../auth/second-factor.ts";
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { currentSchema } from "../db/migrate.ts";
-import { createEngine, type Engine } from "../engine/engine.ts";
-import { checkIngressHealth } from "../engine/engine-health.ts";
+import { createEngine } from "../engine/engine.ts";
+import { ingressProbes } from "../engine/engine-health.ts";
 import { cacheRefusals } from "../limits/cache-refusals.ts";
 import { countFullSlots, countRefusals } from "../limits/count-refusals.ts";
 import { unauthenticatedBucket } from "../limits/rates.ts";
-import type { Logger } from "../platform/logger.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
 import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
@@ -22,11 +21,12 @@ import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { versionHandlers } from "../resources/deployments/version-handlers.ts";
+import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
 import { keyHandlers } from "../resources/keys/key-handlers.ts";
 import { updateAgentKeysRevokedAt } from "../resources/keys/key-queries.ts";
 import { logHandlers } from "../resources/logs/log-handlers.ts";
-import { createClearDeletedAgent } from "../resources/memory/clear-deleted-agent.ts";
+import { clearDeletedAgent } from "../resources/memory/clear-deleted-agent.ts";
 import { memoryHandlers } from "../resources/memory/memory-handlers.ts";
 import { metricHandlers } from "../resources/metrics/metric-handlers.ts";
 import { mfaHandlers } from "../resources/mfa/mfa-handlers.ts";
@@ -46,15 +46,12 @@ export interface Api {
 }
 
 /** Revokes the keys of a deleted agent, deletes its webhooks and clears its memory. */
-function deleteWhatAgentOwns({ engine, logger }: { readonly engine: Engine; readonly logger: Logger }): OnAgentDelete {
-  const clearMemory = createClearDeletedAgent({ engine, logger });
-  return async (trx, agent) => {
-    const scope = { organisationId: agent.organisationId, onlyAgentId: null };
-    await updateAgentKeysRevokedAt(trx, scope, agent.agentId);
-    await deleteWebhooksOfAgent(trx, scope, agent.agentId);
-    return clearMemory(trx, agent);
-  };
-}
+const deleteWhatAgentOwns: OnAgentDelete = async (trx, agent, add) => {
+  const scope = { organisationId: agent.organisationId, onlyAgentId: null };
+  await updateAgentKeysRevokedAt(trx, scope, agent.agentId);
+  await deleteWebhooksOfAgent(trx, scope, agent.agentId);
+  await clearDeletedAgent(trx, agent, add);
+};
 
 /** Builds the API, and the steps that shut it down, in order. */
 export async function composeApi(core: Core): Promise<Api> {
@@ -65,14 +62,22 @@ export async function composeApi(core: Core): Promise<Api> {
   const now = () => new Date(nowMs());
   const gate = countRefusals(cacheRefusals(core.gate, nowMs), telemetry.requestRefused);
   const slots = countFullSlots(core.slots, telemetry.requestRefused);
-  const agents = createAgentDirectory({ db, now: nowMs });
-  const serving = createServingDirectory({ db, definitions: core.definitions, now: nowMs });
-  const keys = createKeyDirectory({ db, keyDigest, now: nowMs });
+  const agents = createAgentDirectory({ db, cacheBytes: core.shares.cacheBytes, now: nowMs });
+  const serving = createServingDirectory({
+    db,
+    definitions: core.definitions,
+    cacheBytes: core.shares.cacheBytes,
+    now: nowMs,
+  });
+  const keys = createKeyDirectory({ db, keyDigest, rememberTier: core.shares.tiers.remember, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
-  telemetry.watchDependency("engine", () => checkIngressHealth(config.ingressUrls));
+  telemetry.watchEngineNodes(ingressProbes(config.ingressUrls));
+  const onCounted = telemetry.engineTasksCounted;
+  const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger });
+  const { waitingRuns } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
@@ -82,12 +87,12 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engine, agentAuth, onDelete: deleteWhatAgentOwns({ engine, logger }) }),
-      ...invocationHandlers({ db, agents, serving, engine, slots, streams, telemetry, logger }),
-      ...deploymentHandlers({ db, agents, engine }),
+      ...agentHandlers({ db, agents, engineTasks, agentAuth, onDelete: deleteWhatAgentOwns }),
+      ...invocationHandlers({ db, agents, serving, engine, slots, waitingRuns, streams, telemetry, logger }),
+      ...deploymentHandlers({ db, agents, engine, engineTasks }),
       ...versionHandlers({ db, agents }),
       ...logHandlers({ db, agents, logNotifications, now: nowMs }),
-      ...memoryHandlers({ db, agents, engine, logger, ...core.memory }),
+      ...memoryHandlers({ db, agents, engineTasks, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
       ...webhookHandlers({ db, checkUrl: createUrlCheck(webhookAddressPolicy(config)), webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
@@ -103,12 +108,14 @@ export async function composeApi(core: Core): Promise<Api> {
     guard,
     refusals,
     tracing: core.tracing,
+    openStreams: core.shares.of.openStreams,
     readiness: { database: databaseCheck(db, await currentSchema()) },
   });
   return {
     app,
     shutdownSteps: [
       { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
+      { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
       { name: "close the engine client", limitSeconds: 5, run: engine.close },
       { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },

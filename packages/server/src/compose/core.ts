@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
-import { type Database, openDatabase } from "../db/database.ts";
+import { type Database, divideConnections, openDatabase } from "../db/database.ts";
 import type { Gate } from "../limits/gate.ts";
 import { createLocalGate } from "../limits/local-gate.ts";
 import { createResilientGate } from "../limits/resilient-gate.ts";
@@ -9,6 +9,7 @@ import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
+import { createShares, type ShareName, type Shares } from "../platform/shares.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createDefinitions, type Definitions } from "../resources/deployments/definitions.ts";
@@ -31,6 +32,8 @@ export interface Core {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly telemetry: Telemetry;
+  /** What one organisation may hold of what this process has. */
+  readonly shares: Shares;
   readonly db: Database;
   readonly gate: Gate;
   readonly slots: RunSlots;
@@ -57,27 +60,62 @@ export interface Core {
 const wallClock = () => Date.now();
 
 /** Always counts, even where the metrics port is off, so that the same code runs either way. */
-function composeTelemetry(
-  { providers }: Config,
-  db: Database,
-  valkey: ReturnType<typeof connectValkey> | undefined,
-): Telemetry {
+function composeTelemetry({ providers }: Config): Telemetry {
   const names = providers.map(({ name }) => name);
-  const telemetry = createTelemetry({ version, operations: measuredOperations, providers: names });
-  telemetry.watchPool(db.pool);
+  return createTelemetry({ version, operations: measuredOperations, providers: names });
+}
+
+const refusalLogMs = 60_000;
+
+/** Names an organisation that was refused its share, at most once a minute: it may be refused a thousand times in that time. */
+function createRefusalLog(logger: Logger, nowMs: () => number) {
+  const logged = new Map<string, number>();
+  return (share: ShareName, organisationId: string): void => {
+    const key = `${share} ${organisationId}`;
+    const at = nowMs();
+    if (at - (logged.get(key) ?? Number.NEGATIVE_INFINITY) < refusalLogMs) return;
+    if (logged.size >= 1000) logged.clear();
+    logged.set(key, at);
+    logger.warn({ share, organisationId }, "an organisation holds its share, more is refused");
+  };
+}
+
+/** The database, of whose connections each organisation has a share. */
+function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, nowMs: () => number) {
+  const connections = config.databaseMaxConnections;
+  const logRefusal = createRefusalLog(logger, nowMs);
+  const shares = createShares({
+    onRefused: (share, organisationId) => {
+      telemetry.shareRefused(share);
+      logRefusal(share, organisationId);
+    },
+    databaseConnections: divideConnections(connections).organisations,
+  });
+  const { statementMs } = shares;
+  const db = openDatabase({
+    url: config.databaseUrl,
+    connections,
+    share: shares.of.databaseTransactions,
+    statementMs,
+    logger,
+  });
+  telemetry.watchShares(shares.of);
+  telemetry.watchPools(db.pools);
   telemetry.watchDependency("database", db.ping);
-  if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
-  return telemetry;
+  return { shares, db };
 }
 
 /** What every command and role needs: the database, and Valkey or its in-process replacement. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
   const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
   const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
-  const db = openDatabase({ url: config.databaseUrl, connections: config.databaseMaxConnections, logger });
+  const telemetry = composeTelemetry(config);
+  const { shares, db } = composeDatabase(config, logger, telemetry, nowMs);
+  if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
   const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
-  const guarded = createGuardedClient({ allowedRanges: config.outboundAllowedPrivateRanges });
-  const trusted = createTrustedClient();
+  const share = shares.of.outboundCalls;
+  const guarded = createGuardedClient({ allowedRanges: config.outboundAllowedPrivateRanges, share });
+  const trusted = createTrustedClient({ share });
   const providerKeys = createSealer(dataKeys.keyFor("model providers"));
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
@@ -85,7 +123,8 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     config,
     logger,
     nowMs,
-    telemetry: composeTelemetry(config, db, valkey),
+    telemetry,
+    shares,
     db,
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
@@ -111,8 +150,17 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     guarded,
     trusted,
-    memory: composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }),
-    definitions: createDefinitions({ db, logger, now: nowMs }),
+    memory: composeMemory({
+      config,
+      db,
+      providerKeys,
+      guarded,
+      trusted,
+      logger,
+      nowMs,
+      embeddings: shares.of.embeddings,
+    }),
+    definitions: createDefinitions({ db, cacheBytes: shares.cacheBytes, logger, now: nowMs }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Core } from "./core.ts";
 
 /** Enforces the security settings of the instance and of agents, between key check and handler. */
 export function composeGuard(
-  { config, agentAuth, nowMs }: Core,
+  { config, agentAuth, nowMs, shares }: Core,
   secondFactor: SecondFactor,
 ): {
   readonly guard: Guard;
@@ -23,7 +23,7 @@ export function composeGuard(
   const guard = createGuard({
     instance: security,
     agentAuth,
-    verifyOAuth: createVerifyOAuth({ fetch: issuers.fetch, now: nowMs }),
+    verifyOAuth: createVerifyOAuth({ fetch: issuers.fetch, now: nowMs, share: shares.of.introspections }),
     readAuthorities: createReadAuthorities(
       { instance: security.mtls?.caCert, directory: security.certificates },
       nowMs,

@@ -2,8 +2,10 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import type { GuardedClient } from "../outbound/guarded-client.ts";
 import { createLocalEmbedder } from "../outbound/models/local-embedder.ts";
+import { actFor } from "../platform/acting-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sealer } from "../platform/secrets.ts";
+import type { Share } from "../platform/shares.ts";
 import { createEmbedText, type EmbedText } from "../resources/memory/embed-text.ts";
 import { createRunClear, type RunClear } from "../resources/memory/run-clear.ts";
 import { createSearchMemory, type SearchMemory } from "../resources/memory/search-memory.ts";
@@ -24,20 +26,26 @@ interface MemoryParts {
   readonly trusted: GuardedClient;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  /** The share of texts that wait for the local embedder. */
+  readonly embeddings: Pick<Share, "hold">;
 }
 
 /** Memory functions that both the API and runs use. */
-export function composeMemory({ config, db, providerKeys, guarded, trusted, logger, nowMs }: MemoryParts): Memory {
+export function composeMemory(parts: MemoryParts): Memory {
+  const { config, db, providerKeys, guarded, trusted, logger, nowMs, embeddings } = parts;
   const findEmbedder = createFindEmbedder({
     db,
     local: createLocalEmbedder(config.localEmbedderDir),
+    embeddings,
     installation: config.providers,
     providerKeys,
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
     idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
   });
-  const embedText = createEmbedText(findEmbedder);
+  const embed = createEmbedText(findEmbedder);
+  const embedText: EmbedText = (organisationId, ...rest) =>
+    actFor(organisationId, () => embed(organisationId, ...rest));
   return {
     findEmbedder,
     embedText,

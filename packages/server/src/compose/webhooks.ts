@@ -16,7 +16,7 @@ export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outbound
 });
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
-export function composeDeliveries({ config, db, logger, nowMs, telemetry, webhookSecrets }: Core) {
+export function composeDeliveries({ config, db, logger, nowMs, shares, telemetry, webhookSecrets }: Core) {
   const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
@@ -26,7 +26,7 @@ export function composeDeliveries({ config, db, logger, nowMs, telemetry, webhoo
   });
   const steps = createDeliverySteps({
     db,
-    limits: createEndpointLimits({ now: nowMs, random: Math.random }),
+    limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     webhookSecrets,
     retrySeconds: config.webhookRetryDelaySeconds,

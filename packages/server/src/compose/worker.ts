@@ -1,17 +1,19 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { maintainPartitions } from "../db/partitions.ts";
 import { createEngine } from "../engine/engine.ts";
-import { checkAdminHealth } from "../engine/engine-health.ts";
+import { adminProbes } from "../engine/engine-health.ts";
 import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
 import { registerWorker } from "../engine/register-worker.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
 import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
 import { createTools } from "../outbound/tools/tools.ts";
+import { actFor, actForFirstArgument } from "../platform/acting-organisation.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createPreflight } from "../resources/deployments/preflight.ts";
+import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
 import { createClearStep, finishOpenClears } from "../resources/memory/run-clear.ts";
 import { createFindModel } from "../resources/providers/find-model.ts";
@@ -68,8 +70,12 @@ export async function composeWorker(core: Core): Promise<Worker> {
   };
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
+  const onCounted = telemetry.engineTasksCounted;
+  const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
-  const preflight = createPreflight({ findModel, tools, fetch: guarded.fetch });
+  const check = createPreflight({ findModel, tools, fetch: guarded.fetch });
+  const preflight: typeof check = (organisationId, definition) =>
+    actFor(organisationId, () => check(organisationId, definition));
   const deploymentSteps = createDeploymentSteps({
     db,
     changes,
@@ -87,9 +93,9 @@ export async function composeWorker(core: Core): Promise<Worker> {
     clears: () => finishOpenClears(db, memory.runClear),
   };
   const services = [
-    ...runServices(telemetry.countSteps(runSteps), core.definitions.find),
+    ...runServices(telemetry.countSteps(actForFirstArgument(runSteps)), core.definitions.find),
     ...deploymentServices(deploymentSteps),
-    ...memoryServices(memorySteps),
+    ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
     housekeepingService(housekeeping),
   ];
@@ -97,7 +103,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
   const stopped = new AbortController();
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
-  telemetry.watchDependency("engine", () => checkAdminHealth(adminUrls));
+  telemetry.watchEngineNodes(adminProbes(adminUrls));
   await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
   void ensureHousekeeping({ ingressUrls: config.ingressUrls, logger, signal: stopped.signal });
   return {
@@ -106,6 +112,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
       { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
+      { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
       {
         name: "close outbound connections",
         limitSeconds: 2,

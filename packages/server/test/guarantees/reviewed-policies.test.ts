@@ -41,6 +41,7 @@ const reviewed = {
     delivery_attempts: [ownRows],
     deployments: [ownRows],
     draft_definitions: [ownRows],
+    engine_tasks: [ownRows, "platform_sends: permissive all to perch_platform using true"],
     epoch_changes: [ownRows, "platform_settles: permissive all to perch_platform using true"],
     events: [ownRows, recorderInserts],
     idempotent_answers: [ownRows],
@@ -67,7 +68,11 @@ const reviewed = {
   partitionRights: [] as string[],
   /** Functions that run with the rights of their owner: who that is, and who may call them. */
   securityDefiners: {
+    claim_deliveries_in_turn: "perch_platform, called by perch_app",
     claim_due_deliveries: "perch_platform, called by perch_app",
+    claim_engine_tasks: "perch_platform, called by perch_app",
+    count_waiting_engine_tasks: "perch_platform, called by perch_app",
+    delete_engine_tasks: "perch_platform, called by perch_app",
     delete_epoch_changes: "perch_platform, called by perch_app",
     find_key_by_digest: "perch_platform, called by perch_app",
     list_lost_epoch_changes: "perch_platform, called by perch_app",

@@ -62,12 +62,20 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
   if (status !== 200) throw new Error(text);
   // Nothing is deployed there, so this run uses the draft.
   await invokeForReply(perch(), organisation, { environment: "staging" });
-  // A row of epoch_changes is deleted as soon as the change is settled; this one is not due yet.
-  await withClient(perch().database.adminUrl, (client) =>
-    client.query("insert into epoch_changes (organisation_id, changed_at) values ($1, now() + interval '1 day')", [
-      idOf(organisation),
-    ]),
-  );
+  // A row of epoch_changes is deleted as soon as the change is settled, and one of engine_tasks once the engine has the task.
+  // These are not due yet.
+  await withClient(perch().database.adminUrl, async (client) => {
+    const values = [idOf(organisation)];
+    await client.query(
+      "insert into epoch_changes (organisation_id, changed_at) values ($1, now() + interval '1 day')",
+      values,
+    );
+    await client.query(
+      `insert into engine_tasks (id, organisation_id, kind, agent_id, send_after)
+         values (gen_random_uuid(), $1, 'embed_memory', gen_random_uuid(), now() + interval '1 day')`,
+      values,
+    );
+  });
 }
 
 /** Tables without a row of this organisation, as an administrator sees them. */

@@ -37,8 +37,9 @@ export interface RunCosts {
 /** Ids differ between runs, and would make the lists of what was seen hard to compare. */
 const withoutIds = (text: string): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…").replaceAll(/\s+/g, " ");
 
-/** Statements of timers, which are sent whether or not there are runs: the last use of keys, and the repair of epochs. */
-const timerStatements = /\b(mark_keys_used|list_lost_epoch_changes|delete_epoch_changes)\(/;
+/** Statements of timers, which are sent whether or not there are runs: the last use of keys, the repair of epochs, and the sweep of engine tasks. */
+const timerStatements =
+  /\b(mark_keys_used|list_lost_epoch_changes|delete_epoch_changes|(count_waiting|claim|delete)_engine_tasks)\(/;
 
 const recordStatements = /\brecord_runs?\w*\(/;
 
