@@ -8,9 +8,14 @@ export interface Fault {
   readonly name: string;
   /** When it may have interrupted the step that a run had in flight. Losing an API node, Valkey or the database never may. */
   readonly interruption?: { readonly fromMs: number; readonly untilMs: number };
+  /** From the fault to its repair. */
+  readonly fromMs: number;
+  readonly repairedMs: number;
 }
 
-export type FaultKind = "worker" | "api" | "engine" | "valkey" | "postgres" | "frozen postgres";
+/** A frozen part is stopped (SIGSTOP): its connections stay open, new ones are accepted, and nothing answers. */
+type Part = "worker" | "api" | "engine" | "valkey" | "postgres";
+export type FaultKind = Part | `frozen ${Exclude<Part, "api">}`;
 
 /** When a part is lost: while the last model answers of a burst of runs arrive, or while these runs are recorded. */
 export type Moment = "first byte" | "last byte" | "record";
@@ -18,6 +23,7 @@ export type Moment = "first byte" | "last byte" | "record";
 export interface FaultPlan {
   readonly faults: readonly (readonly [FaultKind, Moment])[];
   readonly postgresDownSeconds: number;
+  readonly frozenSeconds: number;
   readonly pauseSeconds: number;
 }
 
@@ -36,6 +42,15 @@ const workerAtEveryMoment: FaultPlan["faults"] = [
   ["worker", "record"],
 ];
 
+/** Two engine nodes: the first in the list of the API nodes, which all of them call, and another. */
+const freezeEach: FaultPlan["faults"] = [
+  ["frozen engine", "first byte"],
+  ["frozen valkey", "record"],
+  ["frozen worker", "first byte"],
+  ["frozen postgres", "record"],
+  ["frozen engine", "record"],
+];
+
 export const fullPlan: FaultPlan = {
   faults: [
     ...oneOfEach,
@@ -43,14 +58,27 @@ export const fullPlan: FaultPlan = {
     ["engine", "first byte"],
     ...workerAtEveryMoment,
     ...oneOfEach,
-    ["frozen postgres", "record"],
+    ...freezeEach,
     ["api", "last byte"],
     ...workerAtEveryMoment,
   ],
   postgresDownSeconds: 20,
+  frozenSeconds: 20,
   pauseSeconds: 3,
 };
-export const shortPlan: FaultPlan = { faults: oneOfEach, postgresDownSeconds: 5, pauseSeconds: 1 };
+export const shortPlan: FaultPlan = {
+  faults: [...oneOfEach, ["frozen engine", "first byte"]],
+  postgresDownSeconds: 5,
+  frozenSeconds: 6,
+  pauseSeconds: 1,
+};
+
+/** The plan with only the faults of these kinds, as many times as it has them. */
+export const withOnly = (plan: FaultPlan, kinds: readonly string[]): FaultPlan => {
+  const faults = plan.faults.filter(([kind]) => kinds.includes(kind));
+  if (faults.length === 0) throw new Error(`No fault of the plan is one of: ${kinds.join(", ")}`);
+  return { ...plan, faults };
+};
 
 interface FaultTarget {
   readonly name: string;
@@ -59,7 +87,61 @@ interface FaultTarget {
   readonly restore: () => Promise<void>;
 }
 
+function signal(pid: number | undefined, name: "SIGSTOP" | "SIGCONT"): void {
+  if (pid === undefined) throw new Error(`There is no process for ${name}`);
+  process.kill(pid, name);
+}
+
+function findBusiestWorker({ balancer, workers }: Cluster) {
+  // Connections are not moved, so a worker that has just started may have none.
+  const [busiest] = balancer.loads();
+  const worker = workers.find(({ port }) => port === busiest?.port);
+  if (!worker) throw new Error("There is no worker");
+  const name = `worker ${workers.indexOf(worker) + 1} (${busiest?.connections} connections)`;
+  return { worker, name };
+}
+
+function findEngineNode({ engine }: Cluster, nth: number) {
+  const index = nth % engine.nodes.length;
+  const node = engine.nodes[index];
+  if (!node) throw new Error("There is no engine node");
+  return { node, name: `Restate node ${index + 1}` };
+}
+
+function chooseFrozen(kind: FaultKind, nth: number, cluster: Cluster, plan: FaultPlan): FaultTarget | undefined {
+  const freezeTarget = (name: string, freeze: () => unknown, thaw: () => unknown): FaultTarget => ({
+    name: `${plan.frozenSeconds} s freeze of ${name}`,
+    downSeconds: plan.frozenSeconds,
+    inject: async () => void (await freeze()),
+    restore: async () => void (await thaw()),
+  });
+  const freezeProcess = (name: string, { pid }: { pid: () => number | undefined }): FaultTarget =>
+    freezeTarget(
+      name,
+      () => signal(pid(), "SIGSTOP"),
+      () => signal(pid(), "SIGCONT"),
+    );
+  switch (kind) {
+    case "frozen worker": {
+      const { worker, name } = findBusiestWorker(cluster);
+      return freezeProcess(name, worker);
+    }
+    case "frozen engine": {
+      const { node, name } = findEngineNode(cluster, nth);
+      return freezeProcess(name, node);
+    }
+    case "frozen valkey":
+      return freezeTarget("Valkey", cluster.valkey.freeze, cluster.valkey.thaw);
+    case "frozen postgres":
+      return freezeTarget("PostgreSQL", cluster.postgres.freeze, cluster.postgres.thaw);
+    default:
+      return undefined;
+  }
+}
+
 function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: FaultPlan): FaultTarget {
+  const frozen = chooseFrozen(kind, nth, cluster, plan);
+  if (frozen) return frozen;
   const killTarget = (name: string, part: { kill: () => Promise<void>; start: () => Promise<void> }): FaultTarget => ({
     name,
     downSeconds: 1,
@@ -68,12 +150,8 @@ function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
   });
   switch (kind) {
     case "worker": {
-      // Choose the busiest one: connections are not moved, so a worker that has just started may have none.
-      const [busiest] = cluster.balancer.loads();
-      const worker = cluster.workers.find(({ port }) => port === busiest?.port);
-      if (!worker) throw new Error("There is no worker to kill");
-      const index = cluster.workers.indexOf(worker) + 1;
-      return killTarget(`SIGKILL of worker ${index} (${busiest?.connections} connections)`, worker);
+      const { worker, name } = findBusiestWorker(cluster);
+      return killTarget(`SIGKILL of ${name}`, worker);
     }
     case "api": {
       const index = nth % cluster.apis.length;
@@ -82,10 +160,8 @@ function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
       return killTarget(`SIGKILL of API node ${index + 1}`, api);
     }
     case "engine": {
-      const index = nth % cluster.engine.nodes.length;
-      const node = cluster.engine.nodes[index];
-      if (!node) throw new Error("There is no engine node to kill");
-      return killTarget(`SIGKILL of Restate node ${index + 1}`, node);
+      const { node, name } = findEngineNode(cluster, nth);
+      return killTarget(`SIGKILL of ${name}`, node);
     }
     case "valkey":
       return killTarget("kill and restart of Valkey", cluster.valkey);
@@ -96,13 +172,8 @@ function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
         inject: cluster.postgres.crash,
         restore: cluster.postgres.start,
       };
-    case "frozen postgres":
-      return {
-        name: `${plan.postgresDownSeconds} s freeze of PostgreSQL`,
-        downSeconds: plan.postgresDownSeconds,
-        inject: cluster.postgres.freeze,
-        restore: cluster.postgres.thaw,
-      };
+    default:
+      throw new Error(`There is no fault of the kind ${kind}`);
   }
 }
 
@@ -149,13 +220,15 @@ export async function injectFaults(cluster: Cluster, clients: Clients, plan: Fau
     logProgress(`${title}: ${name} at a ${moment} of ${burst} (${firstBytes} answers begun, ${lastBytes} given)`);
     await sleep(downSeconds * 1000);
     await restore();
-    logProgress(`${title}: recovered after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
-    if (kind === "engine") {
+    const repairedMs = performance.now();
+    logProgress(`${title}: recovered after ${((repairedMs - fromMs) / 1000).toFixed(1)} s`);
+    if (kind === "engine" || kind === "frozen engine") {
       await cluster.leaders.waitUntilStable();
       logProgress(`${title}: the Restate nodes lead ${cluster.leaders.now()} partitions`);
     }
     // A killed worker makes no more calls, so its interruption ends at once.
-    faults.push({ name, ...(kind === "worker" && { interruption: { fromMs, untilMs } }) });
+    const interruption = kind === "worker" && { interruption: { fromMs, untilMs } };
+    faults.push({ name, fromMs, repairedMs, ...interruption });
   }
   await sleep(plan.pauseSeconds * 1000);
   return faults;

@@ -6,16 +6,22 @@ import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
 import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
-import { type Fault, fullPlan, injectFaults, shortPlan } from "./faults.ts";
+import { type Fault, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
 import { logProgress } from "./log-progress.ts";
 import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
+import { runNeighbour } from "./neighbour.ts";
 import { logFile } from "./perch-process.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
 const { values: options } = parseArgs({
-  options: { json: { type: "boolean", default: false }, short: { type: "boolean", default: false } },
+  options: {
+    json: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
+    neighbour: { type: "boolean", default: false },
+    only: { type: "string" },
+  },
 });
-const minInvocations = options.short ? 300 : 2000;
+const minInvocations = options.short || options.only ? 300 : 2000;
 /** Without batches of records the suite would not test them. */
 const minLargestBatch = 4;
 
@@ -54,6 +60,18 @@ async function countModelCalls(
   return countCalls(model.calls, sent, interruptions, partitions);
 }
 
+/** What clients noticed of a fault: those whose requests were under way then, or were sent before it was repaired. */
+function describeClientsDuring({ name, fromMs, repairedMs }: Fault, sent: readonly SentRequest[]): string {
+  const touched = sent.filter(
+    ({ sentAtMs, answeredAtMs = Number.POSITIVE_INFINITY }) => sentAtMs <= repairedMs && answeredAtMs >= fromMs,
+  );
+  const refusals = touched.map(({ lastRefusal }) => lastRefusal).filter((refusal) => refusal !== "");
+  const waits = touched.map(({ sentAtMs, answeredAtMs = sentAtMs }) => answeredAtMs - sentAtMs).sort((a, b) => a - b);
+  const p99 = (waits[Math.ceil(waits.length * 0.99) - 1] ?? 0) / 1000;
+  const example = refusals.length > 0 ? `, such as ${refusals[0]?.slice(0, 100)}` : "";
+  return `${name}: ${touched.length} invocations, p99 ${p99.toFixed(1)} s, ${refusals.length} failed requests${example}`;
+}
+
 async function runChaos(cluster: Cluster): Promise<Verdict> {
   interruption.signal.throwIfAborted();
   await createAgents(cluster);
@@ -62,7 +80,8 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   const isAnswered = ({ answers }: { answers: readonly unknown[] }) => answers.length > 0;
   const report = () => logProgress(`${sent.filter(isAnswered).length} of ${sent.length} invocations answered`);
   const reports = setInterval(report, 5000);
-  const faults = await injectFaults(cluster, clients, options.short ? shortPlan : fullPlan);
+  const plan = options.short ? shortPlan : fullPlan;
+  const faults = await injectFaults(cluster, clients, options.only ? withOnly(plan, options.only.split(",")) : plan);
   while (sent.length < minInvocations) await sleep(200, undefined, { signal: interruption.signal });
   logProgress("all faults injected; waiting for the clients to finish");
   await clients.finish();
@@ -80,6 +99,7 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   const runsLeft = await listRunsLeft(cluster.engine, 30);
   const longestMs = Math.max(...sent.map(({ sentAtMs, answeredAtMs = sentAtMs }) => answeredAtMs - sentAtMs));
   const retries = sent.reduce((sum, { attempts }) => sum + attempts - 1, 0);
+  for (const fault of faults) logProgress(describeClientsDuring(fault, sent));
   logProgress(`${retries} retries by clients; the longest wait for an answer was ${(longestMs / 1000).toFixed(1)} s`);
   logProgress(`model calls: ${calls.calls}, repeated: ${calls.repeated}, of unknown runs: ${calls.unknownRunCalls}`);
   for (const { cause, repeated, maxRepeated } of calls.byCause)
@@ -92,6 +112,10 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
 
 stopOnSignals();
 logProgress(`server log: ${logFile}`);
+if (options.neighbour) {
+  const { short, json, only } = options;
+  process.exit((await runNeighbour({ short, json, only })) ? 0 : 1);
+}
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

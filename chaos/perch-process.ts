@@ -22,6 +22,8 @@ export async function runPerch(settings: NodeJS.ProcessEnv, args: readonly strin
 }
 
 export interface PerchProcess {
+  /** While it runs. */
+  readonly pid: () => number | undefined;
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
 }
@@ -35,6 +37,7 @@ export function createPerchProcess(
   let child: ChildProcess | undefined;
   const hasEnded = () => !child || child.exitCode !== null || child.signalCode !== null;
   return {
+    pid: () => (hasEnded() ? undefined : child?.pid),
     start: async () => {
       const log = openSync(logFile, "a");
       child = spawn(process.execPath, [main, role], { env: environment(settings), stdio: ["ignore", "ignore", log] });

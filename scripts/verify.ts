@@ -90,13 +90,14 @@ function count(report: VitestReport): Tally {
   return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
 }
 
-/** The suite runs PostgreSQL from the folder that `pnpm services up` installs, which needs root on Debian. */
-async function chaos(): Promise<Tally> {
+/** The suites run PostgreSQL from the folder that `pnpm services up` installs, which needs root on Debian. */
+async function chaos(...options: string[]): Promise<Tally> {
+  const title = ["pnpm chaos", ...options].join(" ");
   if (process.getuid?.() !== 0) {
-    console.log("\n== pnpm chaos --short: skipped, because it needs root on Debian; CI runs it");
+    console.log(`\n== ${title}: skipped, because it needs root on Debian; CI runs it`);
     return { passed: 0, failed: 0 };
   }
-  const passed = await succeeds("pnpm chaos --short", process.execPath, ["chaos/main.ts", "--short", "--json"]);
+  const passed = await succeeds(title, process.execPath, ["chaos/main.ts", ...options, "--json"]);
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
@@ -131,7 +132,8 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
   yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk()]);
-  yield await chaos();
+  yield await chaos("--short");
+  yield await chaos("--short", "--neighbour");
 }
 
 let passed = 0;

@@ -1,0 +1,98 @@
+import type { AttackReport } from "./neighbour-attacker.ts";
+import { type Measurements, type Operation, operations } from "./neighbour-victim.ts";
+import type { ProcessFigures, ReadinessFigures } from "./neighbour-watch.ts";
+
+/** How much worse the victim may be served while the bad neighbours are at work. */
+const maxP50Ratio = 2;
+const maxP99Ratio = 3;
+/** A 99th percentile up to this is fine, whatever it was before. */
+const toleratedP99Ms = 250;
+/** The heap may have 512 MiB; the local embedder and buffers are beside it. */
+const maxRssMegabytes = 1024;
+/** An event loop that does nothing else for longer is not alive. */
+const maxLagMs = 1000;
+
+export interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+const round = (ms: number): number => Math.round(ms * 10) / 10;
+
+/** By the nearest rank. */
+export function quantilesOf(times: readonly number[]): Quantiles {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0);
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+export interface OperationFigures {
+  readonly requests: number;
+  readonly errors: number;
+  readonly calm: Quantiles;
+  readonly disturbed: Quantiles;
+}
+
+export const compareOperations = (
+  calm: Measurements,
+  disturbed: Measurements,
+): Readonly<Record<Operation, OperationFigures>> =>
+  Object.fromEntries(
+    operations.map((name) => [
+      name,
+      {
+        requests: disturbed[name].times.length + disturbed[name].errors.length,
+        errors: calm[name].errors.length + disturbed[name].errors.length,
+        calm: quantilesOf(calm[name].times),
+        disturbed: quantilesOf(disturbed[name].times),
+      },
+    ]),
+  ) as Record<Operation, OperationFigures>;
+
+function judgeOperation(name: string, { requests, errors, calm, disturbed }: OperationFigures): string[] {
+  const maxP50 = round(calm.p50 * maxP50Ratio);
+  const maxP99 = round(Math.max(calm.p99 * maxP99Ratio, toleratedP99Ms));
+  return [
+    ...(requests === 0 ? [`${name}: nothing was measured`] : []),
+    ...(errors > 0 ? [`${name}: ${errors} requests failed`] : []),
+    ...(disturbed.p50 > maxP50 ? [`${name}: p50 ${disturbed.p50} ms, at most ${maxP50} ms`] : []),
+    ...(disturbed.p99 > maxP99 ? [`${name}: p99 ${disturbed.p99} ms, at most ${maxP99} ms`] : []),
+  ];
+}
+
+const judgeProcess = (name: string, { hasEnded, maxRssMegabytes: rss, maxLagMs: lag }: ProcessFigures): string[] => [
+  ...(hasEnded ? [`${name} ended`] : []),
+  ...(rss > maxRssMegabytes ? [`${name} used ${Math.round(rss)} MiB, at most ${maxRssMegabytes}`] : []),
+  ...(lag > maxLagMs ? [`${name}: its event loop was blocked for ${Math.round(lag)} ms, at most ${maxLagMs}`] : []),
+];
+
+/** Requests that Perch refuses as wrong attack nothing. Refusals for want of a share, and failures, are what is tested. */
+const misunderstood = ["400", "401", "403", "404", "405", "413", "415", "422"];
+
+function judgeAttack(name: string, statuses: Readonly<Record<string, number>>): string[] {
+  const wrong = misunderstood.filter((status) => statuses[status]);
+  const effective = Object.entries(statuses).some(([status, count]) => status !== "429" && count > 0);
+  return [
+    ...wrong.map((status) => `the attack ${name} is not what it should be: ${statuses[status]} answers ${status}`),
+    ...(effective ? [] : [`the attack ${name} attacked nothing`]),
+  ];
+}
+
+export interface Findings {
+  readonly operations: Readonly<Record<string, OperationFigures>>;
+  readonly readiness: ReadinessFigures;
+  readonly processes: Readonly<Record<string, ProcessFigures>>;
+  readonly attacks: AttackReport;
+}
+
+/** Everything that is not as promised, a line each. */
+export const judge = ({ operations: measured, readiness, processes, attacks }: Findings): string[] => [
+  ...Object.entries(measured).flatMap(([name, figures]) => judgeOperation(name, figures)),
+  ...(readiness.checks === 0 ? ["readiness was not checked"] : []),
+  ...(readiness.failures > 0
+    ? [`/readyz failed ${readiness.failures} of ${readiness.checks} times: ${readiness.firstFailure}`]
+    : []),
+  ...Object.entries(processes).flatMap(([name, figures]) => judgeProcess(name, figures)),
+  ...Object.entries(attacks).flatMap(([name, statuses]) => judgeAttack(name, statuses)),
+];
