@@ -67,7 +67,7 @@ export const fullPlan: FaultPlan = {
   pauseSeconds: 3,
 };
 export const shortPlan: FaultPlan = {
-  faults: [...oneOfEach, ["frozen engine", "first byte"]],
+  faults: oneOfEach,
   postgresDownSeconds: 5,
   frozenSeconds: 6,
   pauseSeconds: 1,

