@@ -91,7 +91,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...invocationHandlers({ db, agents, serving, engine, slots, waitingRuns, streams, telemetry, logger }),
       ...deploymentHandlers({ db, agents, engine, engineTasks }),
       ...versionHandlers({ db, agents }),
-      ...logHandlers({ db, agents, logNotifications, now: nowMs }),
+      ...logHandlers({ db, agents, logNotifications, logSearches: core.shares.of.logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
       ...webhookHandlers({ db, checkUrl: createUrlCheck(webhookAddressPolicy(config)), webhookSecrets, now }),

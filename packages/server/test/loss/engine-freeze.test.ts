@@ -41,33 +41,37 @@ async function invokeOnce(perch: Perch, organisation: Organisation, number: numb
 }
 
 describe("one of three engine nodes is stopped (SIGSTOP) under load", () => {
-  test.runIf(frozenSeconds > 0)("no invocation fails, neither while it is stopped nor after it continues", async () => {
-    const { engine, perch, organisation } = await startPerchWithThreeEngineNodes();
-    const [first] = engine.nodes;
-    const pid = first?.pid();
-    if (pid === undefined) throw new Error("the first node does not run");
-    onTestFinished(() => void process.kill(pid, "SIGCONT"));
-    const runs: { readonly end: string; readonly ms: number; readonly startedAt: number }[] = [];
-    let isOver = false;
-    const loads = Array.from({ length: clients }, async (_, client) => {
-      for (let number = client; !isOver; number++) {
-        const startedAt = performance.now();
-        const end = await invokeOnce(perch, organisation, number).catch(String);
-        runs.push({ end, ms: performance.now() - startedAt, startedAt });
-      }
-    });
-    await sleep(2000);
-    const stoppedAt = performance.now();
-    process.kill(pid, "SIGSTOP");
-    await sleep(frozenSeconds * 1000);
-    process.kill(pid, "SIGCONT");
-    await sleep(4000);
-    isOver = true;
-    await Promise.all(loads);
-    expect(runs.filter(({ end }) => end !== "completed")).toEqual([]);
-    const times = runs.filter((run) => run.startedAt + run.ms >= stoppedAt).map(({ ms }) => ms);
-    const p99 = times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0;
-    console.log(`${times.length} runs from the stop on, ${runs.length} in all; p99 ${p99.toFixed(0)} ms`);
-    expect(times.length).toBeGreaterThan(clients);
-  }, 180_000);
+  test.runIf(frozenSeconds > 0)(
+    "no invocation fails, neither while it is stopped nor after it continues",
+    async () => {
+      const { engine, perch, organisation } = await startPerchWithThreeEngineNodes();
+      const [first] = engine.nodes;
+      const pid = first?.pid();
+      if (pid === undefined) throw new Error("the first node does not run");
+      onTestFinished(() => void process.kill(pid, "SIGCONT"));
+      const runs: { readonly end: string; readonly ms: number; readonly startedAt: number }[] = [];
+      let isOver = false;
+      const loads = Array.from({ length: clients }, async (_, client) => {
+        for (let number = client; !isOver; number++) {
+          const startedAt = performance.now();
+          const end = await invokeOnce(perch, organisation, number).catch(String);
+          runs.push({ end, ms: performance.now() - startedAt, startedAt });
+        }
+      });
+      await sleep(2000);
+      const stoppedAt = performance.now();
+      process.kill(pid, "SIGSTOP");
+      await sleep(frozenSeconds * 1000);
+      process.kill(pid, "SIGCONT");
+      await sleep(4000);
+      isOver = true;
+      await Promise.all(loads);
+      expect(runs.filter(({ end }) => end !== "completed")).toEqual([]);
+      const times = runs.filter((run) => run.startedAt + run.ms >= stoppedAt).map(({ ms }) => ms);
+      const p99 = times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0;
+      console.log(`${times.length} runs from the stop on, ${runs.length} in all; p99 ${p99.toFixed(0)} ms`);
+      expect(times.length).toBeGreaterThan(clients);
+    },
+    180_000,
+  );
 });

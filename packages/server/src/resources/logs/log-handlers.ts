@@ -3,6 +3,7 @@ import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
 import { maxCounted, page, single } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
+import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
 import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
@@ -16,6 +17,7 @@ interface LogDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
   readonly logNotifications: LogNotifications;
+  readonly logSearches: Pick<Share, "hold">;
   readonly now: () => number;
 }
 
@@ -27,7 +29,7 @@ const environmentAndVersion = ({ environment, version }: Readonly<Record<string,
   version: stringOrNull(version),
 });
 
-export const logHandlers = ({ db, agents, logNotifications, now }: LogDeps) => {
+export const logHandlers = ({ db, agents, logNotifications, logSearches, now }: LogDeps) => {
   const readNotifiedLogs = createNotifiedLogReader(db);
   const findAgentKey = async (context: RequestContext, ref: string) => {
     const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
@@ -49,16 +51,20 @@ export const logHandlers = ({ db, agents, logNotifications, now }: LogDeps) => {
     };
   };
 
+  const findLogs = (filter: queries.LogFilter, request: queries.LogPageRequest): Promise<queries.FoundLogs> => {
+    const { organisationId } = filter;
+    const find = needsSearch(filter) ? searchLogs : queries.listLogs;
+    const read = () => db.inOrganisation(organisationId, (trx) => find(trx, filter, request));
+    return needsSearch(filter) ? logSearches.hold(organisationId, read) : read();
+  };
+
   return {
     "GET /v1/agents/{agent_id}/logs": async ({ params, query }, context) => {
       const filter = await createFilter(context, params.agent_id, query);
       if (context.events)
         return new EventStream({}, (signal) => followLogs({ readNotifiedLogs, logNotifications }, filter, signal));
       const before = query.cursor === undefined ? undefined : fromCursor(query.cursor);
-      const find = needsSearch(filter) ? searchLogs : queries.listLogs;
-      const { rows, total, isTotalExact, end } = await db.inOrganisation(filter.organisationId, (trx) =>
-        find(trx, filter, { ...query, before }),
-      );
+      const { rows, total, isTotalExact, end } = await findLogs(filter, { ...query, before });
       const { data, pagination } = page(rows.map(toLogEntry), query, Math.min(total, maxCounted));
       return {
         data,
