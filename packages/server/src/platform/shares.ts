@@ -131,8 +131,8 @@ export function createShare(options: ShareOptions): Share {
   const refusal = (owner: string): ShareRefusal => {
     onRefused(name, owner);
     const { what } = shareTable[name];
-    // Not the organisation's own doing: nobody's work ended while it waited.
-    if (performance.now() - lastEndMs >= maxWaitMs && held > 0)
+    // Not the organisation's own doing: the database ended nobody's work while it waited.
+    if (name === "databaseTransactions" && performance.now() - lastEndMs >= maxWaitMs)
       return new ShareRefusal("unavailable", `All ${what} of this node are stuck. Try again in 5 s.`, 5);
     const part = partOfOwner(owner);
     const message = `This organisation has too many ${what} under way (${part} at once are allowed here). Try again in 1 s.`;

@@ -24,6 +24,7 @@ const otherEnumerations = [
   "api_keys.role",
   "audit_log.actor",
   "audit_log.outcome",
+  "engine_tasks.kind",
   "model_providers.type",
   "organisations.tier",
   "partitioned_tables.step",

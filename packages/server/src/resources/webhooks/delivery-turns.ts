@@ -15,10 +15,11 @@ interface Turn {
 }
 
 const initialPaceMs = 5;
-const maxPaceMs = 10_000;
+/** One attempt that hangs must not hold back the others for long. */
+const maxPaceMs = 100;
 /** How much the latest delivery counts. */
 const weight = 0.2;
-const maxWaitMs = 300_000;
+const maxWaitMs = 60_000;
 const maxOrganisations = 10_000;
 
 /**

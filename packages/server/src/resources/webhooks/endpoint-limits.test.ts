@@ -75,7 +75,7 @@ describe("the limit of an organisation", () => {
     expect(waitMsFor("c")).toBeUndefined();
   });
 
-  test("deferred deliveries return one after another, at the pace at which others end", () => {
+  test("deferred deliveries return one after another, at the pace at which others end, but in a minute at most", () => {
     limits = createEndpointLimits({ ...options, maxPerHost: 1 });
     for (let i = 0; i < 30; i++) {
       const ended = permit("slow");
@@ -84,11 +84,11 @@ describe("the limit of an organisation", () => {
       ended.release("succeeded");
     }
     permit("slow").enterHost("slow.example");
-    const waits = Array.from({ length: 200 }, () => waitMsFor("slow") ?? 0);
-    expect(waits[0]).toBeGreaterThan(1900);
-    expect(waits[99]).toBeGreaterThan(190_000);
-    // A receiver that is quick again gets everything within minutes.
-    expect(Math.max(...waits)).toBe(300_000);
+    const waits = Array.from({ length: 700 }, () => waitMsFor("slow") ?? 0);
+    expect(waits[99]).toBeGreaterThan(9000);
+    expect(waits[399]).toBeGreaterThan(39_000);
+    // A receiver that is quick again soon gets everything.
+    expect(Math.max(...waits)).toBe(60_000);
   });
 });
 
