@@ -8,6 +8,9 @@ import { composeApi } from "../api.ts";
 import { closeCoreStep, composeCore } from "../core.ts";
 import { composeWorker } from "../worker.ts";
 
+/** Of clients that connect all at once while the process is busy. Beyond it, everybody's new connections wait for seconds. */
+const maxUnacceptedConnections = 4096;
+
 interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
@@ -28,7 +31,7 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     if (roles.api) {
       const { app, shutdownSteps } = await composeApi(core);
       steps.unshift(...shutdownSteps);
-      await app.listen({ host: config.host, port: config.port });
+      await app.listen({ host: config.host, port: config.port, backlog: maxUnacceptedConnections });
     }
   } catch (error) {
     await shutDownAll();

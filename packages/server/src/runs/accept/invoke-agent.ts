@@ -37,8 +37,9 @@ function resultOf(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
-/** Each waits for up to some seconds. */
-const maxVisibleAttempts = 20;
+/** Hundreds may try at once, and each refusal costs time that other organisations need. */
+const maxVisibleAttempts = 15;
+const visibleRetryMs = 1500;
 
 /** Invoke: one decision (accept-run.ts), then one of four answers. */
 export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{agent_id}/invoke"> {
@@ -66,7 +67,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
       } catch (error) {
         // The client was promised a run that it can read, so it waits for its organisation's turn once more.
         if (error instanceof ShareRefusal && attempt < maxVisibleAttempts) {
-          await sleep(200 * (0.5 + Math.random()));
+          await sleep(visibleRetryMs * (0.5 + Math.random()));
           continue;
         }
         return logger.warn({ err: error, runId: toPublicId("request", run.id) }, "accepted run not visible yet");
