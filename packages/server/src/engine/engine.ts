@@ -65,12 +65,9 @@ function activationTask(deployment: DeploymentKey): Task {
   return { id, verb: "send", path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
 }
 
-/** Gives the calling transaction time to commit, so that the memories to embed are visible. */
-const embedDelay = "2s";
-
 function embeddingTask({ organisationId, agentId }: AgentKey): Task {
   const key = encodeURIComponent(`${organisationId}/${agentId}`);
-  const path = `/restate/send/${memoryEmbeddings}/${key}/embed?delay=${embedDelay}`;
+  const path = `/restate/send/${memoryEmbeddings}/${key}/embed`;
   return { id: newUuid(), verb: "send", path, body: { organisationId, agentId } };
 }
 
@@ -83,7 +80,7 @@ const clearTask = (clear: ClearKey): Task => ({
 
 /** While some node answers, though not this call: the partitions of a lost node have no leader until others take over. */
 const startTimeoutMs = 30_000;
-/** Short: the caller holds a row lock and a connection meanwhile, or a client waits for the answer. */
+/** Short: what could not be sent is sent again by a sweep. */
 const sendTimeoutMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {

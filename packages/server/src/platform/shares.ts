@@ -6,6 +6,8 @@ interface ShareRow {
   /** What a refusal calls it. */
   readonly what: string;
   readonly total: number;
+  /** How long who wants more waits for its turn, before it is better told. A busy database needs more time than the rest. */
+  readonly waitMs: number;
   readonly free: number;
   readonly pro: number;
   readonly enterprise: number;
@@ -17,15 +19,36 @@ interface ShareRow {
  * transactions is the process's connections for organisations.
  */
 export const shareTable = {
-  databaseTransactions: { what: "database transactions", total: 6, free: 0.34, pro: 0.5, enterprise: 0.67 },
+  databaseTransactions: {
+    what: "database transactions",
+    total: 6,
+    waitMs: 5000,
+    free: 0.34,
+    pro: 0.5,
+    enterprise: 0.67,
+  },
   // Each keeps a core of the database busy, so most of them wait outside of it.
-  logSearches: { what: "log searches", total: 2, free: 0.5, pro: 0.5, enterprise: 0.5 },
-  waitingRuns: { what: "requests that wait for their run", total: 896, free: 0.05, pro: 0.25, enterprise: 0.5 },
-  openStreams: { what: "event streams", total: 2000, free: 0.01, pro: 0.1, enterprise: 0.6 },
-  outboundCalls: { what: "calls to other servers", total: 2048, free: 0.05, pro: 0.2, enterprise: 0.5 },
-  deliveries: { what: "webhook deliveries", total: 200, free: 0.04, pro: 0.08, enterprise: 0.12 },
-  introspections: { what: "calls to issuers of user tokens", total: 256, free: 0.03, pro: 0.06, enterprise: 0.12 },
-  embeddings: { what: "texts for the local embedder", total: 64, free: 0.1, pro: 0.25, enterprise: 0.5 },
+  logSearches: { what: "log searches", total: 2, waitMs: 5000, free: 0.5, pro: 0.5, enterprise: 0.5 },
+  waitingRuns: {
+    what: "requests that wait for their run",
+    total: 896,
+    waitMs: 2000,
+    free: 0.05,
+    pro: 0.25,
+    enterprise: 0.5,
+  },
+  openStreams: { what: "event streams", total: 2000, waitMs: 2000, free: 0.01, pro: 0.1, enterprise: 0.6 },
+  outboundCalls: { what: "calls to other servers", total: 2048, waitMs: 2000, free: 0.05, pro: 0.2, enterprise: 0.5 },
+  deliveries: { what: "webhook deliveries", total: 200, waitMs: 2000, free: 0.04, pro: 0.08, enterprise: 0.12 },
+  introspections: {
+    what: "calls to issuers of user tokens",
+    total: 256,
+    waitMs: 2000,
+    free: 0.03,
+    pro: 0.06,
+    enterprise: 0.12,
+  },
+  embeddings: { what: "texts for the local embedder", total: 64, waitMs: 2000, free: 0.1, pro: 0.25, enterprise: 0.5 },
 } as const satisfies Record<string, ShareRow>;
 
 /** How long one database statement of an organisation may take. */
@@ -56,11 +79,13 @@ export class ShareRefusal extends ApiError {
 
 /** One scarce thing of this process, shared by its organisations. */
 export interface Share {
-  /** Runs `work` while holding one unit. Waits in turn while the organisation holds its part; refuses when it waits too long. */
+  /** Takes one unit. Waits in turn while the organisation holds its part; refuses when that takes too long. */
+  readonly acquire: (organisationId: string, signal?: AbortSignal | null) => Promise<GiveBack>;
+  /** Runs `work` while holding one unit that was acquired. */
   readonly hold: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
   /** Takes one unit without waiting; undefined when the organisation holds its part, or everything is held. */
   readonly take: (organisationId: string) => GiveBack | undefined;
-  /** What a caller is told who got nothing. */
+  /** What a caller is told who got nothing; counted as a refusal. */
   readonly refusal: (organisationId: string) => ShareRefusal;
   readonly held: () => number;
   readonly waiting: () => number;
@@ -175,7 +200,7 @@ export function createShare(options: ShareOptions): Share {
 
   const take: Share["take"] = (owner) => (mayStart(owner, holders.get(owner)) ? give(owner) : undefined);
 
-  const wait = (owner: string): Promise<GiveBack> =>
+  const wait = (owner: string, signal: AbortSignal | null | undefined): Promise<GiveBack> =>
     new Promise((resolve, reject) => {
       const holder = holderOf(owner);
       if (holder.queue.length >= partOfOwner(owner) * maxWaitingPerUnit) {
@@ -184,6 +209,7 @@ export function createShare(options: ShareOptions): Share {
       }
       const leave = () => {
         clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
         holder.queue.splice(holder.queue.indexOf(waiter), 1);
         waiting--;
       };
@@ -193,20 +219,30 @@ export function createShare(options: ShareOptions): Share {
           resolve(give(owner));
         },
       };
-      const timer = setTimeout(() => {
+      const giveUp = (reason: () => unknown) => {
         leave();
         if (holder.queue.length === 0) turns.delete(owner);
         if (holder.held === 0 && holder.queue.length === 0) holders.delete(owner);
-        reject(refusal(owner));
-      }, maxWaitMs);
+        reject(reason());
+      };
+      const timer = setTimeout(giveUp, maxWaitMs, () => refusal(owner));
+      const onAbort = () => giveUp(() => signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
       holder.queue.push(waiter);
       turns.add(owner);
       waiting++;
     });
 
+  const acquire: Share["acquire"] = async (owner, signal) => {
+    signal?.throwIfAborted();
+    return take(owner) ?? wait(owner, signal);
+  };
+
   return {
+    acquire,
     hold: async (owner, work) => {
-      const giveBack = take(owner) ?? (await wait(owner));
+      // Without another turn of the event loop where nobody has to wait.
+      const giveBack = take(owner) ?? (await wait(owner, undefined));
       try {
         return await work();
       } finally {
@@ -233,9 +269,6 @@ interface SharesOptions {
   readonly databaseConnections: number;
 }
 
-/** Long enough for a short queue; then the client is better told. A database that is busy needs more time. */
-const maxWaitMs = { database: 5000, others: 2000 };
-
 export function createShares({ onRefused, databaseConnections }: SharesOptions): Shares {
   const tiers = createKnownTiers();
   const totals: Partial<Record<ShareName, number>> = { databaseTransactions: databaseConnections };
@@ -245,7 +278,7 @@ export function createShares({ onRefused, databaseConnections }: SharesOptions):
       tierOf: tiers.of,
       onRefused,
       total: totals[name] ?? shareTable[name].total,
-      maxWaitMs: name === "databaseTransactions" || name === "logSearches" ? maxWaitMs.database : maxWaitMs.others,
+      maxWaitMs: shareTable[name].waitMs,
     });
   return {
     tiers,

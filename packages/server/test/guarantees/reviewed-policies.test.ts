@@ -69,7 +69,6 @@ const reviewed = {
   /** Functions that run with the rights of their owner: who that is, and who may call them. */
   securityDefiners: {
     claim_deliveries_in_turn: "perch_platform, called by perch_app",
-    claim_due_deliveries: "perch_platform, called by perch_app",
     claim_engine_tasks: "perch_platform, called by perch_app",
     count_waiting_engine_tasks: "perch_platform, called by perch_app",
     delete_engine_tasks: "perch_platform, called by perch_app",
