@@ -134,6 +134,9 @@ interface ShareOptions {
   readonly maxWaitingPerUnit?: number;
 }
 
+/** Timers may fire this much too early. */
+const earlyMs = 5;
+
 /** Units are given to waiting organisations in turn, so one that asks often gets no more than one that asks rarely. */
 export function createShare(options: ShareOptions): Share {
   const { name, tierOf, onRefused, total = shareTable[name].total, maxWaitMs, maxWaitingPerUnit = 32 } = options;
@@ -157,7 +160,7 @@ export function createShare(options: ShareOptions): Share {
     onRefused(name, owner);
     const { what } = shareTable[name];
     // Not the organisation's own doing: the database ended nobody's work while it waited.
-    if (name === "databaseTransactions" && performance.now() - lastEndMs >= maxWaitMs)
+    if (name === "databaseTransactions" && performance.now() - lastEndMs > maxWaitMs - earlyMs)
       return new ShareRefusal("unavailable", `All ${what} of this node are stuck. Try again in 5 s.`, 5);
     const part = partOfOwner(owner);
     const message = `This organisation has too many ${what} under way (${part} at once are allowed here). Try again in 1 s.`;
