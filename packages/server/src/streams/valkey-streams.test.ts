@@ -107,7 +107,8 @@ describe("streams during failures of Valkey", () => {
     const other = streams.writeText(newUuid(), 1);
     other.write("nothing");
     await other.finish();
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    // It answers only after this line.
+    expect(performance.now() - startedAt).toBeLessThan(5000);
     await vi.waitUntil(() => reader.pages.some((page) => page.length === 0), polling);
     server.thaw();
     writer.write("after");

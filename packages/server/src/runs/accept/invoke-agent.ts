@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RunOutcome } from "../../engine/messages.ts";
@@ -7,15 +6,16 @@ import { ApiError } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { type Share, ShareRefusal } from "../../platform/shares.ts";
+import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
-import { findInvocation, insertRunningInvocation } from "../record/invocation-queries.ts";
+import { findInvocation } from "../record/invocation-queries.ts";
 import { toOutcome, toResult } from "../record/to-invocation.ts";
 import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
 import type { FollowRun } from "./follow-run.ts";
+import { createMakeVisible } from "./make-visible.ts";
 
 export interface InvokeDeps {
   readonly db: Database;
@@ -37,14 +37,11 @@ function resultOf(id: string, outcome: RunOutcome) {
   throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
 }
 
-/** Hundreds may try at once, and each refusal costs time that other organisations need. */
-const maxVisibleAttempts = 15;
-const visibleRetryMs = 1500;
-
 /** Invoke: one decision (accept-run.ts), then one of four answers. */
 export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{agent_id}/invoke"> {
   const { db, engine, slots, waitingRuns, followRun, telemetry, logger } = deps;
   const acceptRun = createAcceptRun(deps);
+  const makeVisible = createMakeVisible(db, logger);
 
   /** A run that the engine did not take gives its slot back. A replay holds none. */
   const onEngine = async <T>({ run, isReplay }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
@@ -58,28 +55,11 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     }
   };
 
-  /** The engine has the run: a database that does not answer now must not turn an accepted run into an error. */
-  const insertVisible = async ({ run }: AcceptedRun): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await db.inOrganisation(run.organisationId, (trx) => insertRunningInvocation(trx, run));
-        return;
-      } catch (error) {
-        // The client was promised a run that it can read, so it waits for its organisation's turn once more.
-        if (error instanceof ShareRefusal && attempt < maxVisibleAttempts) {
-          await sleep(visibleRetryMs * (0.5 + Math.random()));
-          continue;
-        }
-        return logger.warn({ err: error, runId: toPublicId("request", run.id) }, "accepted run not visible yet");
-      }
-    }
-  };
-
   const locationOf = ({ run }: AcceptedRun, agentRef: string): string =>
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
 
   const acceptedReply = async (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
-    await insertVisible(accepted);
+    await makeVisible(accepted.run);
     const applied = appliedPreference(prefer);
     const headers = { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
     const request_id = toPublicId("request", accepted.run.id);
@@ -129,7 +109,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const streamEvents = async (accepted: AcceptedRun, agentRef: string, { events }: RequestContext) => {
     if (!accepted.outcome) {
       await onEngine(accepted, () => engine.start(accepted.run));
-      await insertVisible(accepted);
+      await makeVisible(accepted.run);
     }
     return followRun(accepted.run, events?.lastEventId, { location: locationOf(accepted, agentRef) });
   };

@@ -33,6 +33,15 @@ export async function insertRunningInvocation(
   return { cancelRequested: row.cancel_requested_at !== null };
 }
 
+/** Inserts the rows of running runs, of each unless it exists. */
+export async function insertRunningInvocations(trx: OrganisationTransaction, runs: readonly RunInput[]): Promise<void> {
+  await trx
+    .insertInto("invocations")
+    .values(runs.map((run) => ({ ...acceptedRow(run), status: invocationTransitions.start.to })))
+    .onConflict((conflict) => conflict.columns(["organisation_id", "id", "accepted_at"]).doNothing())
+    .execute();
+}
+
 /** Bounds what the journal holds and the model reads of a session. */
 const maxHistoryBytes = 2 * 1024 * 1024;
 
