@@ -1,3 +1,4 @@
+import { listen } from "../../api/listen.ts";
 import type { Config } from "../../config/config.ts";
 import { currentSchema, pendingMigrations } from "../../db/migrate.ts";
 import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
@@ -7,9 +8,6 @@ import { serveMetrics } from "../../telemetry/serve-metrics.ts";
 import { composeApi } from "../api.ts";
 import { closeCoreStep, composeCore } from "../core.ts";
 import { composeWorker } from "../worker.ts";
-
-/** Of clients that connect all at once while the process is busy. Beyond it, everybody's new connections wait for seconds. */
-const maxUnacceptedConnections = 4096;
 
 interface Roles {
   readonly api: boolean;
@@ -31,7 +29,7 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     if (roles.api) {
       const { app, shutdownSteps } = await composeApi(core);
       steps.unshift(...shutdownSteps);
-      await app.listen({ host: config.host, port: config.port, backlog: maxUnacceptedConnections });
+      await listen(app, config.host, config.port);
     }
   } catch (error) {
     await shutDownAll();
