@@ -45,8 +45,8 @@ export interface GuardOptions extends ExchangeLimits {
 export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
 
-  constructor(maxBytes: number, options?: ErrorOptions) {
-    super(`The response is larger than the limit of ${maxBytes} bytes.`, options);
+  constructor(maxBytes: number, { what = "The response", ...options }: ErrorOptions & { readonly what?: string } = {}) {
+    super(`${what} is larger than the limit of ${maxBytes} bytes.`, options);
   }
 }
 
@@ -218,6 +218,13 @@ function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined
   return { signal: controller.signal, abort, end };
 }
 
+/**
+ * Of a line: an event of a stream, or a whole answer in JSON. Readers keep a line in memory until its end, and read it at once. Large
+ * enough for a hundred vectors of an embedder.
+ */
+const maxLineBytes = 4 * 1024 * 1024;
+const newline = "\n".charCodeAt(0);
+
 interface BodyLimits {
   readonly maxBytes: number;
   /** Called once, when nothing more will be read. */
@@ -230,6 +237,12 @@ function limitBody(source: ReadableStream<Uint8Array>, limits: BodyLimits): Read
   // Locked at the first read: undici closes the connection of an unread response only while its body is unlocked.
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let received = 0;
+  let lineBytes = 0;
+  const refuse = async (open: ReadableStreamDefaultReader<Uint8Array>, error: Error): Promise<never> => {
+    limits.onEnd();
+    await open.cancel(error);
+    throw error;
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -244,12 +257,11 @@ function limitBody(source: ReadableStream<Uint8Array>, limits: BodyLimits): Read
           return;
         }
         received += value.byteLength;
-        if (received > limits.maxBytes) {
-          const error = new ResponseTooLargeError(limits.maxBytes);
-          limits.onEnd();
-          await reader.cancel(error);
-          throw error;
-        }
+        if (received > limits.maxBytes) await refuse(reader, new ResponseTooLargeError(limits.maxBytes));
+        const lastNewline = value.lastIndexOf(newline);
+        lineBytes = lastNewline < 0 ? lineBytes + value.byteLength : value.byteLength - lastNewline - 1;
+        if (lineBytes > maxLineBytes)
+          await refuse(reader, new ResponseTooLargeError(maxLineBytes, { what: "A line of the response" }));
         controller.enqueue(value);
       },
       cancel(reason) {
