@@ -8,6 +8,10 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
+/** An error whose details say this. */
+const detailed = (error: string) =>
+  expect.objectContaining({ details: [{ field: "definition", error: expect.stringContaining(error) }] });
+
 const hsts = { enabled: true, maxAge: 60 };
 const stored: StoredDefinition = deepFreeze({
   definition: {
@@ -104,5 +108,27 @@ describe("newDefinition", () => {
     const runtime = { type: "http" as const, url: "https://agents.example" };
     expect(newDefinition({ runtime }).definition).toMatchObject({ model: "perch/remote", runtime });
     expect(newDefinition({ runtime, model: "a/b" }).definition).toMatchObject({ model: "a/b", runtime });
+  });
+
+  test("is at most 256 KiB large and has at most 20,000 values", () => {
+    const withParameters = (parameters: object) => {
+      const tool = {
+        type: "http" as const,
+        name: "t",
+        description: "",
+        method: "GET" as const,
+        url: "https://t.example",
+      };
+      return () =>
+        newDefinition({ model: "perch/echo", tools: [{ ...tool, parameters: { type: "object", ...parameters } }] });
+    };
+    expect(withParameters({ description: "x".repeat(250_000) })).not.toThrow();
+    expect(withParameters({ description: "x".repeat(262_000) })).toThrow(
+      detailed("at most 262144 bytes of JSON; with this change it has 262"),
+    );
+    expect(withParameters({ examples: Array.from({ length: 19_000 }, () => []) })).not.toThrow();
+    expect(withParameters({ examples: Array.from({ length: 20_000 }, () => []) })).toThrow(
+      detailed("at most 20000 values; with this change it has 20"),
+    );
   });
 });

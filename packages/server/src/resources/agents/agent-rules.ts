@@ -6,7 +6,7 @@ import {
   remoteModel,
   type SecuritySettings,
 } from "@perch/contract";
-import { missing } from "../../platform/api-error.ts";
+import { invalid, missing } from "../../platform/api-error.ts";
 import type { Transitions } from "../../platform/transitions.ts";
 
 /** As stored: `security` apart, because versions and rollbacks must never touch it. */
@@ -37,6 +37,31 @@ const replaceField = <T>(current: T, change: T | null | undefined, fallback: T):
 const withoutNulls = (settings: object): SecuritySettings =>
   Object.fromEntries(Object.entries(settings).filter(([, block]) => block !== null));
 
+/** Of its JSON. Every process that serves or runs an agent reads its definition whole. */
+export const maxDefinitionBytes = 256 * 1024;
+/** Objects, lists and what is in them: small ones take far more memory than their text does. */
+const maxDefinitionValues = 20_000;
+
+const countValues = (value: unknown): number =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).reduce((sum: number, item) => sum + countValues(item), 1)
+    : 1;
+
+function refuseLarge(definition: StoredDefinition["definition"]): void {
+  const bytes = Buffer.byteLength(JSON.stringify(definition));
+  if (bytes > maxDefinitionBytes)
+    throw invalid(
+      "definition",
+      `Must have at most ${maxDefinitionBytes} bytes of JSON; with this change it has ${bytes}. Shorten the instructions or the tools`,
+    );
+  const values = countValues(definition);
+  if (values > maxDefinitionValues)
+    throw invalid(
+      "definition",
+      `Must have at most ${maxDefinitionValues} values; with this change it has ${values}. Simplify the parameters of the tools`,
+    );
+}
+
 export function applyPatch({ definition, security }: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
   const next = {
     definition: {
@@ -55,6 +80,7 @@ export function applyPatch({ definition, security }: StoredDefinition, patch: Ag
   };
   // Only a remote agent needs no model, and it stops being remote when its runtime is removed.
   if (next.definition.model === remoteModel && next.definition.runtime.type === "model") throw missing("model");
+  refuseLarge(next.definition);
   return next;
 }
 
