@@ -8,7 +8,7 @@ import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
-import { findOutcome } from "../record/find-outcome.ts";
+import { findRecorded } from "../record/find-outcome.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { claimRun } from "./claim-run.ts";
 
@@ -26,6 +26,8 @@ export type AcceptedRun = Answer & {
   readonly waitMs: number;
   /** An earlier request with the same Idempotency-Key started the run: this one joins it and holds no slot. */
   readonly isReplay: boolean;
+  /** The run can be read already, so the engine has it. */
+  readonly isRecorded: boolean;
 };
 
 interface AcceptDeps {
@@ -107,7 +109,9 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
     const isReplay = id !== run.id;
     if (isReplay) context.markReplayed();
     const accepted = { ...run, id };
-    const outcome = isReplay ? await findOutcome(db, accepted) : undefined;
-    return { run: accepted, waitMs, isReplay, ...answerFor(events !== undefined, waitMs, outcome) };
+    const { isRecorded, outcome } = isReplay
+      ? await findRecorded(db, accepted)
+      : { isRecorded: false, outcome: undefined };
+    return { run: accepted, waitMs, isReplay, isRecorded, ...answerFor(events !== undefined, waitMs, outcome) };
   };
 }

@@ -59,7 +59,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
 
   const acceptedReply = async (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
-    await makeVisible(accepted.run);
+    if (!accepted.isRecorded) await makeVisible(accepted.run);
     const applied = appliedPreference(prefer);
     const headers = { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
     const request_id = toPublicId("request", accepted.run.id);
@@ -97,6 +97,8 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     if (!giveBack) {
       // For its metric: the client gets the run instead.
       waitingRuns.refusal(accepted.run.organisationId);
+      // Hundreds may join one run, and none of them has to hand it over again.
+      if (accepted.isRecorded) return acceptedReply(accepted, agentRef, context);
       return startInBackground({ ...accepted, run: { ...accepted.run, streamed: true } }, agentRef, context);
     }
     try {
