@@ -77,7 +77,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger });
-  const { waitingRuns } = core.shares.of;
+  const { waitingRuns, logSearches, comparisons } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
@@ -90,8 +90,8 @@ export async function composeApi(core: Core): Promise<Api> {
       ...agentHandlers({ db, agents, engineTasks, agentAuth, onDelete: deleteWhatAgentOwns }),
       ...invocationHandlers({ db, agents, serving, engine, slots, waitingRuns, streams, telemetry, logger }),
       ...deploymentHandlers({ db, agents, engine, engineTasks }),
-      ...versionHandlers({ db, agents }),
-      ...logHandlers({ db, agents, logNotifications, logSearches: core.shares.of.logSearches, now: nowMs }),
+      ...versionHandlers({ db, agents, comparisons }),
+      ...logHandlers({ db, agents, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
       ...webhookHandlers({ db, checkUrl: createUrlCheck(webhookAddressPolicy(config)), webhookSecrets, now }),

@@ -8,6 +8,8 @@ interface ShareRow {
   readonly total: number;
   /** How long who wants more waits for its turn, before it is better told. A busy database needs more time than the rest. */
   readonly waitMs: number;
+  /** For work that keeps a core busy: a unit rests this many times as long as it was held, so nobody can work all the time. */
+  readonly rest?: number;
   readonly free: number;
   readonly pro: number;
   readonly enterprise: number;
@@ -28,7 +30,17 @@ export const shareTable = {
     enterprise: 0.67,
   },
   // Each keeps a core of the database busy, so most of them wait outside of it.
-  logSearches: { what: "log searches", total: 2, waitMs: 5000, free: 0.5, pro: 0.5, enterprise: 0.5 },
+  logSearches: { what: "log searches", total: 2, waitMs: 5000, rest: 7, free: 0.5, pro: 0.5, enterprise: 0.5 },
+  // Each keeps the event loop busy.
+  comparisons: {
+    what: "comparisons of versions",
+    total: 2,
+    waitMs: 5000,
+    rest: 3,
+    free: 0.5,
+    pro: 0.5,
+    enterprise: 0.5,
+  },
   waitingRuns: {
     what: "requests that wait for their run",
     total: 896,
@@ -130,16 +142,20 @@ interface ShareOptions {
   readonly total?: number;
   /** How long `hold` waits before it refuses. */
   readonly maxWaitMs: number;
+  readonly rest?: number | undefined;
   /** How many may wait for each unit of the part. */
   readonly maxWaitingPerUnit?: number;
 }
+
+/** Who waits for a unit that rests still gets it in time. */
+const maxRestMs = 2000;
 
 /** Timers may fire this much too early. */
 const earlyMs = 5;
 
 /** Units are given to waiting organisations in turn, so one that asks often gets no more than one that asks rarely. */
 export function createShare(options: ShareOptions): Share {
-  const { name, tierOf, onRefused, total = shareTable[name].total, maxWaitMs, maxWaitingPerUnit = 32 } = options;
+  const { name, tierOf, onRefused, total = shareTable[name].total, maxWaitMs, rest, maxWaitingPerUnit = 32 } = options;
   const holders = new Map<string, Holder>();
   /** Organisations with somebody waiting, in the order of their turns. */
   const turns = new Set<string>();
@@ -189,15 +205,20 @@ export function createShare(options: ShareOptions): Share {
     holder.held++;
     if (held === 0) lastEndMs = performance.now();
     held++;
-    let isGiven = true;
-    return () => {
-      if (!isGiven) return;
-      isGiven = false;
+    const startedMs = performance.now();
+    const end = () => {
       holder.held--;
       held--;
       lastEndMs = performance.now();
       if (turns.size > 0) startWaiting();
       if (holder.held === 0 && holder.queue.length === 0) holders.delete(owner);
+    };
+    let isGiven = true;
+    return () => {
+      if (!isGiven) return;
+      isGiven = false;
+      if (rest === undefined) end();
+      else setTimeout(end, Math.min((performance.now() - startedMs) * rest, maxRestMs)).unref();
     };
   };
 
@@ -275,14 +296,17 @@ interface SharesOptions {
 export function createShares({ onRefused, databaseConnections }: SharesOptions): Shares {
   const tiers = createKnownTiers();
   const totals: Partial<Record<ShareName, number>> = { databaseTransactions: databaseConnections };
-  const shareOf = (name: ShareName): Share =>
-    createShare({
+  const shareOf = (name: ShareName): Share => {
+    const { total, waitMs, rest }: ShareRow = shareTable[name];
+    return createShare({
       name,
       tierOf: tiers.of,
       onRefused,
-      total: totals[name] ?? shareTable[name].total,
-      maxWaitMs: shareTable[name].waitMs,
+      total: totals[name] ?? total,
+      maxWaitMs: waitMs,
+      rest,
     });
+  };
   return {
     tiers,
     of: Object.fromEntries(shareNames.map((name) => [name, shareOf(name)])) as Record<ShareName, Share>,

@@ -3,6 +3,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
+import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
@@ -13,7 +14,14 @@ import * as queries from "./version-queries.ts";
 
 const draft = "draft";
 
-export const versionHandlers = ({ db, agents }: { readonly db: Database; readonly agents: AgentDirectory }) => {
+interface VersionDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  /** How many versions one organisation may have compared at once. */
+  readonly comparisons: Pick<Share, "hold">;
+}
+
+export const versionHandlers = ({ db, agents, comparisons }: VersionDeps) => {
   const withAgent = async <T>(
     context: RequestContext,
     ref: string,
@@ -51,9 +59,12 @@ export const versionHandlers = ({ db, agents }: { readonly db: Database; readonl
       }),
 
     "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
-      withAgent(context, params.agent_id, async (trx, agent, key) => {
-        const from = await getStoredVersion(trx, agent, key, params.version);
-        return single(createDiff(from, await getStoredVersion(trx, agent, key, query.to)));
+      comparisons.hold(context.scope.organisationId, async () => {
+        const [from, to] = await withAgent(context, params.agent_id, async (trx, agent, key) => {
+          const before = await getStoredVersion(trx, agent, key, params.version);
+          return [before, await getStoredVersion(trx, agent, key, query.to)] as const;
+        });
+        return single(createDiff(from, to));
       }),
   } satisfies Handlers<VersionOperationKey>;
 };

@@ -158,6 +158,17 @@ describe(`${getLogsOperation}: filters`, () => {
     expect(page.pagination).toMatchObject({ total: expected.length, total_relation: "eq", has_more: false });
   });
 
+  test.each(["straße über", "STRASSE", "Über ÄRGER", "ärger"])(
+    "contains %j ignores the case of all letters",
+    async (contains) => {
+      const organisation = await createOrganisationWithAgent();
+      const body = { entries: [{ message: "Straße ÜBER Ärger" }, { message: "STRASSE" }] };
+      ok(await organisation.call("POST /v1/agents/{agent_id}/logs", { params: { agent_id: "bot" }, body }));
+      const { data } = await getLogPage(organisation, { contains });
+      expect(data.map(({ message }) => message)).toEqual([contains === "STRASSE" ? "STRASSE" : "Straße ÜBER Ärger"]);
+    },
+  );
+
   test("apply together, also across pages", async () => {
     const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 240, secondsAgo);

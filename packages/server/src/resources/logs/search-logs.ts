@@ -1,14 +1,8 @@
+import { logLevels } from "@perch/contract";
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { maxCounted } from "../../platform/envelopes.ts";
-import {
-  type FoundLogs,
-  type LogFilter,
-  type LogPageRequest,
-  type LogRow,
-  logColumns,
-  selectIndexed,
-} from "./log-queries.ts";
+import { type FoundLogs, type LogFilter, type LogPageRequest, type LogRow, logColumns } from "./log-queries.ts";
 import { maxPageBytes, maxSearchedBytes, maxSearchedEntries } from "./log-rules.ts";
 
 /** Whether the filter has something that no index has, so that entries have to be read to be left out. */
@@ -25,47 +19,25 @@ type SearchedRow = { readonly [Column in keyof LogRow]: LogRow[Column] | null } 
 
 const isEntry = (row: SearchedRow): row is SearchedRow & LogRow => row.id !== null;
 
-/**
- * Reads the entries once, newest first, and stops after a bounded number of entries and bytes. The size of a message is known
- * without reading it, and only the entries of the page are read whole.
- */
+/** Reads a bounded number of entries and bytes, and only the entries of the page whole. */
 async function scanLogs(
   trx: OrganisationTransaction,
   filter: LogFilter,
   { limit, offset, before }: LogPageRequest,
 ): Promise<SearchedRow[]> {
-  const { organisationId, agentId, environment, version, contains } = filter;
-  const newest = selectIndexed(trx, filter, before)
-    .select(["at", "id", "environment", "version", "message"])
-    .limit(maxSearchedEntries + 1);
-  const passes = sql.join(
-    [
-      sql`true`,
-      ...(environment === undefined ? [] : [sql`environment = ${environment}`]),
-      ...(version === undefined ? [] : [sql`version = ${version}`]),
-    ],
-    sql` and `,
-  );
-  // `position` and not `ilike`, which takes a hundred times as long to find that "aaa…b" is not in "aaaa…".
-  const hasText = contains === undefined ? sql`true` : sql`position(lower(${contains}) in lower(message)) > 0`;
-  const maxBytes = maxSearchedBytes(contains ?? "");
+  const { organisationId, agentId, from, until, level, invocationId, environment, version, contains } = filter;
   const { rows } = await sql<SearchedRow>`
-    with sized as (
-      select at, id, message, passes, row_number() over so_far as n,
-             coalesce(sum(octet_length(message)) filter (where passes) over (so_far rows between unbounded preceding and 1 preceding), 0) as bytes_before
-        from (select *, coalesce(${passes}, false) as passes from (${newest}) newest) entries
-        window so_far as (order by at desc, id desc)),
-    scanned as materialized (
-      select at, id, n, n > ${maxSearchedEntries} or bytes_before >= ${maxBytes} as is_beyond,
-             case when n > ${maxSearchedEntries} or bytes_before >= ${maxBytes} or not passes then false else ${hasText} end as is_match
-        from sized),
+    with scanned as materialized (
+      select * from scan_logs(${organisationId}, ${agentId}, ${from}, ${until}, ${before?.at ?? null}, ${before?.id ?? null},
+        ${level === undefined ? null : logLevels.indexOf(level)}::smallint, ${invocationId ?? null}, ${environment ?? null},
+        ${version ?? null}, ${contains ?? null}, ${maxSearchedEntries}, ${maxSearchedBytes(contains ?? "")})),
     outcome as (
-      select (count(*) filter (where is_match))::int as matches, max(n) filter (where not is_beyond) as last, bool_or(is_beyond) as is_stopped from scanned),
+      select (count(*) filter (where is_match))::int as matches, max(at) filter (where not is_match) as stopped_at,
+             max(id) filter (where not is_match) as stopped_id from scanned),
     page as (
       select at, id from scanned where is_match order by at desc, id desc limit ${limit} offset ${offset})
-    select o.matches, s.at as stopped_at, s.id as stopped_id, ${sql.join(logColumns.map((column) => sql.ref(`entry.${column}`)))}
+    select o.matches, o.stopped_at, o.stopped_id, ${sql.join(logColumns.map((column) => sql.ref(`entry.${column}`)))}
       from outcome o
-      left join scanned s on o.is_stopped and s.n = o.last
       left join (
         select e.*, sum(octet_length(e.message) + octet_length(e.metadata::text))
                       over (order by e.at desc, e.id desc rows between unbounded preceding and 1 preceding) as bytes_before
