@@ -6,7 +6,6 @@ import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
 /** What the bad neighbours have before they begin. The API would take minutes for most of it, so it goes into the database. */
 
 export const largeAgents = 240;
-const largeAgentBytes = 500_000;
 const logEntries = 20_000;
 const archivedMemories = 20_000;
 const wideRuns = 100;
@@ -15,15 +14,18 @@ const webhooks = { free: 30, pro: 300 } as const;
 
 export type Post = (path: string, body: object) => Promise<{ readonly data: Readonly<Record<string, unknown>> }>;
 
-export const postAs =
-  ({ apiUrls, tokens }: NeighbourCluster, tenant: Tenant): Post =>
-  async (path, body) => {
+export const postAs = ({ apiUrls, tokens }: NeighbourCluster, tenant: Tenant): Post =>
+  async function post(path, body) {
     const response = await fetch(`${apiUrls[0]}/v1/${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${tokens[tenant]}`, "content-type": "application/json" },
       body: JSON.stringify(body),
     });
     const text = await response.text();
+    if (response.status === 429) {
+      await sleep(1000);
+      return post(path, body);
+    }
     if (!response.ok) throw new Error(`POST /v1/${path} failed: ${response.status} ${text.slice(0, 500)}`);
     return JSON.parse(text);
   };
@@ -37,14 +39,18 @@ async function repeat(count: number, work: (i: number) => Promise<unknown>): Pro
   await Promise.all(Array.from({ length: 10 }, next));
 }
 
-/** Small in JSON and large in memory: many empty lists. */
+/** As large as a definition may be, in bytes and in values: lists take more memory than text does. */
 const largeTool = {
   type: "http",
   name: "large",
   description: "",
   method: "GET",
   url: "https://tools.example/large",
-  parameters: { type: "object", examples: Array.from({ length: largeAgentBytes / 3 }, () => []) },
+  parameters: {
+    type: "object",
+    description: "x".repeat(190_000),
+    examples: Array.from({ length: 19_000 }, () => []),
+  },
 };
 
 const toolAt = (url: string, name: string) => ({

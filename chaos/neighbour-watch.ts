@@ -24,7 +24,8 @@ export interface Watch {
 }
 
 const readinessIntervalMs = 250;
-const processIntervalMs = 1000;
+/** Lag and memory are the largest since the last reading, which itself costs some milliseconds. */
+const processIntervalMs = 5000;
 const answerTimeoutMs = 5000;
 
 const noFigures: ProcessFigures = { maxRssMegabytes: 0, maxHeapMegabytes: 0, maxLagMs: 0, hasEnded: false };

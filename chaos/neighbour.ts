@@ -22,7 +22,7 @@ interface NeighbourOptions {
 
 const fullSeconds = 60;
 /** As long as a hundred requests of each operation take, so that one of them may be slow. */
-const shortSeconds = 20;
+const shortSeconds = 34;
 const warmUpSeconds = 4;
 
 async function receive(attacker: ChildProcess): Promise<AttackerMessage> {
