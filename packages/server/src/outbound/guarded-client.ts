@@ -222,7 +222,7 @@ function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined
  * Of a line: an event of a stream, or a whole answer in JSON. Readers keep a line in memory until its end, and read it at once. Large
  * enough for a hundred vectors of an embedder.
  */
-const maxLineBytes = 4 * 1024 * 1024;
+const maxLineBytes = 5 * 1024 * 1024;
 const newline = "\n".charCodeAt(0);
 
 interface BodyLimits {

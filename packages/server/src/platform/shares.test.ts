@@ -10,7 +10,13 @@ import {
   shareNames,
 } from "./shares.ts";
 
-const createTestShare = (total: number, { maxWaitMs = 1000, maxWaitingPerUnit = 32 } = {}) => {
+interface TestShareOptions {
+  readonly maxWaitMs?: number;
+  readonly maxWaitingPerUnit?: number;
+  readonly rest?: number;
+}
+
+const createTestShare = (total: number, { maxWaitMs = 1000, ...options }: TestShareOptions = {}) => {
   const refused: ShareName[] = [];
   const share = createShare({
     name: "databaseTransactions",
@@ -18,7 +24,7 @@ const createTestShare = (total: number, { maxWaitMs = 1000, maxWaitingPerUnit = 
     onRefused: (name) => refused.push(name),
     total,
     maxWaitMs,
-    maxWaitingPerUnit,
+    ...options,
   });
   return { share, refused };
 };
@@ -43,6 +49,20 @@ function createOpenWork() {
 }
 
 describe("a share", () => {
+  test("of heavy work rests after it, in proportion to the time that it took, and nobody else waits", () => {
+    vi.useFakeTimers();
+    const { share } = createTestShare(2, { rest: 4 });
+    const giveBack = share.take("free");
+    vi.advanceTimersByTime(50);
+    giveBack?.();
+    vi.advanceTimersByTime(199);
+    expect(share.take("free")).toBeUndefined();
+    expect(share.take("other")).toBeDefined();
+    vi.advanceTimersByTime(1);
+    expect(share.take("free")).toBeDefined();
+    vi.useRealTimers();
+  });
+
   test("leaves something to others, however much one organisation asks for", async () => {
     for (const name of shareNames)
       for (const tier of ["free", "pro", "enterprise"] as const)
