@@ -49,9 +49,10 @@ export function readCpuTimes(parts: Parts): CpuTimes {
 export interface CpuUse {
   /** Milliseconds by part. */
   readonly parts: Readonly<Record<string, number>>;
-  /** Shares of the machine: used by processes that are no part, and taken by other virtual machines. */
+  /** Shares of the machine: used by processes that are no part, taken by other virtual machines, and used by nobody. */
   readonly foreign: number;
   readonly stolen: number;
+  readonly idle: number;
 }
 
 export function cpuUse(before: CpuTimes, after: CpuTimes): CpuUse {
@@ -60,9 +61,12 @@ export function cpuUse(before: CpuTimes, after: CpuTimes): CpuUse {
   );
   const own = Object.values(parts).reduce((sum, ms) => sum + ms, 0);
   const totalMs = after.totalMs - before.totalMs;
+  const busyMs = after.busyMs - before.busyMs;
+  const stolenMs = after.stolenMs - before.stolenMs;
   return {
     parts,
-    foreign: Math.max(0, after.busyMs - before.busyMs - own) / totalMs,
-    stolen: (after.stolenMs - before.stolenMs) / totalMs,
+    foreign: Math.max(0, busyMs - own) / totalMs,
+    stolen: stolenMs / totalMs,
+    idle: (totalMs - busyMs - stolenMs) / totalMs,
   };
 }

@@ -50,21 +50,31 @@ export const compareOperations = (
     ]),
   ) as Record<Operation, OperationFigures>;
 
-function judgeOperation(name: string, { requests, errors, calm, disturbed }: OperationFigures): string[] {
+const judgeErrors = (name: string, { requests, errors }: OperationFigures): string[] => [
+  ...(requests === 0 ? [`${name}: nothing was measured`] : []),
+  ...(errors > 0 ? [`${name}: ${errors} requests failed`] : []),
+];
+
+function judgeTimes(name: string, { calm, disturbed }: OperationFigures): string[] {
   const maxP50 = round(calm.p50 * maxP50Ratio);
   const maxP99 = round(Math.max(calm.p99 * maxP99Ratio, toleratedP99Ms));
   return [
-    ...(requests === 0 ? [`${name}: nothing was measured`] : []),
-    ...(errors > 0 ? [`${name}: ${errors} requests failed`] : []),
     ...(disturbed.p50 > maxP50 ? [`${name}: p50 ${disturbed.p50} ms, at most ${maxP50} ms`] : []),
     ...(disturbed.p99 > maxP99 ? [`${name}: p99 ${disturbed.p99} ms, at most ${maxP99} ms`] : []),
   ];
 }
 
-const judgeProcess = (name: string, { hasEnded, maxRssMegabytes: rss, maxLagMs: lag }: ProcessFigures): string[] => [
+const judgeProcess = (name: string, { hasEnded, maxRssMegabytes: rss }: ProcessFigures): string[] => [
   ...(hasEnded ? [`${name} ended`] : []),
   ...(rss > maxRssMegabytes ? [`${name} used ${Math.round(rss)} MiB, at most ${maxRssMegabytes}`] : []),
-  ...(lag > maxLagMs ? [`${name}: its event loop was blocked for ${Math.round(lag)} ms, at most ${maxLagMs}`] : []),
+];
+
+const judgeLag = (name: string, { maxLagMs: lag }: ProcessFigures): string[] =>
+  lag > maxLagMs ? [`${name}: its event loop was blocked for ${Math.round(lag)} ms, at most ${maxLagMs}`] : [];
+
+const judgeReadiness = ({ checks, failures, firstFailure }: ReadinessFigures): string[] => [
+  ...(checks === 0 ? ["readiness was not checked"] : []),
+  ...(failures > 0 ? [`/readyz failed ${failures} of ${checks} times: ${firstFailure}`] : []),
 ];
 
 /** Requests that Perch refuses as wrong attack nothing. Refusals for want of a share, and failures, are what is tested. */
@@ -84,15 +94,39 @@ export interface Findings {
   readonly readiness: ReadinessFigures;
   readonly processes: Readonly<Record<string, ProcessFigures>>;
   readonly attacks: AttackReport;
+  /** Shares of the machine while the bad neighbours were at work: taken by other virtual machines, and used by nobody. */
+  readonly machine: { readonly stolen: number; readonly idle: number };
 }
 
-/** Everything that is not as promised, a line each. */
-export const judge = ({ operations: measured, readiness, processes, attacks }: Findings): string[] => [
-  ...Object.entries(measured).flatMap(([name, figures]) => judgeOperation(name, figures)),
-  ...(readiness.checks === 0 ? ["readiness was not checked"] : []),
-  ...(readiness.failures > 0
-    ? [`/readyz failed ${readiness.failures} of ${readiness.checks} times: ${readiness.firstFailure}`]
-    : []),
-  ...Object.entries(processes).flatMap(([name, figures]) => judgeProcess(name, figures)),
-  ...Object.entries(attacks).flatMap(([name, statuses]) => judgeAttack(name, statuses)),
-];
+export interface Verdict {
+  /** Everything that is not as promised, a line each. */
+  readonly problems: readonly string[];
+  /** What the machine did not allow to judge, and why. */
+  readonly notJudged: readonly string[];
+}
+
+/** Where nothing is left of the cores that all parts share, times say how many cores there are. */
+const minIdleShare = 0.1;
+/** A machine that stands still for this part of the time fails requests by itself. */
+const maxStolenShare = 0.2;
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+export function judge({ operations: measured, readiness, processes, attacks, machine }: Findings): Verdict {
+  const eachOperation = (judgeOne: typeof judgeTimes) =>
+    Object.entries(measured).flatMap(([name, figures]) => judgeOne(name, figures));
+  const eachProcess = (judgeOne: typeof judgeLag) =>
+    Object.entries(processes).flatMap(([name, figures]) => judgeOne(name, figures));
+  const problems = [
+    ...eachProcess(judgeProcess),
+    ...Object.entries(attacks).flatMap(([name, statuses]) => judgeAttack(name, statuses)),
+  ];
+  const notJudged: string[] = [];
+  if (machine.stolen > maxStolenShare)
+    notJudged.push(`errors and readiness are not judged: other machines took ${percent(machine.stolen)} of this one`);
+  else problems.push(...eachOperation(judgeErrors), ...judgeReadiness(readiness));
+  if (machine.idle < minIdleShare)
+    notJudged.push(`times are not judged: only ${percent(machine.idle)} of the machine was idle`);
+  else problems.push(...eachOperation(judgeTimes), ...eachProcess(judgeLag));
+  return { problems, notJudged };
+}

@@ -17,16 +17,19 @@ const calmFindings: Findings = {
   readiness: { checks: 10, longestMs: 5, failures: 0, firstFailure: undefined },
   processes: { "API node 1": processFigures },
   attacks: { "log-searches": { "200": 3, "429": 40, open: 2 } },
+  machine: { stolen: 0, idle: 0.4 },
 };
+const problemsOf = (findings: Findings) => judge(findings).problems;
 const judgeDisturbed = (disturbed: Measurements) =>
-  judge({ ...calmFindings, operations: compareOperations(measured(), disturbed) });
+  problemsOf({ ...calmFindings, operations: compareOperations(measured(), disturbed) });
 const judgeProcess = (changed: Partial<typeof processFigures>) =>
-  judge({ ...calmFindings, processes: { "API node 1": { ...processFigures, ...changed } } });
-const judgeAttack = (statuses: Record<string, number>) => judge({ ...calmFindings, attacks: { memory: statuses } });
+  problemsOf({ ...calmFindings, processes: { "API node 1": { ...processFigures, ...changed } } });
+const judgeAttack = (statuses: Record<string, number>) =>
+  problemsOf({ ...calmFindings, attacks: { memory: statuses } });
 
 describe("the bad neighbour's verdict", () => {
   test("a victim that is served as before gives no line", () => {
-    expect(judge(calmFindings)).toEqual([]);
+    expect(judge(calmFindings)).toEqual({ problems: [], notJudged: [] });
     expect(judgeDisturbed(measured({ get: { times: timesOf(20) } }))).toEqual([]);
   });
 
@@ -47,7 +50,7 @@ describe("the bad neighbour's verdict", () => {
 
   test("names a node that was not ready, or not asked", () => {
     const judgeReadiness = (changed: Partial<Findings["readiness"]>) =>
-      judge({ ...calmFindings, readiness: { ...calmFindings.readiness, ...changed } });
+      problemsOf({ ...calmFindings, readiness: { ...calmFindings.readiness, ...changed } });
     expect(judgeReadiness({ failures: 1, firstFailure: "503" })).toEqual(["/readyz failed 1 of 10 times: 503"]);
     expect(judgeReadiness({ checks: 0 })).toEqual(["readiness was not checked"]);
   });
@@ -58,6 +61,25 @@ describe("the bad neighbour's verdict", () => {
     expect(judgeProcess({ maxLagMs: 1500 })).toEqual([
       "API node 1: its event loop was blocked for 1500 ms, at most 1000",
     ]);
+  });
+
+  test("says what it cannot judge on a machine that is full or stands still, and judges the rest", () => {
+    const bad: Findings = {
+      ...calmFindings,
+      operations: compareOperations(measured(), measured({ get: { times: timesOf(900), errors: ["503"] } })),
+      processes: { "API node 1": { ...processFigures, maxLagMs: 1500, hasEnded: true } },
+    };
+    expect(judge({ ...bad, machine: { stolen: 0.05, idle: 0.02 } })).toEqual({
+      problems: ["API node 1 ended", "get: 1 requests failed"],
+      notJudged: ["times are not judged: only 2 % of the machine was idle"],
+    });
+    expect(judge({ ...bad, machine: { stolen: 0.5, idle: 0.02 } })).toEqual({
+      problems: ["API node 1 ended"],
+      notJudged: [
+        "errors and readiness are not judged: other machines took 50 % of this one",
+        "times are not judged: only 2 % of the machine was idle",
+      ],
+    });
   });
 
   test("an attack that Perch does not understand, or that its rate limit holds off, proves nothing", () => {

@@ -133,6 +133,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await quickStart();
   yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk()]);
   yield await chaos("--short");
+  yield await chaos("--short", "--neighbour");
 }
 
 let passed = 0;
