@@ -36,7 +36,7 @@ const withServices = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "fast", include: fast, isolate: false } },
+      { test: { name: "fast", include: fast, isolate: false, testTimeout: 20_000, ...patientPoll } },
       {
         test: {
           name: "services",

@@ -71,7 +71,8 @@ async function tests(
   const reportDir = mkdtempSync(join(tmpdir(), "perch-verify-"));
   const reportFile = join(reportDir, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const args = ["run", ...names.flatMap((name) => ["--project", name]), ...options, ...reporters];
+  // Machines that run checks may stand still for seconds, which fails what waits for a time. A defect fails each time.
+  const args = ["run", "--retry=2", ...names.flatMap((name) => ["--project", name]), ...options, ...reporters];
   const succeeded = await succeeds(`vitest run --project ${project}`, join(binDir, "vitest"), args, extraEnv);
   const report = existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport) : undefined;
   rmSync(reportDir, { recursive: true });

@@ -119,7 +119,7 @@ describe("google", () => {
     const startedAt = performance.now();
     const reply = answering({ behaviour: "hang-midway" }, { signal: AbortSignal.timeout(50) }, patient);
     await expect(reply).rejects.toThrow("aborted");
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
     await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
   });
 });

@@ -143,25 +143,25 @@ describe("an openai-compatible response that stops early", () => {
     async (behaviour) => {
       const startedAt = performance.now();
       const failure = await failing({ behaviour });
-      expect(performance.now() - startedAt).toBeLessThan(2000);
-      expect(failure).toEqual(new TransientModelError("acme/test-model sent nothing for 0.6 s."));
+      expect(performance.now() - startedAt).toBeLessThan(5000);
+      expect(failure).toEqual(new TransientModelError("acme/test-model sent nothing for 1.5 s."));
       await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
     },
   );
 
   test("a slow response does not time out while text arrives", async () => {
     const text = "a b c d e";
-    expect((await answering({ text, tokenDelayMs: 200 })).text).toBe(text);
+    expect((await answering({ text, tokenDelayMs: 500 })).text).toBe(text);
   });
 
   test("a keep-alive comment resets the idle timeout", async () => {
     const last = { choices: [{ delta: { content: "at last" }, finish_reason: "stop" }] };
     const alive = async function* () {
-      for (let count = 0; count < 4; count++) yield Buffer.from(await sleep(200, ": still at it\n\n"));
+      for (let count = 0; count < 4; count++) yield Buffer.from(await sleep(500, ": still at it\n\n"));
       yield Buffer.from(`data: ${JSON.stringify(last)}\n\n`);
     };
     const settings = { name: "acme", type: "openai-compatible", baseUrl: server.url, apiKey: null } as const;
-    const options = { fetch: async () => new Response(ReadableStream.from(alive())), idleTimeoutMs: 600 };
+    const options = { fetch: async () => new Response(ReadableStream.from(alive())), idleTimeoutMs: 1500 };
     expect((await createProviderModel(settings, "m", options)(createModelRequest())).text).toBe("at last");
   });
 
@@ -175,7 +175,7 @@ describe("an openai-compatible response that stops early", () => {
       const startedAt = performance.now();
       const request = { signal: caller.signal, onText: (delta: string) => pieces.push(delta) };
       expect(await expectFailure(answering({ behaviour }, request, patient))).toBe(reason);
-      expect(performance.now() - startedAt).toBeLessThan(2000);
+      expect(performance.now() - startedAt).toBeLessThan(5000);
       expect(pieces.length).toBe(behaviour === "hang" ? 0 : 1);
       await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
     },

@@ -38,7 +38,7 @@ function embedderAt(type: ProviderSettings["type"], change: Partial<ProviderSett
   return createProviderEmbedder({ name: "acme", type, baseUrl: url, apiKey: modelServerKey, ...change }, "test-embed", {
     dimensions,
     fetch,
-    idleTimeoutMs: 600,
+    idleTimeoutMs: 1500,
   });
 }
 
@@ -117,7 +117,7 @@ describe.each(types)("%s", (type) => {
 
   test.each(["hang", "hang-midway"] as const)("%s is a transient failure after the idle timeout", async (behaviour) => {
     const failure = await expectFailure(embedding(type, ["x"], { behaviour }));
-    expect(failure).toEqual(new TransientModelError("acme/test-embed sent nothing for 0.6 s."));
+    expect(failure).toEqual(new TransientModelError("acme/test-embed sent nothing for 1.5 s."));
   });
 
   test.each(["cut", "end-early", "malformed", "error"] as const)("%s is a transient failure", async (behaviour) => {

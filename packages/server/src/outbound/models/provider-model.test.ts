@@ -14,14 +14,14 @@ const server = await startOpenAiServer(() => ({ text: "It rains." }));
 afterAll(() => server.close());
 
 const settings = { name: "acme", type: "openai-compatible", baseUrl: server.url, apiKey: modelServerKey } as const;
-const through = (fetch: typeof globalThis.fetch) => createProviderModel(settings, "m", { fetch, idleTimeoutMs: 600 });
+const through = (fetch: typeof globalThis.fetch) => createProviderModel(settings, "m", { fetch, idleTimeoutMs: 5000 });
 
 describe("through the guarded client", () => {
   const limits = { allowedRanges: ["127.0.0.0/8"] };
 
   test.each(["openai-compatible", "openai"] as const)("%s models can be called", async (type) => {
     const client = createGuardedClient(limits);
-    const model = createProviderModel({ ...settings, type }, "m", { fetch: client.fetch, idleTimeoutMs: 600 });
+    const model = createProviderModel({ ...settings, type }, "m", { fetch: client.fetch, idleTimeoutMs: 5000 });
     expect((await model(createModelRequest())).text).toBe("It rains.");
     await client.close();
   });

@@ -57,7 +57,7 @@ describe("perch/script", () => {
     expect((await local(modelRequest(instructions, { messages }))).text).toHaveLength(2 ** 20);
     const spaces = [{ role: "user" as const, content: " ".repeat(250_000) }];
     await local(modelRequest(script({ reply: "{message}", word_delay_ms: 1 }), { messages: spaces }));
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
   test("waits for delay_ms, and stops when aborted", async () => {

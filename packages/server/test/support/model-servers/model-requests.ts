@@ -10,7 +10,7 @@ export const createTestModel = (
   type: ProviderSettings["type"],
   change: Partial<ProviderSettings> = {},
   model = "test-model",
-  idleTimeoutMs = 600,
+  idleTimeoutMs = 1500,
 ) =>
   createProviderModel({ name: "acme", type, baseUrl: server.url, apiKey: modelServerKey, ...change }, model, {
     fetch,
