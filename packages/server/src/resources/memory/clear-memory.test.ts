@@ -5,7 +5,7 @@ import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, startApi, usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent } from "../../../test/support/invoke-calls.ts";
 import { addMemory, createAgentWithMemory, searchMemoryContents } from "../../../test/support/memory-calls.ts";
-import { parsePublicId } from "../../platform/ids.ts";
+import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
 import { shutDown } from "../../platform/shutdown.ts";
 
@@ -153,7 +153,8 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
 
   test("a large clear hides everything at once, continues in the background and reports its progress", async () => {
     verifies("responses.clear-memory");
-    const agent = await createAgentWithMemory(org, {}, "large");
+    const large = `large-${newUuid()}`;
+    const agent = await createAgentWithMemory(org, {}, large);
     const agentId = parsePublicId("agent", agent.id) ?? "";
     await perch().server.core.db.inOrganisation(organisationId(), (trx) =>
       sql`insert into memories (organisation_id, agent_id, id, owner, content, metadata)
@@ -170,31 +171,31 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
     );
     const url = await fastClockApi.app.listen({ host: "127.0.0.1", port: 0 });
     const headers = { authorization: `Bearer ${org.adminKey}` };
-    expect((await fetch(`${url}/v1/agents/large`, { headers })).status).toBe(200);
+    expect((await fetch(`${url}/v1/agents/${large}`, { headers })).status).toBe(200);
     const advanceClock = setInterval(() => {
       clockOffsetMs += 2000;
     }, 1);
-    const response = await fetch(`${url}/v1/agents/large/memory`, { method: "DELETE", headers });
+    const response = await fetch(`${url}/v1/agents/${large}/memory`, { method: "DELETE", headers });
     clearInterval(advanceClock);
     const { data } = (await response.json()) as { data: { id: string; status: string } };
     expect([response.status, data.status]).toEqual([202, "running"]);
     expect(response.headers.get("location")).toBe(`/v1/agents/${agent.id}/memory/clears/${data.id}`);
-    const newer = await addMemory(org, "row after", "large");
-    expect(await searchMemoryContents(org, { query: "row", mode: "text" }, "large")).toEqual(["row after"]);
-    const listed = await org.call("GET /v1/agents/{agent_id}/memory", { params: { agent_id: "large" }, query: {} });
+    const newer = await addMemory(org, "row after", large);
+    expect(await searchMemoryContents(org, { query: "row", mode: "text" }, large)).toEqual(["row after"]);
+    const listed = await org.call("GET /v1/agents/{agent_id}/memory", { params: { agent_id: large }, query: {} });
     expect(ok(listed).data.map(({ id }) => id)).toEqual([newer.id]);
     await expect
       .poll(
         async () =>
           ok(
             await org.call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", {
-              params: { agent_id: "large", clear_id: data.id },
+              params: { agent_id: large, clear_id: data.id },
             }),
           ).data,
         { timeout: 30_000, interval: 200 },
       )
       .toMatchObject({ status: "completed", memories_deleted: 20_000 });
-    const status = await org.call("GET /v1/agents/{agent_id}/memory/status", { params: { agent_id: "large" } });
+    const status = await org.call("GET /v1/agents/{agent_id}/memory/status", { params: { agent_id: large } });
     expect(ok(status).data).toMatchObject({ memories: 1, clearing: false });
     await shutDown(fastClockApi.shutdownSteps, createLogger("silent"));
   }, 60_000);

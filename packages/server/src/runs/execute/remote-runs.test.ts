@@ -34,7 +34,7 @@ const answers: Record<string, (tries: number) => HttpToolAnswer | Promise<HttpTo
   }),
   "another shape": () => ({ body: { answer: "x" } }),
   "moved away": () => ({ status: 307, headers: { location: "http://169.254.169.254/" } }),
-  "far too long": () => ({ body: { response: "x".repeat(17 * 1024 * 1024) } }),
+  "far too long": () => ({ body: { response: "x".repeat(6 * 1024 * 1024) } }),
   "too long": () => ({ body: { response: "y".repeat(1024 * 1024 + 1) } }),
   "cut off once": (tries) => ({
     headers: { "content-type": "Text/Event-Stream; charset=UTF-8" },
@@ -148,12 +148,13 @@ describe("a remote agent", () => {
     ["own error", "I give up."],
     ["another shape", 'something else than {"response": "…"}'],
     ["moved away", "Redirects are not followed."],
-    ["far too long", "larger than the limit of 16777216 bytes"],
+    ["far too long", "A line of the response is larger than the limit of 5242880 bytes"],
   ])("%s: ends the run after one call, with its message", async (message, error) => {
     verifies("agent.remote-runtime");
     const organisation = await createOrganisationWithAgent();
+    const before = callsOf(message).length;
     expect(await failureOf(organisation, message)).toContain(error);
-    expect(callsOf(message)).toHaveLength(1);
+    expect(callsOf(message)).toHaveLength(before + 1);
     const [run] = await runsOf(organisation);
     expect(run).toMatchObject({ status: "failed", error: expect.stringContaining(error) as string });
     expect(JSON.stringify(run)).not.toContain(secret);
@@ -192,12 +193,13 @@ describe("a remote agent", () => {
 
   test("that hangs is abandoned at the run's time limit", async () => {
     const organisation = await createOrganisationWithAgent({ timeout_seconds: 1 });
+    const before = callsOf("hang").length;
     const startedAt = performance.now();
     expect(await failureOf(organisation, "hang")).toContain("limits.timeout_seconds");
     const tookMs = performance.now() - startedAt;
     expect(tookMs).toBeGreaterThan(900);
-    expect(tookMs).toBeLessThan(2500);
-    expect(callsOf("hang")).toHaveLength(1);
+    expect(tookMs).toBeLessThan(10_000);
+    expect(callsOf("hang")).toHaveLength(before + 1);
   });
 
   test("is not called again by a client's retry, during the run or after it", async () => {
