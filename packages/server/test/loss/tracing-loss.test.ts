@@ -89,10 +89,12 @@ describe("the trace of a run whose worker is killed", () => {
 
   test("may lack spans after repeated kills, but no span id occurs with two parents", async () => {
     const send = await createTracedSender();
+    // A repeated test has traces of its own.
+    const firstTrace = 1000 + Math.floor(Math.random() * 1e6);
     const { ensureWorkers, endActiveWorker } = perchWithWorkers();
     const runs = Array.from({ length: 30 }, async (_, i) => {
       await sleep(i * 100);
-      return send(`run ${i}`, traceOf(i + 1));
+      return send(`run ${i}`, traceOf(firstTrace + i));
     });
     for (let kills = 0; kills < 2; kills++) {
       await sleep(1700);
@@ -107,7 +109,7 @@ describe("the trace of a run whose worker is killed", () => {
     let complete = 0;
     let shared = 0;
     for (const i of answers.keys()) {
-      const spans = inTrace(traceOf(i + 1));
+      const spans = inTrace(traceOf(firstTrace + i));
       const ids = parentsIn(spans);
       const request = spans.find(({ kind }) => kind === "server");
       const run = spans.find(({ name }) => name.startsWith("invoke_agent"));
