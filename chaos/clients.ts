@@ -38,7 +38,7 @@ interface ClientOptions {
   readonly count: number;
 }
 
-const giveUpAfterMs = 180_000;
+const giveUpAfterMs = 300_000;
 const turnsPerSession = 12;
 
 /** Many enough that workers record several in one statement. */

@@ -6,14 +6,28 @@ import { partitionCount } from "./engine-leaders.ts";
 /** The engine divides the keys, of 64 bits, into ranges of equal size. */
 const keysPerPartition = (2n ** 64n + BigInt(partitionCount) - 1n) / BigInt(partitionCount);
 
-async function queryEngine<T>({ adminUrls }: RestateCluster, sql: string): Promise<T[]> {
-  const response = await fetch(`${adminUrls[0]}/query`, {
+async function queryNode<T>(adminUrl: string, sql: string): Promise<T[]> {
+  const response = await fetch(`${adminUrl}/query`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify({ query: sql }),
   });
   if (!response.ok) throw new Error(`The engine answers a query with ${response.status}: ${await response.text()}`);
   return ((await response.json()) as { rows: T[] }).rows;
+}
+
+const queryAttempts = 5;
+
+/** A node that has just come back may break off its answer, so the nodes are asked in turn. */
+async function queryEngine<T>({ adminUrls }: RestateCluster, sql: string): Promise<T[]> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await queryNode<T>(adminUrls[attempt % adminUrls.length] ?? "", sql);
+    } catch (error) {
+      if (attempt === queryAttempts - 1) throw error;
+      await sleep(2000);
+    }
+  }
 }
 
 /** The partition of each run that the engine knows, by the run's id. */

@@ -35,7 +35,9 @@ async function post({ apiUrls, token }: Cluster, path: string, body: object): Pr
 }
 
 async function createAgents(cluster: Cluster): Promise<void> {
-  for (const name of agentNames) await post(cluster, "/v1/agents", { name, model: "perch/script" });
+  // A fault on a slow machine may take minutes, and a run that ends at its own limit is not a lost one.
+  const limits = { timeout_seconds: 600 };
+  for (const name of agentNames) await post(cluster, "/v1/agents", { name, model: "perch/script", limits });
   const [, agent_id] = agentNames;
   await post(cluster, "/v1/webhooks", { url: cluster.receiver.url, events: ["agent.completed"], agent_id });
 }
