@@ -16,9 +16,9 @@ async function queryNode<T>(adminUrl: string, sql: string): Promise<T[]> {
   return ((await response.json()) as { rows: T[] }).rows;
 }
 
-const queryAttempts = 5;
+const queryAttempts = 20;
 
-/** A node that has just come back may break off its answer, so the nodes are asked in turn. */
+/** A node that has just come back may break off its answer, and one that is slow loses its place in it: the nodes are asked in turn. */
 async function queryEngine<T>({ adminUrls }: RestateCluster, sql: string): Promise<T[]> {
   for (let attempt = 0; ; attempt++) {
     try {
