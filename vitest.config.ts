@@ -19,12 +19,12 @@ const fast = [
 ];
 
 /** A condition that a test waits for may take this long on a busy machine; a test that passes does not wait for it. */
-const patientPoll = { expect: { poll: { timeout: 10_000 } } };
+const patientPoll = { expect: { poll: { timeout: 20_000 } } };
 
 const withServices = {
   exclude: [...fast, "**/node_modules/**"],
   globalSetup: "packages/server/test/support/template-database.ts",
-  testTimeout: 40_000,
+  testTimeout: 90_000,
   hookTimeout: 60_000,
   ...patientPoll,
 };
@@ -51,7 +51,6 @@ export default defineConfig({
           name: "cli",
           include: ["packages/cli/test/**/*.test.ts"],
           ...withServices,
-          testTimeout: 60_000,
           hookTimeout: 180_000,
         },
       },

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { parseEnv } from "node:util";
 import { checkPythonSdk } from "../sdk-python/check.ts";
 import { checkoutDir, envFile } from "./services/layout.ts";
@@ -13,13 +13,10 @@ interface Tally {
   readonly failed: number;
 }
 
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
-    readonly status: string;
-    readonly assertionResults: readonly { status: string }[];
-  }[];
+interface TestFile {
+  readonly name: string;
+  readonly status: string;
+  readonly assertionResults: readonly { status: string }[];
 }
 
 const binDir = join(checkoutDir, "node_modules/.bin");
@@ -61,34 +58,64 @@ async function staticCheck(tool: string, args: string[]): Promise<Tally> {
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+/** Runs tests once. Without a report, vitest itself broke. */
+async function runVitest(
+  title: string,
+  args: string[],
+  extraEnv: NodeJS.Dict<string>,
+): Promise<{ succeeded: boolean; files: TestFile[] }> {
+  const reportDir = mkdtempSync(join(tmpdir(), "perch-verify-"));
+  const reportFile = join(reportDir, "report.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
+  const succeeded = await succeeds(title, join(binDir, "vitest"), ["run", ...args, ...reporters], extraEnv);
+  const files = existsSync(reportFile)
+    ? (JSON.parse(readFileSync(reportFile, "utf8")) as { testResults: TestFile[] }).testResults
+    : [];
+  rmSync(reportDir, { recursive: true });
+  return { succeeded, files };
+}
+
+/**
+ * Machines that run checks may stand still for seconds, which fails what waits for a time. So files that failed run again, in a
+ * new process and alone, up to twice. What passed only then is said: it may also be a race.
+ */
 async function tests(
   projects: string | readonly string[],
   extraEnv: NodeJS.Dict<string> = {},
   options: string[] = [],
 ): Promise<Tally> {
   const names = [projects].flat();
-  const project = names.join(" and ");
-  const reportDir = mkdtempSync(join(tmpdir(), "perch-verify-"));
-  const reportFile = join(reportDir, "report.json");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  // Machines that run checks may stand still for seconds, which fails what waits for a time. A defect fails each time.
-  const args = ["run", "--retry=2", ...names.flatMap((name) => ["--project", name]), ...options, ...reporters];
-  const succeeded = await succeeds(`vitest run --project ${project}`, join(binDir, "vitest"), args, extraEnv);
-  const report = existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport) : undefined;
-  rmSync(reportDir, { recursive: true });
-  const tally = report ? count(report) : { passed: 0, failed: 0 };
-  if (tally.passed + tally.failed === 0) console.log(`== ${project}: no test ran, which counts as a failure`);
+  const title = `vitest run --project ${names.join(" and ")}`;
+  const projectArgs = names.flatMap((name) => ["--project", name]);
+  let { succeeded, files } = await runVitest(title, [...projectArgs, ...options], extraEnv);
+  for (const attempt of ["second", "third"]) {
+    const failed = files.filter(({ status }) => status === "failed").map(({ name }) => name);
+    if (failed.length === 0) break;
+    const again = await runVitest(
+      `${title}, the ${attempt} time: ${failed.map((file) => relative(checkoutDir, file)).join(", ")}`,
+      [...projectArgs, "--maxWorkers=1", ...failed],
+      extraEnv,
+    );
+    const repeated = new Map(again.files.map((file) => [file.name, file]));
+    files = files.map((file) => repeated.get(file.name) ?? file);
+    succeeded = again.succeeded;
+  }
+  const tally = count(files);
+  if (tally.passed + tally.failed === 0) console.log(`== ${title}: no test ran, which counts as a failure`);
   // Errors outside of any test, and runs without a test, count as a failure.
   const isSilentFailure = tally.failed === 0 && (!succeeded || tally.passed === 0);
   return isSilentFailure ? { ...tally, failed: 1 } : tally;
 }
 
 /** A file that failed without a failed test (it did not load, a hook threw) counts as one failure. */
-function count(report: VitestReport): Tally {
-  const broken = report.testResults.filter(
-    (file) => file.status === "failed" && !file.assertionResults.some(({ status }) => status === "failed"),
-  );
-  return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
+function count(files: readonly TestFile[]): Tally {
+  const tally = { passed: 0, failed: 0 };
+  for (const { status, assertionResults } of files) {
+    const failed = assertionResults.filter((test) => test.status === "failed").length;
+    tally.passed += assertionResults.filter((test) => test.status === "passed").length;
+    tally.failed += status === "failed" ? Math.max(failed, 1) : failed;
+  }
+  return tally;
 }
 
 /** The suites run PostgreSQL from the folder that `pnpm services up` installs, which needs root on Debian. */
