@@ -38,7 +38,7 @@ const withoutNulls = (settings: object): SecuritySettings =>
   Object.fromEntries(Object.entries(settings).filter(([, block]) => block !== null));
 
 /** Of its JSON. Every process that serves or runs an agent reads its definition whole. */
-export const maxDefinitionBytes = 256 * 1024;
+const maxDefinitionBytes = 256 * 1024;
 /** Objects, lists and what is in them: small ones take far more memory than their text does. */
 const maxDefinitionValues = 20_000;
 

@@ -11,8 +11,8 @@ import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
-import { findInvocation } from "../record/invocation-queries.ts";
-import { toOutcome, toResult } from "../record/to-invocation.ts";
+import { findRecorded } from "../record/find-outcome.ts";
+import { toResult } from "../record/to-invocation.ts";
 import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
 import type { FollowRun } from "./follow-run.ts";
 import { createMakeVisible } from "./make-visible.ts";
@@ -55,11 +55,15 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     }
   };
 
+  const ensureVisible = async ({ run, isRecorded }: AcceptedRun): Promise<void> => {
+    if (!isRecorded) await makeVisible(run);
+  };
+
   const locationOf = ({ run }: AcceptedRun, agentRef: string): string =>
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
 
   const acceptedReply = async (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
-    if (!accepted.isRecorded) await makeVisible(accepted.run);
+    await ensureVisible(accepted);
     const applied = appliedPreference(prefer);
     const headers = { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
     const request_id = toPublicId("request", accepted.run.id);
@@ -68,12 +72,9 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
 
   /** The engine cannot be reached any more, and may have taken the run before: its record says so. */
   const findRecord = async ({ run }: AcceptedRun, error: unknown) => {
-    const { organisationId, id } = run;
-    const row = await db
-      .inOrganisation(organisationId, (trx) => findInvocation(trx, { organisationId, id }))
-      .catch(() => undefined);
-    if (!row) throw error;
-    return toOutcome(row);
+    const found = await findRecorded(db, run).catch(() => undefined);
+    if (!found?.isRecorded) throw error;
+    return found.outcome;
   };
 
   const waitForResult = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
@@ -111,7 +112,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const streamEvents = async (accepted: AcceptedRun, agentRef: string, { events }: RequestContext) => {
     if (!accepted.outcome) {
       await onEngine(accepted, () => engine.start(accepted.run));
-      await makeVisible(accepted.run);
+      await ensureVisible(accepted);
     }
     return followRun(accepted.run, events?.lastEventId, { location: locationOf(accepted, agentRef) });
   };
