@@ -17,9 +17,9 @@ const budget = readBudget(`
 run       statements  transactions  record_bytes  valkey_calls  log_records  log_bytes  journal_entries  engine_requests  worker_requests
 plain              1             1          1428             4            4       3232                2                1                1
 keyed              3             3          1428             4            4       3232                2                1                1
-session            9             3          1458             4            6       4910                4                1                1
-tool               9             3          1858             4           10       7668                8                1                1
-streamed          13             4          1439            13            4       3230                2                1                1
+session            7             3          1458             4            6       4910                4                1                1
+tool               7             3          1858             4           10       7668                8                1                1
+streamed          10             4          1439            13            4       3230                2                1                1
 webhook            3             3          1428             4           14      10188               10                1                2
 `);
 
