@@ -11,6 +11,7 @@ import { logProgress } from "./log-progress.ts";
 import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
 import { runNeighbour } from "./neighbour.ts";
 import { logFile } from "./perch-process.ts";
+import { type StarvedTime, watchStarvation } from "./starvation.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
 const { values: options } = parseArgs({
@@ -42,14 +43,16 @@ async function createAgents(cluster: Cluster): Promise<void> {
   await post(cluster, "/v1/webhooks", { url: cluster.receiver.url, events: ["agent.completed"], agent_id });
 }
 
-/** Counts the model calls against the workers that were killed and the leaders that moved. */
+/** Counts the model calls against the workers that were killed, the leaders that moved and the times without a processor. */
 async function countModelCalls(
   { model, engine, leaders }: Cluster,
   sent: readonly SentRequest[],
   faults: readonly Fault[],
+  starved: readonly StarvedTime[],
 ): Promise<CallCount> {
   const interruptions: Interruption[] = [
     ...faults.flatMap(({ name, interruption: own }) => (own ? [{ cause: name, ...own }] : [])),
+    ...starved.map((time) => ({ cause: "other machines took much of this one", ...time })),
     ...leaders.moves.map((move) => ({ cause: "move of a partition to another Restate node", ...move })),
   ];
   const byId = await findPartitions(engine);
@@ -77,6 +80,7 @@ function describeClientsDuring({ name, fromMs, repairedMs }: Fault, sent: readon
 async function runChaos(cluster: Cluster): Promise<Verdict> {
   interruption.signal.throwIfAborted();
   await createAgents(cluster);
+  const starvation = watchStarvation();
   const clients = startClients({ ...cluster, count: 20 });
   const { sent } = clients;
   const isAnswered = ({ answers }: { answers: readonly unknown[] }) => answers.length > 0;
@@ -97,7 +101,8 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   if (recorded.largestBatch < minLargestBatch) throw new Error("No batch of records was large enough to test anything");
   const received = new Set(cluster.receiver.received.map(({ event }) => String(event.data.request_id)));
   const findings = compare(sent, recorded, received);
-  const calls = await countModelCalls(cluster, sent, faults);
+  starvation.stop();
+  const calls = await countModelCalls(cluster, sent, faults, starvation.times());
   const runsLeft = await listRunsLeft(cluster.engine, 30);
   const longestMs = Math.max(...sent.map(({ sentAtMs, answeredAtMs = sentAtMs }) => answeredAtMs - sentAtMs));
   const retries = sent.reduce((sum, { attempts }) => sum + attempts - 1, 0);

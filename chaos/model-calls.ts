@@ -29,7 +29,8 @@ interface Run {
 
 /**
  * A crash may repeat the one step that a run had in flight. Killing a worker interrupts runs once; a move of a partition to another
- * leader within the engine interrupts the runs of that partition once; nothing else may. An interruption explains a repeated call
+ * leader within the engine interrupts the runs of that partition once; a time in which the machine was taken away does so once;
+ * nothing else may. An interruption explains a repeated call
  * only if
  *  - it explains no other call of that run: one run, one interruption, one step,
  *  - it explains no more calls than there were runs in flight at one moment of it, in its partition,

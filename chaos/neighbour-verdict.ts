@@ -108,7 +108,7 @@ export interface Verdict {
 /** Where nothing is left of the cores that all parts share, times say how many cores there are. */
 const minIdleShare = 0.1;
 /** A machine that stands still for this part of the time fails requests by itself. */
-const maxStolenShare = 0.2;
+const maxStolenShare = 0.1;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 

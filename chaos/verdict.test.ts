@@ -4,6 +4,7 @@ import type { Recorded, RecordedRun } from "./database-records.ts";
 import { addMoves, type LeaderMove } from "./engine-leaders.ts";
 import { countCalls, type Interruption } from "./model-calls.ts";
 import { readClusterState } from "./partition-leaders.ts";
+import { starvedTimes } from "./starvation.ts";
 import { compare } from "./verdict.ts";
 
 const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
@@ -179,5 +180,16 @@ describe("moves of the engine's leaders", () => {
       [4, message([1, 3], [2, message([2, Buffer.alloc(0)])])],
     );
     expect(readClusterState(message([1, state]))).toEqual([{ node: 2, partition: 5, epoch: 300, isLeader: true }]);
+  });
+});
+
+describe("times in which the machine was taken away", () => {
+  test("are joined where they follow each other, and last until the engine may have noticed", () => {
+    const starved = (atMs: number) => ({ atMs, stolen: 0.4 });
+    const calm = { atMs: 5000, stolen: 0.2 };
+    expect(starvedTimes([starved(1000), starved(3000), calm, starved(20_000)])).toEqual([
+      { fromMs: 0, untilMs: 8000 },
+      { fromMs: 19_000, untilMs: 25_000 },
+    ]);
   });
 });
