@@ -62,6 +62,7 @@ export const auditOperations = {
     description:
       "Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "manage",
+    agents: "listed",
     query: AuditQuery,
     status: 200,
     response: cursorList(AuditEntry),

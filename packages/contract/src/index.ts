@@ -1,6 +1,7 @@
 export * from "./agent-auth.ts";
 export * from "./agent-definition.ts";
 export * from "./agent-security.ts";
+export * from "./agent-source.ts";
 export * from "./agents.ts";
 export * from "./audit.ts";
 export * from "./deliveries.ts";

@@ -174,6 +174,7 @@ export const keyOperations = {
     description:
       "Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.",
     permission: "public",
+    agents: "none",
     body: z.strictObject({ key: z.string().max(256) }).meta({ id: "RevokeLeakedKey" }),
     status: 200,
     response: RevokedApiKey,
@@ -185,6 +186,7 @@ export const keyOperations = {
     summary: "Get current key",
     description: "The API key of this request and its organisation.",
     permission: null,
+    agents: "none",
     status: 200,
     response: single(Me),
   },

@@ -22,6 +22,7 @@ export const mfaOperations = {
     description:
       "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.",
     permission: null,
+    agents: "none",
     status: 201,
     response: single(
       z
@@ -41,6 +42,7 @@ export const mfaOperations = {
     tag,
     summary: "Confirm the second factor",
     permission: null,
+    agents: "none",
     body,
     status: 200,
     response: single(z.object({ confirmed_at: Timestamp })),
@@ -53,6 +55,7 @@ export const mfaOperations = {
     description:
       "Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.",
     permission: null,
+    agents: "none",
     body: body.meta({ id: "StepUp" }),
     status: 201,
     response: single(z.object({ token: z.string(), expires_at: Timestamp }).meta({ id: "StepUpToken" })),
@@ -62,6 +65,7 @@ export const mfaOperations = {
     tag,
     summary: "Remove the second factor",
     permission: null,
+    agents: "none",
     body: body.meta({ id: "RemoveMfa" }),
     status: 200,
     response: single(z.object({ removed: z.literal(true) })),

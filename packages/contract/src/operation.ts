@@ -12,6 +12,8 @@ export interface Operation {
   readonly permission: Permission | null | "public";
   /** A POST that changes nothing: it has a body because its question does not fit into an address. */
   readonly readOnly?: true;
+  /** For an operation that names no agent and nothing of one: whether it is about none, or lists what belongs to several. */
+  readonly agents?: "none" | "listed";
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;

@@ -95,6 +95,7 @@ export const providerOperations = {
     description:
       "Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.",
     permission: "read",
+    agents: "none",
     query: z.strictObject(pageQuery),
     status: 200,
     response: list(ModelEntry),
@@ -105,6 +106,7 @@ export const providerOperations = {
     summary: "Create model provider",
     description: "Takes precedence over a provider of the same name in the server's configuration.",
     permission: "manage",
+    agents: "none",
     body: CreateProvider,
     status: 201,
     response: single(Provider),
@@ -115,6 +117,7 @@ export const providerOperations = {
     summary: "List model providers",
     description: "Providers of your organisation. For models of the server's providers see `GET /v1/models`.",
     permission: "read",
+    agents: "none",
     query: z.strictObject({ ...pageQuery, sort: sortQuery(providerSortFields) }),
     status: 200,
     response: list(Provider),
@@ -124,6 +127,7 @@ export const providerOperations = {
     tag,
     summary: "Get model provider",
     permission: "read",
+    agents: "none",
     params,
     status: 200,
     response: single(Provider),
@@ -136,6 +140,7 @@ export const providerOperations = {
     description:
       "Takes effect with the next model call. Changing `base_url` requires `api_key` too, so that a stored key cannot be sent to another address.",
     permission: "manage",
+    agents: "none",
     params,
     body: UpdateProvider,
     status: 200,
@@ -149,6 +154,7 @@ export const providerOperations = {
     description:
       "Runs that use the provider fail at their next model call, unless the server has a provider of the same name.",
     permission: "manage",
+    agents: "none",
     params,
     status: 200,
     response: single(z.object({ name: ProviderName, deleted: z.literal(true) })),

@@ -97,7 +97,11 @@ export interface Operations {
       data: Agent;
     };
   };
-  /** List agents. Needs the permission `read`. */
+  /**
+   * List agents. Id, name and status of every agent, whatever its settings.
+   *
+   * Needs the permission `read`.
+   */
   "GET /v1/agents": {
     request: {
       query?: {

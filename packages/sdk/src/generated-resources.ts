@@ -77,7 +77,9 @@ export class AgentsMethods {
   }
 
   /**
-   * List agents. Needs the permission `read`.
+   * List agents. Id, name and status of every agent, whatever its settings.
+   *
+   * Needs the permission `read`.
    *
    * `GET /v1/agents`
    */

@@ -12,6 +12,7 @@ import type { Handlers } from "../resources/handlers.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
+import type { AdmitToAgents } from "./admit-to-agents.ts";
 import { bindOperations } from "./bind-operations.ts";
 import type { ChangeOnce } from "./change-once.ts";
 import { documentationRoutes } from "./documentation.ts";
@@ -60,6 +61,7 @@ interface AppOptions {
   readonly admission: Admission;
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
+  readonly admitToAgents: AdmitToAgents;
   readonly changeOnce: ChangeOnce;
   readonly refusals: Pick<RefusalRecords, "record">;
   readonly tracing: Tracing;

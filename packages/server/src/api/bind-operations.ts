@@ -1,4 +1,12 @@
-import { type Operation, type OperationKey, operationKeys, operations, routeOf } from "@perch/contract";
+import {
+  type AgentSource,
+  agentSourceOf,
+  type Operation,
+  type OperationKey,
+  operationKeys,
+  operations,
+  routeOf,
+} from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
 import type { Share } from "../platform/shares.ts";
@@ -16,6 +24,7 @@ import {
 } from "../resources/handlers.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admission.ts";
+import type { AdmitToAgents, ConcernedAgents } from "./admit-to-agents.ts";
 import { Replay } from "./change-once.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
@@ -36,18 +45,25 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce"> {
   readonly admission: Admission;
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
+  readonly admitToAgents: AdmitToAgents;
   readonly refusals: Pick<RefusalRecords, "record">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
   /** Of the event streams that this process has open. */
   readonly openStreams: Pick<Share, "take" | "refusal">;
 }
 
-/** Which named operation of `security.mfa` it is: changes to an agent, and to what belongs to it. */
-const mfaOperation = (key: OperationKey, { permission, params }: Operation): MfaOperation | undefined => {
-  if (!isAudited(key)) return undefined;
-  if (params?.shape.agent_id) return permission === "delete" ? "delete" : "update";
-  return resourceTypeOf(key) === "key" ? "keys" : undefined;
+/** Which named operation of `security.mfa` it is: changes to an agent, to what belongs to it, and to what agents share. */
+const mfaOperation = (key: OperationKey, source: AgentSource): MfaOperation | undefined => {
+  const type = resourceTypeOf(key);
+  if (!isAudited(key) || (source === "none" && type !== "provider")) return undefined;
+  return { name: key.startsWith("DELETE ") ? "delete" : "update", ofKey: type === "key" };
 };
+
+/** The agents whose settings apply though the path names none. */
+function concernedAgents(key: OperationKey, source: AgentSource, mfa: MfaOperation | undefined) {
+  if (source === "path" || source === "none") return undefined;
+  return { source, mfa, isAboutEveryAgent: isAudited(key) && resourceTypeOf(key) === "webhook" };
+}
 
 /** What of an operation is the same for all of its requests. */
 interface Route {
@@ -60,13 +76,16 @@ interface Route {
   /** The agent's own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
   readonly isLimitedByAgent: boolean;
   readonly mfa: MfaOperation | undefined;
+  readonly concerned: ConcernedAgents | undefined;
   readonly parseInput: ParseInput;
 }
 
 function createRoute(key: OperationKey): Route {
   const operation: Operation = operations[key];
   const { method, path } = routeOf(key);
-  const hasAgent = operation.params?.shape.agent_id !== undefined;
+  const source = agentSourceOf(operation);
+  const hasAgent = source === "path";
+  const mfa = mfaOperation(key, source);
   return {
     key,
     operation,
@@ -74,7 +93,8 @@ function createRoute(key: OperationKey): Route {
     url: routeUrl(path),
     hasAgent,
     isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
-    mfa: mfaOperation(key, operation),
+    mfa,
+    concerned: concernedAgents(key, source, mfa),
     parseInput: createParseInput(operation),
   };
 }
@@ -83,7 +103,7 @@ const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, agents, guard, clientOf, refusals, telemetry, openStreams } = options;
+  const { handlers, admission, admitToAgents, agents, guard, clientOf, refusals, telemetry, openStreams } = options;
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
 
@@ -103,6 +123,19 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     if (hsts) reply.header("strict-transport-security", hsts);
     const caller = await guard.admitCaller(client, admitted.caller, agent, mfa);
     return caller === admitted.caller ? admitted : { ...admitted, caller };
+  };
+
+  /** Enforces the settings of agents that only the parsed request names. */
+  const passAgents = async (
+    concerned: ConcernedAgents,
+    { permission }: Operation,
+    request: FastifyRequest,
+    input: object,
+  ): Promise<void> => {
+    if (!request.admitted || permission === "public") return;
+    request.admitted = await admitToAgents(concerned, request.admitted, clientOf(request), input);
+    // A user's token may have narrowed what the key may do.
+    authorize(request.admitted.caller, permission);
   };
 
   const contextOf = (
@@ -155,9 +188,10 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       },
       handler: async (request, reply) => {
         const input = route.parseInput(request);
-        if (operation.events) takeStream(route, request, reply);
         reply.type("application/json; charset=utf-8");
         try {
+          if (route.concerned) await passAgents(route.concerned, operation, request, input);
+          if (operation.events) takeStream(route, request, reply);
           const result = await handler(input, contextOf(route, request, reply, input.body));
           reply.code(operation.status);
           if (result instanceof SharedAnswer) return result.json;

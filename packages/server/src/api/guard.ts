@@ -13,16 +13,21 @@ import {
 import type { VerifyOAuth } from "../auth/verify-oauth.ts";
 import { createVerifyUser, type VerifyUser } from "../auth/verify-user.ts";
 import type { Sealer } from "../platform/secrets.ts";
-import type { AgentRow } from "../resources/agents/agent-queries.ts";
-import { storedDefinition } from "../resources/agents/to-agent.ts";
+import type { AgentRow, GuardedAgent } from "../resources/agents/agent-queries.ts";
 
 /** The operator's settings, which apply to every request: the same blocks as an agent's, and those only a server has. */
 export interface InstanceSecurity extends TransportSettings, Pick<SecuritySettings, "hsts" | "mfa"> {
   readonly auth?: AgentAuth | undefined;
 }
 
-/** Operations of `security.mfa`, and changes to keys: a key with a second factor always needs it for those. */
-export type MfaOperation = "delete" | "update" | "keys";
+type NamedOperation = NonNullable<SecuritySettings["mfa"]>["operations"][number];
+
+/** What a change is for `security.mfa`. */
+export interface MfaOperation {
+  readonly name: NamedOperation;
+  /** A change to keys. The instance asks for no factor there, but a key that has one always needs it. */
+  readonly ofKey: boolean;
+}
 
 interface GuardDeps {
   readonly instance: InstanceSecurity;
@@ -38,7 +43,7 @@ interface PreparedSettings {
   readonly checkTransport: CheckTransport | undefined;
   readonly hsts: SecuritySettings["hsts"] | undefined;
   readonly verifyUser: VerifyUser | undefined;
-  readonly mfa: ReadonlySet<MfaOperation>;
+  readonly mfa: ReadonlySet<NamedOperation>;
 }
 
 export interface Guard {
@@ -53,6 +58,15 @@ export interface Guard {
     agent: AgentRow | undefined,
     mfa: MfaOperation | undefined,
   ) => Caller | Promise<Caller>;
+  /** The settings of an agent that the path does not name, for a caller that `admitCaller` has admitted. */
+  readonly admitToAgent: (client: Client, caller: Caller, agent: GuardedAgent) => Promise<Caller>;
+  /** Requires the second factor if one of these agents requires it for this change. */
+  readonly verifyForAgents: (
+    client: Client,
+    caller: Caller,
+    agents: readonly GuardedAgent[],
+    mfa: MfaOperation,
+  ) => Promise<void>;
   readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
   /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
   readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
@@ -60,7 +74,7 @@ export interface Guard {
   readonly wouldRefuse: (settings: SecuritySettings, client: Client) => boolean;
 }
 
-const mfaOf = (mfa: SecuritySettings["mfa"] | undefined): ReadonlySet<MfaOperation> =>
+const mfaOf = (mfa: SecuritySettings["mfa"] | undefined): ReadonlySet<NamedOperation> =>
   new Set(mfa?.enabled ? mfa.operations : []);
 
 const intersectPermissions = (
@@ -80,8 +94,8 @@ export function createGuard(deps: GuardDeps): Guard {
     mfa: mfaOf(instance.mfa),
   };
 
-  const prepare = (row: AgentRow): PreparedSettings => {
-    const { security } = storedDefinition(row);
+  const prepare = (row: GuardedAgent): PreparedSettings => {
+    const security = row.security as SecuritySettings;
     const redacted = row.auth as RedactedAuth | null;
     const agentKey = { organisationId: row.organisation_id, agentId: row.id };
     return {
@@ -95,12 +109,16 @@ export function createGuard(deps: GuardDeps): Guard {
     };
   };
 
-  const needsSecondFactor = (mfa: MfaOperation, agentSettings: PreparedSettings | undefined) =>
-    instanceSettings.mfa.has(mfa) || agentSettings?.mfa.has(mfa);
+  const needsSecondFactor = (name: NamedOperation, agentSettings: PreparedSettings | undefined) =>
+    instanceSettings.mfa.has(name) || agentSettings?.mfa.has(name) === true;
 
-  const preparedByRow = new WeakMap<AgentRow, PreparedSettings>();
+  /** Whether this change needs the second factor whatever its agent. */
+  const isNeededAnyway = ({ name, ofKey }: MfaOperation, caller: Caller): boolean | Promise<boolean> =>
+    ofKey ? secondFactor.isEnrolled(caller) : instanceSettings.mfa.has(name);
+
+  const preparedByRow = new WeakMap<GuardedAgent, PreparedSettings>();
   /** Prepares the settings once per row object. */
-  const prepareOnce = (row: AgentRow): PreparedSettings => {
+  const prepareOnce = (row: GuardedAgent): PreparedSettings => {
     const cached = preparedByRow.get(row);
     if (cached) return cached;
     const settings = prepare(row);
@@ -108,14 +126,13 @@ export function createGuard(deps: GuardDeps): Guard {
     return settings;
   };
 
-  const verifyCaller = async (
+  const verifyUsers = async (
     client: Client,
     caller: Caller,
-    agentSettings: PreparedSettings | undefined,
-    mfa: MfaOperation | undefined,
+    verifiers: readonly (VerifyUser | undefined)[],
   ): Promise<Caller> => {
     let admitted = caller;
-    for (const verify of [instanceSettings.verifyUser, agentSettings?.verifyUser]) {
+    for (const verify of verifiers) {
       if (!verify) continue;
       const { id, by, permissions } = await verify(client.userToken, caller.organisation.id);
       admitted = {
@@ -124,8 +141,17 @@ export function createGuard(deps: GuardDeps): Guard {
         permissions: intersectPermissions(admitted.permissions, permissions),
       };
     }
-    const isNeeded =
-      mfa === "keys" ? await secondFactor.isEnrolled(caller) : mfa && needsSecondFactor(mfa, agentSettings);
+    return admitted;
+  };
+
+  const verifyCaller = async (
+    client: Client,
+    caller: Caller,
+    agentSettings: PreparedSettings | undefined,
+    mfa: MfaOperation | undefined,
+  ): Promise<Caller> => {
+    const admitted = await verifyUsers(client, caller, [instanceSettings.verifyUser, agentSettings?.verifyUser]);
+    const isNeeded = mfa && ((await isNeededAnyway(mfa, caller)) || agentSettings?.mfa.has(mfa.name));
     if (isNeeded) await secondFactor.verify(caller, client.mfaCode);
     return admitted;
   };
@@ -142,6 +168,17 @@ export function createGuard(deps: GuardDeps): Guard {
       if (refusal) throw refusal;
       const isVerified = mfa || instanceSettings.verifyUser || agentSettings?.verifyUser;
       return isVerified ? verifyCaller(client, caller, agentSettings, mfa) : caller;
+    },
+    admitToAgent: async (client, caller, agent) => {
+      const { checkTransport, verifyUser } = prepareOnce(agent);
+      const refusal = checkTransport?.(client, new Date(now()));
+      if (refusal) throw refusal;
+      return verifyUsers(client, caller, [verifyUser]);
+    },
+    verifyForAgents: async (client, caller, agents, mfa) => {
+      const isNeeded = agents.some((agent) => prepareOnce(agent).mfa.has(mfa.name));
+      // If it is needed anyway, `admitCaller` has verified it already, and a code works only once.
+      if (isNeeded && !(await isNeededAnyway(mfa, caller))) await secondFactor.verify(caller, client.mfaCode);
     },
     hsts: (client, agent) => {
       const agentHsts = agent && prepareOnce(agent).hsts;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { createAdmission } from "../api/admission.ts";
+import { createAdmitToAgents } from "../api/admit-to-agents.ts";
 import { createApp } from "../api/app.ts";
 import { createChangeOnce } from "../api/change-once.ts";
 import { databaseCheck } from "../api/health.ts";
@@ -106,6 +107,7 @@ export async function composeApi(core: Core): Promise<Api> {
     changeOnce: createChangeOnce({ changes, answers: core.idempotentAnswers }),
     agents,
     guard,
+    admitToAgents: createAdmitToAgents({ db, agents, guard }),
     refusals,
     tracing: core.tracing,
     openStreams: core.shares.of.openStreams,

@@ -86,6 +86,7 @@ class AsyncAgents:
     ) -> AsyncPager[m.AgentSummary]:
         """List agents.
 
+        Id, name and status of every agent, whatever its settings.
         Needs the permission ``read``.
 
         :param limit: Maximum number of items to return.

@@ -5,13 +5,15 @@ import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
 import type { Shares } from "../../platform/shares.ts";
 import type { RequestContext } from "../handlers.ts";
-import { type AgentRow, findAgent } from "./agent-queries.ts";
+import { type AgentRow, findAgent, type GuardedAgent, listGuardedAgents } from "./agent-queries.ts";
 
 /** Agents by id or name, cached while the organisation's epoch is current. Misses are cached too. */
 export interface AgentDirectory {
   readonly find: (scope: Scope, ref: string, epoch: Epoch) => AgentRow | undefined | Promise<AgentRow | undefined>;
   /** For handlers: throws 404 if the agent does not exist or the caller cannot see it. */
   readonly get: (context: Pick<RequestContext, "scope" | "epoch">, ref: string) => Promise<AgentRow>;
+  /** Every agent of the organisation with settings of its own, also deleted ones. */
+  readonly guarded: (organisationId: string, epoch: Epoch) => Promise<readonly GuardedAgent[]>;
   /** The last cached value, which may be stale. */
   readonly lastKnown: (organisationId: string, ref: string) => { readonly value: AgentRow | undefined } | undefined;
 }
@@ -26,6 +28,7 @@ const bounds = { maxEntries: 20_000, maxBytes: 64 * 1024 * 1024 };
 
 export function createAgentDirectory({ db, cacheBytes, now }: AgentDirectoryDeps): AgentDirectory {
   const cache = createEpochCache<AgentRow | undefined>({ ...bounds, partOf: cacheBytes, now });
+  const guarded = createEpochCache<readonly GuardedAgent[]>({ ...bounds, partOf: cacheBytes, now });
   const keyOf = (organisationId: string, ref: string) => `${organisationId} ${ref}`;
   const visibleTo = ({ onlyAgentId }: Scope, agent: AgentRow | undefined) =>
     onlyAgentId === null || agent?.id === onlyAgentId ? agent : undefined;
@@ -50,6 +53,10 @@ export function createAgentDirectory({ db, cacheBytes, now }: AgentDirectoryDeps
       if (!agent) throw notFound("agent", ref);
       return agent;
     },
+    guarded: (organisationId, epoch) =>
+      guarded.load(organisationId, epoch, () =>
+        db.inOrganisation(organisationId, (trx) => listGuardedAgents(trx, organisationId)),
+      ),
     lastKnown: (organisationId, ref) => cache.peek(keyOf(organisationId, ref)),
   };
 }

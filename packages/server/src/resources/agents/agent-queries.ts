@@ -30,6 +30,19 @@ export const findAgent = async (
   ref: string,
 ): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().executeTakeFirst();
 
+/** What an agent's own settings are, without its definition. */
+export type GuardedAgent = Pick<AgentRow, "id" | "organisation_id" | "name" | "security" | "auth" | "auth_secrets">;
+
+/** The agents with settings of their own. Deleted ones too: their settings count for what is left of them. */
+export const listGuardedAgents = (trx: OrganisationTransaction, organisationId: string): Promise<GuardedAgent[]> =>
+  trx
+    .selectFrom("agents")
+    .select(["id", "organisation_id", "name", "security", "auth", "auth_secrets"])
+    .where("organisation_id", "=", organisationId)
+    // Word for word the condition of an index.
+    .where(sql<boolean>`(auth is not null or security <> '{}'::jsonb)`)
+    .execute();
+
 /** Locks the row until the transaction ends, so that changes to one agent are serialised. */
 export const findAgentForUpdate = async (
   trx: OrganisationTransaction,

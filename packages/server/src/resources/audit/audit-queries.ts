@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { AuditLog } from "../../db/generated-rows.ts";
+import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AuditPosition, ChangedResource } from "./audit-rules.ts";
 
@@ -61,11 +62,11 @@ export interface AuditFilter {
   readonly until: Date | undefined;
 }
 
-const filteredEntries = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope, filter: AuditFilter) =>
+const filteredEntries = (trx: OrganisationTransaction, scope: Scope, filter: AuditFilter) =>
   trx
     .selectFrom("audit_log")
-    .where("organisation_id", "=", organisationId)
-    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
+    .where("organisation_id", "=", scope.organisationId)
+    .where(ofVisibleAgent(scope))
     .$if(filter.keyId !== undefined, (query) => query.where("key_id", "=", filter.keyId ?? null))
     .$if(filter.operation !== undefined, (query) => query.where("operation", "=", filter.operation ?? ""))
     .$if(filter.resource !== undefined, (query) => query.where("resource", "=", filter.resource ?? null))

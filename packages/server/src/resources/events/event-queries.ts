@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Events } from "../../db/generated-rows.ts";
+import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import { newUuid, uuidTime } from "../../platform/ids.ts";
 
 export type EventRow = Selectable<Events>;
@@ -47,10 +48,8 @@ export const insertEventWithoutDeliveries = (
     .executeTakeFirstOrThrow();
 
 /** Events that exist for this caller: all of its organisation, or those of its one agent. */
-const selectVisible = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
-  const query = trx.selectFrom("events").where("organisation_id", "=", organisationId);
-  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
-};
+const selectVisible = (trx: OrganisationTransaction, scope: Scope) =>
+  trx.selectFrom("events").where("organisation_id", "=", scope.organisationId).where(ofVisibleAgent(scope));
 
 export const findEvent = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<EventRow | undefined> =>
   selectVisible(trx, scope)

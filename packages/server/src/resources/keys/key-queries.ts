@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ApiKeys } from "../../db/generated-rows.ts";
+import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 
 export type KeyRow = Omit<Selectable<ApiKeys>, "digest" | "organisation_id">;
@@ -22,10 +23,8 @@ const columns = [
 ] as const satisfies (keyof KeyRow)[];
 
 /** The keys this caller can see: all of its organisation, or those of its agent if it is bound to one. */
-const visibleKeys = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
-  const query = trx.selectFrom("api_keys").where("organisation_id", "=", organisationId);
-  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
-};
+const visibleKeys = (trx: OrganisationTransaction, scope: Scope) =>
+  trx.selectFrom("api_keys").where("organisation_id", "=", scope.organisationId).where(ofVisibleAgent(scope));
 
 export interface KeyFilter {
   readonly agentId?: string | undefined;
@@ -114,6 +113,14 @@ export const insertKey = (
 /** Locks the row until the transaction ends, so that changes to one key are serialised. */
 export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
+
+/** The agent that a key belongs to; null for a key of the organisation, undefined if there is no such key. */
+export const findAgentOfKey = async (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+): Promise<string | null | undefined> =>
+  (await visibleKeys(trx, scope).where("id", "=", id).select("agent_id").executeTakeFirst())?.agent_id;
 
 /** Deleting an agent locks the agent first and then its keys; rotating a key must lock in the same order. */
 export const findAgentOfKeyForUpdate = (

@@ -3,16 +3,15 @@ import { type Selectable, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Webhooks } from "../../db/generated-rows.ts";
+import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 import { webhookTransitions } from "./webhook-rules.ts";
 
 export type WebhookRow = Selectable<Webhooks>;
 
 /** Webhooks that exist for this caller: all of its organisation, or those of its one agent. */
-const selectVisible = (trx: OrganisationTransaction, { organisationId, onlyAgentId }: Scope) => {
-  const query = trx.selectFrom("webhooks").where("organisation_id", "=", organisationId);
-  return onlyAgentId === null ? query : query.where("agent_id", "=", onlyAgentId);
-};
+const selectVisible = (trx: OrganisationTransaction, scope: Scope) =>
+  trx.selectFrom("webhooks").where("organisation_id", "=", scope.organisationId).where(ofVisibleAgent(scope));
 
 export const findWebhook = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<WebhookRow | undefined> =>
   selectVisible(trx, scope).selectAll().where("id", "=", id).executeTakeFirst();

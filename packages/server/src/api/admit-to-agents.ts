@@ -1,0 +1,124 @@
+import { type AgentResource, type AgentSource, isAgentResource } from "@perch/contract";
+import type { Caller, Scope } from "../auth/caller.ts";
+import type { Client } from "../auth/client.ts";
+import type { Database, OrganisationTransaction } from "../db/database.ts";
+import { ApiError } from "../platform/api-error.ts";
+import { parsePublicId } from "../platform/ids.ts";
+import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
+import type { GuardedAgent } from "../resources/agents/agent-queries.ts";
+import { findEvent } from "../resources/events/event-queries.ts";
+import { findAgentOfKey } from "../resources/keys/key-queries.ts";
+import { findWebhook } from "../resources/webhooks/webhook-queries.ts";
+import type { Admitted } from "./admission.ts";
+import type { Guard, MfaOperation } from "./guard.ts";
+
+/** The agents that an operation is about, where the path names none. */
+export interface ConcernedAgents {
+  readonly source: Exclude<AgentSource, "path" | "none">;
+  /** It changes what gets the events of every agent, unless it is given one: a webhook. */
+  readonly isAboutEveryAgent: boolean;
+  readonly mfa: MfaOperation | undefined;
+}
+
+interface OperationInput {
+  readonly params?: object;
+  readonly query?: object;
+  readonly body?: object;
+}
+
+interface AdmitDeps {
+  readonly db: Pick<Database, "inOrganisation">;
+  readonly agents: Pick<AgentDirectory, "find" | "guarded">;
+  readonly guard: Pick<Guard, "admitToAgent" | "verifyForAgents">;
+}
+
+export type AdmitToAgents = (
+  concerned: ConcernedAgents,
+  admitted: Admitted,
+  client: Client,
+  input: OperationInput,
+) => Promise<Admitted>;
+
+type FindAgentId = (trx: OrganisationTransaction, scope: Scope, id: string) => Promise<string | null | undefined>;
+
+/** The agent that a resource belongs to; null if it belongs to none, undefined if there is no such resource. */
+const agentOfResource: Record<AgentResource, FindAgentId> = {
+  webhook: async (trx, scope, id) => (await findWebhook(trx, scope, id))?.agent_id,
+  event: async (trx, scope, id) => (await findEvent(trx, scope, id))?.agent_id,
+  key: findAgentOfKey,
+};
+
+const fieldOf = (part: object | undefined, name: string): string | undefined =>
+  (part as Record<string, string | undefined> | undefined)?.[name];
+
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.code === "forbidden" || error.code === "unauthorized");
+
+/**
+ * An agent's settings count wherever its data or its control can be reached, so also where a webhook, an event or a key belongs to
+ * it, or a field names it. Lists over several agents leave out those that refuse the caller.
+ */
+export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAgents {
+  /** Undefined: the request is about no single agent. */
+  const findAgentId = async (
+    source: ConcernedAgents["source"],
+    { scope, epoch }: Admitted,
+    { params, query, body }: OperationInput,
+  ): Promise<string | undefined> => {
+    if (isAgentResource(source)) {
+      const id = parsePublicId(source, fieldOf(params, `${source}_id`) ?? "");
+      const find = agentOfResource[source];
+      return (id && (await db.inOrganisation(scope.organisationId, (trx) => find(trx, scope, id)))) ?? undefined;
+    }
+    const ref = source === "listed" ? undefined : fieldOf(source === "body" ? body : query, "agent_id");
+    if (ref === undefined) return scope.onlyAgentId ?? undefined;
+    return (await agents.find(scope, ref, epoch))?.id;
+  };
+
+  const admitTo = async (
+    client: Client,
+    caller: Caller,
+    concerned: readonly GuardedAgent[],
+    isAboutAll: boolean,
+  ): Promise<Caller> => {
+    let admitted = caller;
+    for (const agent of concerned) {
+      try {
+        admitted = await guard.admitToAgent(client, admitted, agent);
+      } catch (error) {
+        if (!isAboutAll || !isRefusal(error)) throw error;
+        const why = `The agent ${agent.name} requires it, and a webhook without \`agent_id\` gets the events of every agent.`;
+        throw new ApiError(error.code, `${error.message} ${why}`);
+      }
+    }
+    return admitted;
+  };
+
+  const listRefusing = async (client: Client, caller: Caller, all: readonly GuardedAgent[]): Promise<string[]> => {
+    const refusing: string[] = [];
+    for (const agent of all) {
+      try {
+        await guard.admitToAgent(client, caller, agent);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusing.push(agent.id);
+      }
+    }
+    return refusing;
+  };
+
+  return async ({ source, isAboutEveryAgent, mfa }, admitted, client, input) => {
+    const { scope, epoch } = admitted;
+    const guarded = await agents.guarded(scope.organisationId, epoch);
+    if (guarded.length === 0) return admitted;
+    const agentId = await findAgentId(source, admitted, input);
+    const isList = agentId === undefined && (source === "listed" || source === "query");
+    if (isList)
+      return { ...admitted, scope: { ...scope, hiddenAgentIds: await listRefusing(client, admitted.caller, guarded) } };
+    const isAboutAll = agentId === undefined && isAboutEveryAgent;
+    const concerned = guarded.filter(({ id }) => isAboutAll || id === agentId);
+    const caller = await admitTo(client, admitted.caller, concerned, isAboutAll);
+    if (mfa) await guard.verifyForAgents(client, caller, concerned, mfa);
+    return { ...admitted, caller };
+  };
+}
