@@ -7,12 +7,18 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** How strict to be. */
 export interface VerifyOptions {
   /**
-   * How many seconds the time of a delivery may differ from now. With `null` any age passes, and `X-Service-Signature` alone is enough: it
-   * holds no time, so it cannot detect an old delivery that is sent again. Perch always sends both.
+   * How many seconds the signed time of a delivery may differ from now. With `null` any age passes.
    *
    * @defaultValue `300`
    */
   readonly toleranceSeconds?: number | null | undefined;
+  /**
+   * With `false`, `X-Service-Signature` alone is enough. It covers no time, so it cannot detect an old delivery that is sent again. Perch
+   * always sends both signatures; turn this off only if something in front of your receiver removes the `webhook-` headers.
+   *
+   * @defaultValue `true`
+   */
+  readonly requireTimestamp?: boolean | undefined;
   /** The time now, in milliseconds; for tests. */
   readonly nowMs?: number | undefined;
 }
@@ -92,18 +98,29 @@ async function passesPlain(headers: WebhookHeaders, body: Bytes, secrets: readon
   return false;
 }
 
-function checkTime(timestamp: string | undefined, { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions): void {
+function checkTime(timestamp: string, { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions): void {
   if (toleranceSeconds === null) return;
-  const seconds = /^\d{1,12}$/.test(timestamp ?? "") ? Number(timestamp) : Number.NaN;
-  if (!(Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds))
+  if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= toleranceSeconds))
     throw new WebhookVerificationError("The timestamp of this delivery is too far from now: it may be a replay.");
+}
+
+/** The signed timestamp; undefined only for a delivery without one, where the options accept that. */
+function timestampOf(headers: WebhookHeaders, { requireTimestamp = true }: VerifyOptions): string | undefined {
+  const isSigned = headerOf(headers, "webhook-signature") !== undefined;
+  if (!isSigned && !requireTimestamp) return undefined;
+  const timestamp = headerOf(headers, "webhook-timestamp");
+  if (isSigned && timestamp !== undefined && /^\d{1,12}$/.test(timestamp)) return timestamp;
+  const missing = isSigned ? "webhook-timestamp" : "webhook-signature";
+  throw new WebhookVerificationError(
+    `This delivery has no signed timestamp: ${missing} is missing or malformed. Pass all headers of the request.`,
+  );
 }
 
 /**
  * Verifies the signature of a webhook delivery and returns its event. Works in Node, workers and browsers.
  *
  * @param body - The raw request body. Do not parse and serialise it first: the bytes would differ.
- * @param headers - The request headers.
+ * @param headers - All headers of the request.
  * @param secret - The webhook's secret, `whsec_…`, or several during a rotation.
  * @throws WebhookVerificationError if the signature or timestamp is invalid. Respond with 401.
  *
@@ -123,12 +140,10 @@ export async function verifyWebhook(
   const secrets = (typeof secret === "string" ? [secret] : secret).filter((one) => one !== "");
   // An empty secret would let anybody sign.
   if (secrets.length === 0) throw new TypeError("Give the webhook's secret");
-  const isStandard = headerOf(headers, "webhook-signature") !== undefined;
-  if (!isStandard && options.toleranceSeconds !== null)
-    throw new WebhookVerificationError("This delivery has no signed timestamp: webhook-signature is missing.");
-  const check = isStandard ? passesStandard : passesPlain;
+  const timestamp = timestampOf(headers, options);
+  const check = timestamp === undefined ? passesPlain : passesStandard;
   if (!(await check(headers, bytes, secrets)))
     throw new WebhookVerificationError("The signature of this delivery does not match.");
-  if (isStandard) checkTime(headerOf(headers, "webhook-timestamp"), options);
+  if (timestamp !== undefined) checkTime(timestamp, options);
   return JSON.parse(new TextDecoder().decode(bytes)) as PerchEvent;
 }

@@ -40,7 +40,7 @@ describe("a delivery of the real server", () => {
     if (event.type !== "agent.completed") throw new Error(`it is ${event.type}`);
     expect(event.data).toMatchObject({ response: "grüße 🐦", status: "completed" });
     const { "webhook-signature": _, ...rest } = received.headers;
-    expect(await verifyWebhook(received.body, rest, webhook.secret, { toleranceSeconds: null })).toEqual(event);
+    expect(await verifyWebhook(received.body, rest, webhook.secret, { requireTimestamp: false })).toEqual(event);
     const bytes = Buffer.from(received.body);
     expect(await verifyWebhook(bytes, new Headers(received.headers as never), webhook.secret)).toEqual(event);
     await expect(verifyWebhook(`${received.body} `, received.headers, webhook.secret)).rejects.toThrow(
@@ -55,7 +55,7 @@ describe("a delivery of the real server", () => {
     const { "webhook-signature": __, ...bare } = second.headers;
     for (const headers of [second.headers, bare])
       for (const known of [webhook.secret, rotated.secret, [other, webhook.secret]])
-        expect((await verifyWebhook(second.body, headers, known, { toleranceSeconds: null })).type).toBe(
+        expect((await verifyWebhook(second.body, headers, known, { requireTimestamp: false })).type).toBe(
           "webhook.test",
         );
   });
@@ -96,23 +96,36 @@ describe("a signature", () => {
   });
 
   const anyAge = { toleranceSeconds: null };
+  const bare = { requireTimestamp: false };
 
   test("passes if any of several secrets made it, and headers may be in any case", async () => {
     await expect(verifyWebhook(body, signedAt(new Date()), [other, secret])).resolves.toBeDefined();
+    await expect(verifyWebhook(body, { "X-Service-Signature": plain() }, [other, secret], bare)).resolves.toBeDefined();
     await expect(
-      verifyWebhook(body, { "X-Service-Signature": plain() }, [other, secret], anyAge),
-    ).resolves.toBeDefined();
-    await expect(
-      verifyWebhook(body, { "x-service-signature-previous": [plain()] }, secret, anyAge),
+      verifyWebhook(body, { "x-service-signature-previous": [plain()] }, secret, bare),
     ).resolves.toBeDefined();
   });
 
-  test("without a time, or an old one, is refused unless any age will do", async () => {
+  test("without a signed time is refused at any age, unless the receiver says that it needs none", async () => {
+    const { "webhook-timestamp": _, ...timeless } = signedAt(new Date());
+    const unnumbered = { ...signedAt(new Date()), "webhook-timestamp": "now" };
     const headers = { "x-service-signature": plain() };
-    await expect(verifyWebhook(body, headers, secret)).rejects.toThrow("no signed time");
-    await expect(verifyWebhook(body, headers, secret, anyAge)).resolves.toBeDefined();
+    for (const options of [anyAge, {}, { toleranceSeconds: Number.POSITIVE_INFINITY }]) {
+      await expect(verifyWebhook(body, headers, secret, options)).rejects.toThrow("webhook-signature is missing");
+      const timestamped = { ...headers, "webhook-timestamp": String(Math.floor(Date.now() / 1000)) };
+      await expect(verifyWebhook(body, timestamped, secret, options)).rejects.toThrow("webhook-signature is missing");
+      for (const one of [timeless, unnumbered])
+        await expect(verifyWebhook(body, one, secret, options)).rejects.toThrow("webhook-timestamp is missing");
+    }
+    await expect(verifyWebhook(body, headers, secret, bare)).resolves.toBeDefined();
+    await expect(verifyWebhook(body, { "x-service-signature": plain(other) }, secret, bare)).rejects.toThrow("match");
+  });
+
+  test("with an old time, or a limit that is no number, is refused unless any age will do", async () => {
     const old = signedAt(new Date(Date.now() - 86_400_000));
     await expect(verifyWebhook(body, old, secret)).rejects.toThrow("too far from now");
+    await expect(verifyWebhook(body, old, secret, bare)).rejects.toThrow("too far from now");
+    await expect(verifyWebhook(body, old, secret, { toleranceSeconds: Number.NaN })).rejects.toThrow("too far");
     await expect(verifyWebhook(body, old, secret, anyAge)).resolves.toBeDefined();
   });
 
