@@ -46,7 +46,7 @@ export interface Session {
     readonly url?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** The address and the key, from the options, the environment or a profile. */
+  /** The address and its key, both from the options, the environment, a profile or `perch dev`. */
   readonly connection: () => Connection;
   readonly perch: () => Perch;
   /** Aborted by ctrl-c. */

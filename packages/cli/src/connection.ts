@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { Problem } from "./problem.ts";
+import { findDevelopment } from "./dev-connection.ts";
+import { Problem, UsageError } from "./problem.ts";
 import { readProfiles } from "./profiles.ts";
 
 export interface Connection {
@@ -16,18 +15,6 @@ interface ConnectionOptions {
   readonly key?: string | undefined;
 }
 
-/** What `perch dev` wrote, in this folder or one above. */
-function findDevelopment(cwd: string): Connection | undefined {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    const file = join(folder, ".perch/dev.json");
-    if (existsSync(file)) {
-      const { url, key } = JSON.parse(readFileSync(file, "utf8")) as { url?: string; key?: string };
-      if (url && key) return { url, key, source: `perch dev in ${folder}` };
-    }
-    if (folder === dirname(folder)) return undefined;
-  }
-}
-
 function findProfile(env: NodeJS.ProcessEnv, name: string | undefined): Connection | undefined {
   const { current, profiles } = readProfiles(env);
   const wanted = name ?? current;
@@ -40,17 +27,52 @@ function findProfile(env: NodeJS.ProcessEnv, name: string | undefined): Connecti
   return { ...profile, source: `profile ${wanted}` };
 }
 
-/** In order of precedence: options, environment, named profile, `perch dev` in this folder or above, current profile. */
-export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv, cwd: string): Connection {
-  const name = options.profile ?? env.PERCH_PROFILE;
-  const stored = name === undefined ? (findDevelopment(cwd) ?? findProfile(env, undefined)) : findProfile(env, name);
-  const url = options.url ?? (options.profile ? undefined : env.PERCH_URL) ?? stored?.url;
-  const key = options.key ?? (options.profile ? undefined : env.PERCH_API_KEY) ?? stored?.key;
-  if (!url || !key)
+/** `--url` and `--key`. One without the other is refused: the rest would come from elsewhere, and a key is for its own server only. */
+function findOptions({ url, key }: ConnectionOptions): Connection | undefined {
+  if (url && key) return { url, key, source: "options" };
+  if (url)
     throw new Problem(
-      "No server to talk to.",
-      "Start one with perch dev, or run perch login, or set PERCH_URL and PERCH_API_KEY.",
+      "--url is given without --key. A key from elsewhere is not sent to this address.",
+      `Save a key for it with perch login NAME --url ${url}, set both PERCH_URL and PERCH_API_KEY, or give --key too.`,
     );
-  const isOverridden = url !== stored?.url || key !== stored?.key;
-  return { url, key, source: isOverridden ? "options or environment" : (stored?.source ?? "options or environment") };
+  if (key)
+    throw new Problem(
+      "--key is given without --url. It is not sent to an address from elsewhere.",
+      "Give --url too, or set both PERCH_URL and PERCH_API_KEY.",
+    );
+  return undefined;
+}
+
+/** The same for the environment, where a file of the folder may have set one of the two. */
+function findEnvironment({ PERCH_URL: url, PERCH_API_KEY: key }: NodeJS.ProcessEnv): Connection | undefined {
+  if (url && key) return { url, key, source: "environment" };
+  if (!url && !key) return undefined;
+  const [given, missing] = url ? ["PERCH_URL", "PERCH_API_KEY"] : ["PERCH_API_KEY", "PERCH_URL"];
+  throw new Problem(
+    `${given} is set without ${missing}. An address and a key must come from one source.`,
+    `Set ${missing} too, or unset ${given}, or name a profile with --profile.`,
+  );
+}
+
+/**
+ * In order of precedence: options, named profile, environment, `perch dev` in this folder or above, current profile. The address and the
+ * key come from the same one, so that a key is never sent to an address that somebody else has chosen.
+ */
+export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv, cwd: string): Connection {
+  if (options.profile && (options.url || options.key))
+    throw new UsageError(
+      "Give either --profile, or --url and --key: a profile's key is for the profile's address only.",
+    );
+  const found =
+    findOptions(options) ??
+    (options.profile ? findProfile(env, options.profile) : undefined) ??
+    findEnvironment(env) ??
+    (env.PERCH_PROFILE ? findProfile(env, env.PERCH_PROFILE) : undefined) ??
+    findDevelopment(cwd) ??
+    findProfile(env, undefined);
+  if (found) return found;
+  throw new Problem(
+    "No server to talk to.",
+    "Start one with perch dev, or run perch login, or set PERCH_URL and PERCH_API_KEY.",
+  );
 }

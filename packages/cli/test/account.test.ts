@@ -49,7 +49,7 @@ describe("errors", () => {
     expect(JSON.parse(json.stderr)).toMatchObject({
       error: { code: "not_found", status: 404, request_id: expect.stringMatching(/^req_/) },
     });
-    const stranger = await perch(["agents", "--key", `perch_${"0".repeat(46)}`]);
+    const stranger = await perch(["agents"], { env: { PERCH_API_KEY: `perch_${"0".repeat(46)}` } });
     expect([stranger.code, withoutAccidents(stranger.stderr)]).toMatchSnapshot();
   });
 
@@ -122,10 +122,10 @@ describe("perch doctor", () => {
   test("says what to do where nobody answers, and where the key is wrong", async () => {
     const { perch } = await newDesk(server());
     const port = await freePort();
-    const silent = await perch(["doctor", "--url", `http://127.0.0.1:${port}`]);
+    const silent = await perch(["doctor"], { env: { PERCH_URL: `http://127.0.0.1:${port}` } });
     expect(silent.code).toBe(1);
     expect(silent.stdout).toContain("Start it (perch dev), or correct the address.");
-    const wrong = await perch(["doctor", "--key", `perch_${"0".repeat(46)}`]);
+    const wrong = await perch(["doctor"], { env: { PERCH_API_KEY: `perch_${"0".repeat(46)}` } });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toContain("FAIL key");
   });

@@ -61,7 +61,8 @@ async function* remoteChecks({ connection, perch, signal }: Session): AsyncGener
     url = found.url;
     yield passed("connection", `${url}, from ${found.source}`);
   } catch (error) {
-    return yield failed("connection", "none", error instanceof Problem ? (error.hint ?? "") : errorText(error));
+    if (!(error instanceof Problem)) return yield failed("connection", "none", errorText(error));
+    return yield failed("connection", error.message, error.hint ?? "");
   }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(5000)]);
   const status = await fetch(`${url}/readyz`, { signal: limit }).then(

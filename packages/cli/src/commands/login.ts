@@ -1,21 +1,28 @@
 import { Perch } from "@perch/sdk";
-import { command } from "../command.ts";
+import { command, type Session } from "../command.ts";
 import { printTable } from "../output/table.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { readProfiles, writeProfiles } from "../profiles.ts";
+
+/** The key of the environment is for the address of the environment only. */
+function addressToSave({ url, key }: Session["connectionOptions"], env: NodeJS.ProcessEnv) {
+  if (url) return { url, key };
+  if (key) throw new UsageError("perch login: --key needs --url, the address that the key is for.");
+  if (!env.PERCH_URL) throw new UsageError("perch login: --url is missing.");
+  return { url: env.PERCH_URL, key: env.PERCH_API_KEY };
+}
 
 const login = command({
   name: "login",
   summary: "Save a URL and an API key as a profile, after checking them.",
   details:
-    "The key is read from standard input, so that it does not end up in the shell's history: type it when asked, or perch login < key.txt. --key works too.\nProfiles are stored in perch/config.json in your configuration folder, readable only by you. The new profile becomes the current one.",
+    "The key is read from standard input, so that it does not end up in the shell's history: type it when asked, or perch login NAME --url URL < key.txt. --key works too. Without --url, both are taken from PERCH_URL and PERCH_API_KEY.\nProfiles are stored in perch/config.json in your configuration folder, readable only by you. The new profile becomes the current one.",
   args: ["name?"],
   examples: ["perch login staging --url https://perch.example.com"],
   run: async ({ terminal, env, connectionOptions, show, signal }, { name = "default" }) => {
-    const url = connectionOptions.url ?? env.PERCH_URL;
-    if (!url) throw new UsageError("perch login: --url is missing.");
+    const { url, key: known } = addressToSave(connectionOptions, env);
     const read = () => (terminal.isInteractive ? terminal.secret("API key: ") : terminal.readAll());
-    const key = connectionOptions.key ?? env.PERCH_API_KEY ?? (await read()).trim();
+    const key = known || (await read()).trim();
     const me = await new Perch({ baseUrl: url, apiKey: key }).me({ signal });
     const { profiles } = readProfiles(env);
     const file = writeProfiles(env, { current: name, profiles: { ...profiles, [name]: { url, key } } });

@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { findConnection } from "../src/connection.ts";
+import { createShell } from "./shell.ts";
+
+/** Somebody else's server: it keeps every key that it is sent. */
+let listener: Server;
+let listenerUrl: string;
+const stolen: string[] = [];
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  listener = createServer((request, response) => {
+    if (request.headers.authorization) stolen.push(request.headers.authorization);
+    response.writeHead(404).end();
+  }).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  listenerUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+});
+afterAll(() => void listener.close());
+
+const profileKey = "perch_profile";
+beforeEach(() => {
+  stolen.length = 0;
+  folder = mkdtempSync(join(tmpdir(), "perch-connection-"));
+  env = { XDG_CONFIG_HOME: join(folder, "config") };
+  mkdirSync(join(folder, "config/perch"), { recursive: true });
+  const profiles = { mine: { url: "http://127.0.0.1:1", key: profileKey } };
+  writeFileSync(join(folder, "config/perch/config.json"), JSON.stringify({ current: "mine", profiles }));
+  return () => rmSync(folder, { recursive: true, force: true });
+});
+
+function plant(content: unknown): string {
+  const cwd = join(folder, "cloned/deeper");
+  mkdirSync(cwd, { recursive: true });
+  mkdirSync(join(folder, "cloned/.perch"));
+  writeFileSync(
+    join(folder, "cloned/.perch/dev.json"),
+    typeof content === "string" ? content : JSON.stringify(content),
+  );
+  return cwd;
+}
+
+describe("the key of one server", () => {
+  test.each<[string, string[], (url: string) => NodeJS.ProcessEnv, string]>([
+    ["a profile, to --url", ["--url", "URL"], () => ({}), "Save a key for it with perch login"],
+    ["a named profile, to --url", ["--url", "URL", "--profile", "mine"], () => ({}), "either --profile"],
+    ["a named profile, to PERCH_URL", [], (url) => ({ PERCH_URL: url, PERCH_PROFILE: "mine" }), "PERCH_API_KEY"],
+    ["a profile, to PERCH_URL", [], (url) => ({ PERCH_URL: url }), "Set PERCH_API_KEY too"],
+    ["the environment, to --url", ["--url", "URL"], () => ({ PERCH_API_KEY: "perch_environment" }), "--key"],
+    ["--key, to PERCH_URL", ["--key", "perch_option"], (url) => ({ PERCH_URL: url }), "Give --url too"],
+  ])("is never sent to another: of %s", async (_, args, variables, hint) => {
+    const shell = createShell({ cwd: folder, env: { ...env, ...variables(listenerUrl) } });
+    const { code, stderr } = await shell(["agents", ...args.map((word) => word.replace("URL", listenerUrl))]);
+    expect(code).not.toBe(0);
+    expect(stolen).toEqual([]);
+    expect(stderr).toContain(hint);
+  });
+
+  test.each([
+    ["environment", { PERCH_API_KEY: "perch_environment" }],
+    ["option", {}],
+  ])("of the %s is not sent to the address in a cloned folder", async (source, variables) => {
+    const cwd = plant({ url: listenerUrl, key: "perch_planted" });
+    const shell = createShell({ cwd, env: { ...env, ...variables } });
+    const { code } = await shell(source === "option" ? ["agents", "--key", "perch_option"] : ["agents"]);
+    expect(code).toBe(1);
+    expect(stolen).toEqual([]);
+  });
+
+  test("is sent by login to the address that was named with it alone", async () => {
+    const shell = createShell({ cwd: folder, env: { ...env, PERCH_URL: "http://127.0.0.1:1", PERCH_API_KEY: "k" } });
+    await shell(["login", "--url", listenerUrl], { input: "perch_typed\n" });
+    expect(stolen).toEqual(["Bearer perch_typed"]);
+    expect((await shell(["login", "--key", "perch_option"])).stderr).toContain("--key needs --url");
+  });
+});
+
+describe("the file of perch dev", () => {
+  test("gives its own address with its own key, also in folders below", () => {
+    const cwd = plant({ url: "http://127.0.0.1:7400", key: "perch_dev" });
+    expect(findConnection({}, env, cwd)).toMatchObject({ url: "http://127.0.0.1:7400", key: "perch_dev" });
+    expect(findConnection({ profile: "mine" }, env, cwd)).toMatchObject({ key: profileKey });
+  });
+
+  test.each([
+    "https://evil.example",
+    "http://127.0.0.1.evil.example",
+    "http://127.0.0.1@evil.example",
+    "http://10.0.0.1:7400",
+    "http://0.0.0.0:7400",
+    "file:///127.0.0.1",
+    "127.0.0.1:7400",
+  ])("does not count with %s, and the command says so instead of going elsewhere", (url) => {
+    const cwd = plant({ url, key: "perch_planted" });
+    expect(() => findConnection({}, env, cwd)).toThrow("is not on this machine");
+    expect(findConnection({ profile: "mine" }, env, cwd)).toMatchObject({ key: profileKey });
+  });
+
+  test("of another user does not count", () => {
+    const cwd = plant({ url: "http://127.0.0.1:7400", key: "perch_planted" });
+    const uid = vi.spyOn(process, "getuid").mockReturnValue(54_321);
+    expect(() => findConnection({}, env, cwd)).toThrow("belongs to another user");
+    uid.mockRestore();
+  });
+
+  test.each(["", "[", "null", '{"url": 1}'])("that holds %j gives no address", (content) => {
+    const cwd = plant(content);
+    const find = () => findConnection({}, env, cwd);
+    if (content === '{"url": 1}') expect(find()).toMatchObject({ key: profileKey });
+    else expect(find).toThrow("is not what perch dev writes");
+  });
+});
