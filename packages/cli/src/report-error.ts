@@ -1,4 +1,5 @@
 import { PerchError } from "@perch/sdk";
+import { jsonText } from "./output/safe-text.ts";
 import { Problem, UsageError } from "./problem.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -44,7 +45,7 @@ function asJson(error: unknown): unknown {
 /** Prints what failed, and returns the exit code. */
 export function reportError(error: unknown, terminal: Terminal, isJson: boolean): 1 | 2 {
   const isUsage = error instanceof UsageError;
-  if (isJson) terminal.note(JSON.stringify(asJson(error)));
+  if (isJson) terminal.note(jsonText(asJson(error)));
   else {
     const [first = "", ...rest] = lines(error).filter(Boolean);
     terminal.note([terminal.style("red", first), ...rest].join("\n"));

@@ -3,6 +3,7 @@ import type { Session } from "./command.ts";
 import { commands } from "./commands.ts";
 import { findConnection } from "./connection.ts";
 import { commandHelp, overview } from "./help.ts";
+import { jsonText } from "./output/safe-text.ts";
 import { parseCommand } from "./parse-command.ts";
 import { UsageError } from "./problem.ts";
 import { reportError } from "./report-error.ts";
@@ -34,7 +35,7 @@ function createSession(options: Options, terminal: Terminal, { env, cwd, signal 
       const { url, key } = connection();
       return new Perch({ baseUrl: url, apiKey: key });
     },
-    show: (value, human) => (options.json === true ? terminal.line(JSON.stringify(value, null, 2)) : human()),
+    show: (value, human) => (options.json === true ? terminal.line(jsonText(value, 2)) : human()),
   };
 }
 

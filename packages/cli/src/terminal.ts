@@ -1,11 +1,16 @@
+import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 import { styleText } from "node:util";
+import { createSafeStream, safeText } from "./output/safe-text.ts";
 import { Problem } from "./problem.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Input and output of a command. Results go to standard output, everything else to standard error. */
+/**
+ * Input and output of a command. Results go to standard output, everything else to standard error. Everything that is written is made
+ * safe first: of all control sequences only those of `style` get through.
+ */
 export interface Terminal {
   /** One line of the result. */
   readonly line: (text?: string) => void;
@@ -14,6 +19,10 @@ export interface Terminal {
   /** Progress and notes, which are not part of the result. */
   readonly note: (text: string) => void;
   readonly style: (style: Style, text: string) => string;
+  /** A part of a line made safe by itself, so that it cannot hide what stands beside it. */
+  readonly safe: (text: string) => string;
+  /** How many columns a text takes. */
+  readonly widthOf: (text: string) => number;
   readonly isInteractive: boolean;
   readonly columns: number;
   /** True if the user confirms. Without a terminal, throws unless `--yes` was given. */
@@ -51,21 +60,50 @@ async function ask(input: Readable, output: Writable, prompt: string): Promise<s
   }
 }
 
+/**
+ * Styles are written with a mark that others cannot guess, so that they can be told from sequences in what others wrote, and become real
+ * ones at the very end.
+ */
+function createStyles() {
+  const begin = `\u001b${randomBytes(8).toString("hex")}[`;
+  const marked = new RegExp(String.raw`(\x1b${begin.slice(1, -1)}\[[\d;]*m)`);
+  const mapParts = (text: string, toPart: (mark: string) => string): string =>
+    text
+      .split(marked)
+      .map((part, index) => (index % 2 === 1 ? toPart(part) : safeText(part)))
+      .join("");
+  return {
+    style: (style: Style, text: string): string => {
+      const [open = "", close = ""] = styleText(style, "x", { validateStream: false }).split("x");
+      return [open, text, close]
+        .map((part, index) => (index === 1 ? part : part.replaceAll("\u001b[", begin)))
+        .join("");
+    },
+    safe: (text: string) => mapParts(text, (mark) => mark),
+    plain: (text: string) => mapParts(text, () => ""),
+    toOutput: (text: string) => mapParts(text, (mark) => `\u001b[${mark.slice(begin.length)}`),
+  };
+}
+
 export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.ProcessEnv): Terminal {
   const isColoured = hasColour(env, stdout);
   const isInteractive = stdin.isTTY === true && stdout.isTTY === true;
+  const { style, safe, plain, toOutput } = createStyles();
+  const stream = createSafeStream();
   return {
-    line: (text = "") => void stdout.write(`${text}\n`),
-    write: (text) => void stdout.write(text),
-    note: (text) => void stderr.write(`${text}\n`),
-    style: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
+    line: (text = "") => void stdout.write(`${stream.end()}${toOutput(text)}\n`),
+    write: (text) => void stdout.write(stream.push(text)),
+    note: (text) => void stderr.write(`${toOutput(text)}\n`),
+    style: (name, text) => (isColoured ? style(name, text) : text),
+    safe,
+    widthOf: (text) => plain(text).length,
     isInteractive,
     // Some terminals report 0.
     columns: stdout.columns || 80,
     confirm: async (question, yes) => {
       if (yes) return true;
       if (!isInteractive) throw new Problem(`${question} Nobody can be asked here.`, "Give --yes to go on.");
-      return /^y(es)?$/i.test(await ask(stdin, stderr, `${question} [y/N] `));
+      return /^y(es)?$/i.test(await ask(stdin, stderr, `${safeText(question)} [y/N] `));
     },
     secret: async (prompt) => {
       stderr.write(prompt);

@@ -1,5 +1,6 @@
 import type { OperationKey } from "@perch/sdk";
 import { command } from "../command.ts";
+import { jsonText } from "../output/safe-text.ts";
 import { UsageError } from "../problem.ts";
 
 /** The query string is split off, because the SDK takes it separately. */
@@ -26,6 +27,6 @@ export const api = command({
     const body = data === "-" ? await terminal.readAll() : data;
     const { key, request } = requestOf(method.toUpperCase(), path, body);
     const answer: unknown = await perch().request(key, request as never, { signal });
-    terminal.line(JSON.stringify(answer, null, 2));
+    terminal.line(jsonText(answer, 2));
   },
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { command } from "../command.ts";
 import { printRun } from "../output/print-run.ts";
+import { jsonText } from "../output/safe-text.ts";
 import { errorText } from "../report-error.ts";
 import { contextOf, contextOptions } from "./invoke.ts";
 
@@ -22,7 +23,7 @@ export const chat = command({
       if (text.trim() === "") continue;
       const stream = client.agents.invokeStream(agent, { message: text, context }, { signal });
       try {
-        if (isJson) terminal.line(JSON.stringify(await stream.result()));
+        if (isJson) terminal.line(jsonText(await stream.result()));
         else await printRun(terminal, stream);
       } catch (error) {
         if (signal.aborted) return;

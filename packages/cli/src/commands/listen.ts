@@ -3,6 +3,7 @@ import type { PerchEvent } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
+import { jsonText } from "../output/safe-text.ts";
 import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
 import { eventNames } from "./webhooks.ts";
@@ -43,7 +44,7 @@ function targetOf(port: string | undefined, path: string, url: string | undefine
 
 function printEvent({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
   if (isJson) {
-    terminal.line(JSON.stringify({ event, ...omitUndefined({ answer }) }));
+    terminal.line(jsonText({ event, ...omitUndefined({ answer }) }));
     return;
   }
   const outcome = answer === undefined ? "" : ` -> ${terminal.style(/^2/.test(answer) ? "green" : "red", answer)}`;

@@ -2,6 +2,7 @@ import type { LogEntry } from "@perch/sdk";
 import { command } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince, parseWhole } from "../output/duration.ts";
+import { jsonText } from "../output/safe-text.ts";
 import { coloured, time } from "../output/text.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -14,7 +15,7 @@ export function printLogEntry(terminal: Terminal, { timestamp, level, message, m
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const tail = [...details, ...(request_id ? [String(request_id)] : [])].join(" ");
   terminal.line(
-    `${time(timestamp)} ${coloured(terminal, level, 5)} ${message} ${terminal.style("dim", tail)}`.trimEnd(),
+    `${time(timestamp)} ${coloured(terminal, level, 5)} ${terminal.safe(message)} ${terminal.style("dim", tail)}`.trimEnd(),
   );
 }
 
@@ -45,7 +46,7 @@ export const logs = command({
       start_time: since === undefined ? undefined : parseSince("since", since),
       limit: limit === undefined ? undefined : parseWhole("limit", limit),
     });
-    const print = (entry: LogEntry) => (isJson ? terminal.line(JSON.stringify(entry)) : printLogEntry(terminal, entry));
+    const print = (entry: LogEntry) => (isJson ? terminal.line(jsonText(entry)) : printLogEntry(terminal, entry));
     const client = perch();
     const { data } = await client.logs.list(agent, { ...filter, ...page }, { signal });
     for (const entry of data.reverse()) print(entry);

@@ -1,11 +1,9 @@
-import { stripVTControlCharacters } from "node:util";
 import type { Terminal } from "../terminal.ts";
-
-const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 /** Columns as wide as their widest cell. Nothing is cut: a terminal wraps, and a pipe wants all of it. */
 export function printTable(terminal: Terminal, titles: readonly string[], rows: readonly (readonly string[])[]): void {
-  const all = [titles.map((title) => terminal.style("bold", title.toUpperCase())), ...rows];
+  const { style, safe, widthOf } = terminal;
+  const all = [titles.map((title) => style("bold", title.toUpperCase())), ...rows.map((row) => row.map(safe))];
   const widths = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
   for (const row of all) {
     const cells = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)));
