@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DevDatabase, openDatabase } from "../src/dev/database.ts";
+import { parseMessageGroup, parseStartupMessage } from "../src/dev/wire-messages.ts";
 
 let folder: string;
 let database: DevDatabase;
@@ -108,5 +112,35 @@ describe("the database of perch dev, over its port", () => {
     stranger.on("error", () => {});
     await stranger.connect();
     await expect(stranger.query("select 1")).rejects.toThrow();
+  });
+});
+
+const int32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+};
+const wrongLengths = [-2_147_483_648, -1000, -1, 0, 3, 0x7f_ff_ff_ff];
+
+describe("a message that states a length that cannot be", () => {
+  test.each(wrongLengths)("is refused: %d bytes", (length) => {
+    const sslRequest = Buffer.concat([int32(length), int32(80_877_103)]);
+    expect(() => parseStartupMessage(sslRequest)).toThrow(`A message of ${length} bytes is refused`);
+    const query = Buffer.concat([Buffer.from("Q"), int32(length), Buffer.from("select 1\0")]);
+    expect(() => parseMessageGroup(query)).toThrow(`A message of ${length} bytes is refused`);
+  });
+
+  const startup = Buffer.from("user\0perch_server\0\0");
+  test.each([
+    ["at the start", int32(-1)],
+    ["of a query", Buffer.concat([int32(8 + startup.length), int32(196_608), startup, Buffer.from("Q"), int32(-1)])],
+    ["of a parse", Buffer.concat([int32(8 + startup.length), int32(196_608), startup, Buffer.from("P"), int32(-1)])],
+  ])("ends its connection with an error %s, and others go on", async (_, bytes) => {
+    const { port } = new URL(database.serverUrl);
+    const socket = connectSocket(Number(port), "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(bytes);
+    expect((await buffer(socket)).toString("latin1")).toContain("C08P01\0MA message of -1 bytes is refused");
+    expect(await count(await connect("serverUrl"))).toBe(1);
   });
 });

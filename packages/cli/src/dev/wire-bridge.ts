@@ -1,5 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { authenticationOk, isIdle, parseMessageGroup, parseStartupMessage, terminate } from "./wire-messages.ts";
+import {
+  authenticationOk,
+  fatalError,
+  isIdle,
+  maxMessageBytes,
+  ProtocolError,
+  parseMessageGroup,
+  parseStartupMessage,
+  terminate,
+} from "./wire-messages.ts";
 
 /** One PostgreSQL backend. `become` sets the user of the next messages. */
 export interface Backend {
@@ -59,7 +68,8 @@ async function serveClient(socket: Socket, backend: Backend, acquire: () => Prom
   };
 
   try {
-    for await (const chunk of socket) {
+    // Not destroyed when the loop is left, so that a last message can be sent.
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
       while (user === undefined && handleStartup());
       if (user === undefined) continue;
@@ -68,13 +78,18 @@ async function serveClient(socket: Socket, backend: Backend, acquire: () => Prom
         if (parsed.found.at(-1)?.[0] === terminate) return void socket.end();
         await answer(parsed.found, user);
       }
+      // Many small messages without a Sync are as much to keep as one large message.
+      if (pending.length > 2 * maxMessageBytes) throw new ProtocolError("Too many messages without a Sync");
     }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    socket.end(fatalError(error.message));
   } finally {
     if (release) {
       await backend.rollBack();
       release();
     }
-    socket.destroy();
+    socket.destroySoon();
   }
 }
 

@@ -9,6 +9,21 @@ export type StartupMessage =
   | { readonly kind: "cancel" }
   | { readonly kind: "startup"; readonly user: string };
 
+/** The client does not speak the protocol: its connection is closed. */
+export class ProtocolError extends Error {}
+
+// PostgreSQL's own limit for a startup message, and far more than the server sends in one message.
+const maxStartupBytes = 10_000;
+export const maxMessageBytes = 64 * 1024 * 1024;
+
+/** The length that a message states, itself included. A negative one would be read for ever. */
+function readLength(buffer: Buffer, at: number, min: number, max: number): number {
+  const length = buffer.readInt32BE(at);
+  if (length < min || length > max)
+    throw new ProtocolError(`A message of ${length} bytes is refused: between ${min} and ${max} are allowed`);
+  return length;
+}
+
 export interface Parsed<T> {
   readonly found: T;
   readonly rest: Buffer;
@@ -16,8 +31,8 @@ export interface Parsed<T> {
 
 /** The first message of a connection, which has no type byte; undefined until it is complete. */
 export function parseStartupMessage(buffer: Buffer): Parsed<StartupMessage> | undefined {
-  if (buffer.length < 8) return undefined;
-  const length = buffer.readInt32BE(0);
+  if (buffer.length < 4) return undefined;
+  const length = readLength(buffer, 0, 8, maxStartupBytes);
   if (buffer.length < length) return undefined;
   const code = buffer.readInt32BE(4);
   const rest = buffer.subarray(length);
@@ -38,7 +53,7 @@ export const terminate = "X".charCodeAt(0);
 export function parseMessageGroup(buffer: Buffer): Parsed<readonly Buffer[]> | undefined {
   const messages: Buffer[] = [];
   for (let at = 0; at + 5 <= buffer.length; ) {
-    const end = at + 1 + buffer.readInt32BE(at + 1);
+    const end = at + 1 + readLength(buffer, at + 1, 4, maxMessageBytes);
     if (end > buffer.length) return undefined;
     const type = buffer[at] ?? 0;
     messages.push(buffer.subarray(at, end));
@@ -56,6 +71,9 @@ const message = (type: string, body: Buffer): Buffer => {
 };
 
 const setting = (name: string, value: string) => message("S", Buffer.from(`${name}\0${value}\0`));
+
+/** The last message to a client that is refused. */
+export const fatalError = (text: string): Buffer => message("E", Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${text}\0\0`));
 
 /** Accepts without a password, since the proxy is on loopback; then the settings that clients read. */
 export const authenticationOk = Buffer.concat([
