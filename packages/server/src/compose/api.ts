@@ -1,3 +1,4 @@
+import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { createAdmission } from "../api/admission.ts";
 import { createAdmitToAgents } from "../api/admit-to-agents.ts";
@@ -83,6 +84,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const unauthenticatedLimit = unauthenticatedBucket(config.unauthenticatedRequestsPerMinute);
+  const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
   const app = await createApp({
     http: config,
     logger,
@@ -95,7 +97,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...logHandlers({ db, agents, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
-      ...webhookHandlers({ db, checkUrl: createUrlCheck(webhookAddressPolicy(config)), webhookSecrets, now }),
+      ...webhookHandlers({ db, checkUrl, webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, now }),
@@ -112,6 +114,9 @@ export async function composeApi(core: Core): Promise<Api> {
     tracing: core.tracing,
     openStreams: core.shares.of.openStreams,
     readiness: { database: databaseCheck(db, await currentSchema()) },
+  });
+  app.addHook("onListen", async () => {
+    for (const { address, port } of app.addresses() as AddressInfo[]) core.ownAddresses.add({ host: address, port });
   });
   return {
     app,

@@ -7,6 +7,7 @@ import { createResilientGate } from "../limits/resilient-gate.ts";
 import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/run-slots.ts";
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
+import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
 import { createShares, type ShareName, type Shares } from "../platform/shares.ts";
@@ -26,6 +27,7 @@ import { createTracing } from "../telemetry/otlp-tracing.ts";
 import { createTelemetry, measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { composeMemory, type Memory } from "./memory.ts";
+import { ownEndpoints } from "./own-endpoints.ts";
 
 export interface Core {
   readonly config: Config;
@@ -50,6 +52,8 @@ export interface Core {
   readonly stepUpKey: KeySource;
   readonly idempotentAnswers: Sealer;
   readonly webhookSecrets: Sealer;
+  /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
+  readonly ownAddresses: ListeningAddresses;
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
@@ -114,7 +118,12 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
   const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
   const share = shares.of.outboundCalls;
-  const guarded = createGuardedClient({ allowedRanges: config.outboundAllowedPrivateRanges, share });
+  const ownAddresses = createOwnAddresses(ownEndpoints(config));
+  const guarded = createGuardedClient({
+    allowedRanges: config.outboundAllowedPrivateRanges,
+    own: ownAddresses,
+    share,
+  });
   const trusted = createTrustedClient({ share });
   const providerKeys = createSealer(dataKeys.keyFor("model providers"));
   const localGate = createLocalGate(nowMs);
@@ -148,6 +157,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     recoveryDigest: createDigest(dataKeys.keyFor("recovery codes")),
     stepUpKey: dataKeys.keyFor("step-up tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
+    ownAddresses,
     guarded,
     trusted,
     memory: composeMemory({

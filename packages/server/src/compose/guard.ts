@@ -7,7 +7,7 @@ import type { Core } from "./core.ts";
 
 /** Enforces the security settings of the instance and of agents, between key check and handler. */
 export function composeGuard(
-  { config, agentAuth, nowMs, shares }: Core,
+  { config, agentAuth, nowMs, shares, ownAddresses }: Core,
   secondFactor: SecondFactor,
 ): {
   readonly guard: Guard;
@@ -17,6 +17,7 @@ export function composeGuard(
   // Organisations configure the issuers, so they are called through a guarded client.
   const issuers = createGuardedClient({
     allowedRanges: outboundAllowedPrivateRanges,
+    own: ownAddresses,
     maxResponseBytes: 512 * 1024,
     timeoutMs: 5000,
   });

@@ -16,11 +16,13 @@ export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outbound
 });
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
-export function composeDeliveries({ config, db, logger, nowMs, shares, telemetry, webhookSecrets }: Core) {
+export function composeDeliveries(core: Core) {
+  const { config, db, logger, nowMs, ownAddresses, shares, telemetry, webhookSecrets } = core;
   const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
     allowedRanges,
+    own: ownAddresses,
     timeoutMs: timeoutSeconds * 1000,
     maxResponseBytes: 64 * 1024,
   });

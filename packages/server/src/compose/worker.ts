@@ -101,6 +101,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
   ];
   const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
+  core.ownAddresses.add({ host, port: endpoint.port });
   const stopped = new AbortController();
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   telemetry.watchEngineNodes(adminProbes(adminUrls));

@@ -11,20 +11,33 @@ export class RefusedAddressError extends Error {
   static private(host: string): RefusedAddressError {
     return new RefusedAddressError(
       `${host} is, or resolves to, a private or reserved address, which this server does not call. ` +
-        "An operator can allow it with PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES.",
+        "An operator can allow it with PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES, " +
+        "unless it belongs to Perch itself or to a cloud's metadata service.",
     );
   }
 }
 
-/** Whether an address may be connected to: it is public, or in a range that the operator allows. */
-export type AddressGuard = (address: string) => boolean;
+/** The addresses of this installation and of cloud metadata services, which no tenant reaches, whatever ranges are allowed. */
+export interface OwnAddresses {
+  /** Resolves the names of the installation again if that was some time ago. Called before each check. */
+  readonly refresh: () => Promise<void>;
+  /** Takes a host name or an address. */
+  readonly includes: (host: string, port: number) => boolean;
+}
 
-export function createAddressGuard(allowedRanges: readonly string[]): AddressGuard {
+/** Whether an address may be connected to: it is public, or in a range that the operator allows, and not our own. */
+export type AddressGuard = (address: string, port: number) => boolean;
+
+export function createAddressGuard(
+  allowedRanges: readonly string[],
+  own: Pick<OwnAddresses, "includes"> = { includes: () => false },
+): AddressGuard {
   const allowed = allowedRanges.map(parseRange);
-  return (text) => {
+  return (text, port) => {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
-    return isPublic(address) || allowed.some((range) => isWithin(address, range));
+    if (!isPublic(address) && !allowed.some((range) => isWithin(address, range))) return false;
+    return !own.includes(text, port);
   };
 }
 
@@ -34,7 +47,7 @@ const globalUnicast: Range = [ipaddr.parse("2000::"), 3];
 // Azure's platform services answer virtual machines on this otherwise ordinary public address.
 const azurePlatform: Range = [ipaddr.parse("168.63.129.16"), 32];
 
-function isPublic(address: Address): boolean {
+export function isPublic(address: Address): boolean {
   if (isWithin(address, azurePlatform)) return false;
   return address.range() === "unicast" && (address.kind() === "ipv4" || isWithin(address, globalUnicast));
 }

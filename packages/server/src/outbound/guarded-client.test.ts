@@ -146,7 +146,8 @@ describe("address checks", () => {
     expect(await rejectionReason(fetch("http://name.test/path?secret=1"))).toMatchObject({
       message:
         "name.test is, or resolves to, a private or reserved address, which this server does not call. " +
-        "An operator can allow it with PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES.",
+        "An operator can allow it with PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES, " +
+        "unless it belongs to Perch itself or to a cloud's metadata service.",
     });
   });
 

@@ -10,8 +10,9 @@ import {
   fetch as undiciFetch,
 } from "undici";
 import type { GiveBack, Share } from "../platform/shares.ts";
-import { type AddressGuard, createAddressGuard, RefusedAddressError } from "./address-guard.ts";
+import { type AddressGuard, createAddressGuard, type OwnAddresses, RefusedAddressError } from "./address-guard.ts";
 import { acquireCall } from "./outbound-share.ts";
+import { createOwnAddresses } from "./own-addresses.ts";
 
 /**
  * The only HTTP client for addresses given by tenants. It follows no redirects (a 3xx is returned as it is, or throws with
@@ -39,6 +40,8 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface GuardOptions extends ExchangeLimits {
   /** Private addresses and CIDR ranges that may be reached. */
   readonly allowedRanges: readonly string[];
+  /** What is never reached, even in those ranges. Without it, only metadata services. */
+  readonly own?: OwnAddresses;
   readonly resolve?: Resolve;
 }
 
@@ -51,8 +54,13 @@ export class ResponseTooLargeError extends Error {
 }
 
 /** For addresses given by tenants: reaches public addresses, and the private ones that the operator allows. */
-export function createGuardedClient({ allowedRanges, resolve, ...limits }: GuardOptions): GuardedClient {
-  return createClient(limits, createGuardedConnector(createAddressGuard(allowedRanges), resolve));
+export function createGuardedClient({
+  allowedRanges,
+  own = createOwnAddresses([]),
+  resolve,
+  ...limits
+}: GuardOptions): GuardedClient {
+  return createClient(limits, createGuardedConnector(createAddressGuard(allowedRanges, own), own, resolve));
 }
 
 /** For addresses given by the operator: the same client without the address check. */
@@ -154,22 +162,46 @@ const systemResolve: Resolve = (hostname) => dns.lookup(hostname, { all: true })
  * Connects only to addresses that the guard allows. The name is resolved once, and the socket gets the checked address,
  * which defeats DNS rebinding.
  */
-function createGuardedConnector(guard: AddressGuard, resolve: Resolve = systemResolve): buildConnector.connector {
-  // HTTP/1.1 only: ending an exchange then ends its connection, and one connection carries one exchange.
-  const connect = buildConnector({ allowH2: false, lookup: createGuardedLookup(guard, resolve) });
+function createGuardedConnector(
+  guard: AddressGuard,
+  own: OwnAddresses,
+  resolve: Resolve = systemResolve,
+): buildConnector.connector {
+  const connectors = new Map<number, buildConnector.connector>();
+  // A lookup is not told the port, so each port has its own connector. Tenants choose ports, so only some are kept.
+  const connectorFor = (port: number): buildConnector.connector => {
+    const known = connectors.get(port);
+    if (known) return known;
+    if (connectors.size >= 64) connectors.clear();
+    const lookup = createGuardedLookup((address) => guard(address, port), resolve);
+    // HTTP/1.1 only: ending an exchange then ends its connection, and one connection carries one exchange.
+    const made = buildConnector({ allowH2: false, lookup });
+    connectors.set(port, made);
+    return made;
+  };
   return (options, callback) => {
-    // node:net skips the lookup for IP literals, and undici uses its own if the Host header differs from one.
-    if (isIP(options.hostname) !== 0 && !guard(options.hostname)) {
-      callback(RefusedAddressError.private(options.hostname), null);
-    } else {
-      connect(options, callback);
-    }
+    const { hostname, protocol } = options;
+    const port = portOf(options.port, protocol);
+    const connect = (): void => {
+      // node:net skips the lookup for IP literals, and undici uses its own if the Host header differs from one.
+      const isRefused = isIP(hostname) === 0 ? own.includes(hostname, port) : !guard(hostname, port);
+      if (isRefused) callback(RefusedAddressError.private(hostname), null);
+      else connectorFor(port)(options, callback);
+    };
+    own
+      .refresh()
+      .then(connect)
+      .catch((error: Error) => callback(error, null));
   };
 }
 
-function createGuardedLookup(guard: AddressGuard, resolve: Resolve): LookupFunction {
+/** The port of an address, which is left out where it is the protocol's own. */
+export const portOf = (port: string | undefined, protocol: string): number =>
+  Number(port) || (protocol === "https:" ? 443 : 80);
+
+function createGuardedLookup(isAllowed: (address: string) => boolean, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
-    resolveChecked(hostname, options, guard, resolve).then(
+    resolveChecked(hostname, options, isAllowed, resolve).then(
       (addresses) => {
         const [first] = addresses;
         if (options.all) callback(null, [...addresses]);
@@ -180,10 +212,15 @@ function createGuardedLookup(guard: AddressGuard, resolve: Resolve): LookupFunct
   };
 }
 
-async function resolveChecked(hostname: string, { family }: LookupOptions, guard: AddressGuard, resolve: Resolve) {
+async function resolveChecked(
+  hostname: string,
+  { family }: LookupOptions,
+  isAllowed: (address: string) => boolean,
+  resolve: Resolve,
+) {
   const all = await resolve(hostname);
   // One private address among public ones is refused as well: an attacker may hope that it is the one chosen.
-  if (!all.every(({ address }) => guard(address))) throw RefusedAddressError.private(hostname);
+  if (!all.every(({ address }) => isAllowed(address))) throw RefusedAddressError.private(hostname);
   const [first, ...others] = all.filter((found) => (family === 4 || family === 6 ? found.family === family : true));
   if (!first) throw new Error(`${hostname} has no address`);
   return [first, ...others] as const;

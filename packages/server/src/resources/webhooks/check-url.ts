@@ -1,14 +1,16 @@
 import { promises as dns } from "node:dns";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createAddressGuard, RefusedAddressError } from "../../outbound/address-guard.ts";
-import type { Resolve } from "../../outbound/guarded-client.ts";
+import { createAddressGuard, type OwnAddresses, RefusedAddressError } from "../../outbound/address-guard.ts";
+import { portOf, type Resolve } from "../../outbound/guarded-client.ts";
+import { createOwnAddresses } from "../../outbound/own-addresses.ts";
 import { invalid } from "../../platform/api-error.ts";
 import { findUrlProblem } from "./webhook-rules.ts";
 
 interface UrlCheckOptions {
   readonly allowHttp: boolean;
   readonly allowedRanges: readonly string[];
+  readonly own?: OwnAddresses;
   readonly resolve?: Resolve;
 }
 
@@ -21,8 +23,13 @@ const resolveTimeoutMs = 2000;
  * Fails early, at registration, instead of on every delivery. It is not the guard against private addresses: DNS may change at any
  * time, so the delivering client checks the address of every connection itself.
  */
-export function createUrlCheck({ allowHttp, allowedRanges, resolve }: UrlCheckOptions): CheckUrl {
-  const guard = createAddressGuard(allowedRanges);
+export function createUrlCheck({
+  allowHttp,
+  allowedRanges,
+  own = createOwnAddresses([]),
+  resolve,
+}: UrlCheckOptions): CheckUrl {
+  const guard = createAddressGuard(allowedRanges, own);
   const resolveAddresses = async (hostname: string): Promise<readonly string[]> => {
     const name = hostname.replace(/^\[|\]$/g, "");
     if (isIP(name) !== 0) return [name];
@@ -34,8 +41,11 @@ export function createUrlCheck({ allowHttp, allowedRanges, resolve }: UrlCheckOp
   return async (url) => {
     const problem = findUrlProblem(url, allowHttp);
     if (problem !== undefined) throw invalid("url", problem);
-    const { hostname } = new URL(url);
-    if (!(await resolveAddresses(hostname)).every(guard))
+    const { hostname, port: text, protocol } = new URL(url);
+    const port = portOf(text, protocol);
+    await own.refresh();
+    const addresses = await resolveAddresses(hostname);
+    if (own.includes(hostname, port) || !addresses.every((address) => guard(address, port)))
       throw invalid("url", RefusedAddressError.private(hostname).message);
   };
 }

@@ -1,0 +1,42 @@
+import type { Config } from "../config/config.ts";
+import type { OwnEndpoint } from "../outbound/own-addresses.ts";
+
+const defaultPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "postgres:": 5432,
+  "postgresql:": 5432,
+  "redis:": 6379,
+  "rediss:": 6379,
+};
+
+/** PostgreSQL's addresses may name the host in the query instead, also as the folder of a socket. */
+function toEndpoints(address: string | undefined): OwnEndpoint[] {
+  if (address === undefined) return [];
+  const { hostname, port, protocol, searchParams } = new URL(address);
+  const isDatabase = protocol.startsWith("postgres");
+  const host = (isDatabase && searchParams.get("host")) || decodeURIComponent(hostname) || "localhost";
+  const given = (isDatabase && searchParams.get("port")) || port;
+  return host.startsWith("/") ? [] : [{ host, port: Number(given) || (defaultPorts[protocol] ?? 0) }];
+}
+
+// Nodes of the engine talk to each other on this port, which no setting of ours names.
+const engineNodePort = 5122;
+
+/** Everything that this installation consists of, as far as its settings say. A port of 0 is known once it is bound. */
+export function ownEndpoints(config: Config): readonly OwnEndpoint[] {
+  const engine = [...config.ingressUrls, ...config.adminUrls].flatMap(toEndpoints);
+  const listening = [
+    { host: config.host, port: config.port },
+    { host: config.workerHost, port: config.workerPort },
+    { host: config.metricsHost, port: config.metricsPort ?? 0 },
+  ];
+  return [
+    ...engine,
+    ...engine.map(({ host }) => ({ host, port: engineNodePort })),
+    ...[config.databaseUrl, config.migrationDatabaseUrl, config.valkeyUrl, config.workerUrl, config.otlpUrl].flatMap(
+      toEndpoints,
+    ),
+    ...listening,
+  ].filter(({ port }) => port !== 0);
+}
