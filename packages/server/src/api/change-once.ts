@@ -3,6 +3,7 @@ import type { OrganisationChanges } from "../cache/organisation-changes.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import { conflict } from "../platform/api-error.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
+import { RefusedChange } from "../platform/refused-change.ts";
 import type { Sealer } from "../platform/secrets.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
@@ -31,19 +32,29 @@ export type ChangeOnce = (
   record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
 ) => RequestContext["change"];
 
+const doNothing = async (): Promise<void> => undefined;
+
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
   ({ changes, answers }: ChangeOnceDeps): ChangeOnce =>
-  ({ keyId, organisation: { id } }, request, status, record = async () => {}) => {
-    const workAndRecord = async <T>(
-      trx: OrganisationTransaction,
-      work: (trx: OrganisationTransaction) => Promise<T>,
-    ) => {
-      const result = await work(trx);
-      await record(trx, result);
+  ({ keyId, organisation: { id } }, request, status, record = doNothing) => {
+    const commit = async <T>(
+      work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>,
+      before: (trx: OrganisationTransaction) => Promise<void>,
+      after: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
+    ): Promise<T> => {
+      const result = await changes.commit(id, async (trx) => {
+        await before(trx);
+        const answer = await work(trx);
+        if (answer instanceof RefusedChange) return answer;
+        await record(trx, answer);
+        await after(trx, answer);
+        return answer;
+      });
+      if (result instanceof RefusedChange) throw result.error;
       return result;
     };
-    if (!request) return (work) => changes.commit(id, (trx) => workAndRecord(trx, work));
+    if (!request) return (work) => commit(work, doNothing, doNothing);
     const hash = requestHash(request);
     const fingerprint = bodyFingerprint(request);
     const context = `${id} ${hash.toString("hex")}`;
@@ -61,12 +72,9 @@ export const createChangeOnce =
       throw new Replay(stored.status, answers.open(stored.body, context));
     };
 
-    return (work) =>
-      changes.commit(id, async (trx) => {
-        await refuseOrReplay(trx);
-        const result = await workAndRecord(trx, work);
-        const body = answers.seal(JSON.stringify(result), context);
-        await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status, body });
-        return result;
-      });
+    const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
+      const body = answers.seal(JSON.stringify(answer), context);
+      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status, body });
+    };
+    return (work) => commit(work, refuseOrReplay, keepAnswer);
   };

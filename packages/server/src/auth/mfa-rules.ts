@@ -2,9 +2,17 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
 
 const periodSeconds = 30;
-export const lockAfterFailures = 5;
-export const lockDurationMs = 15 * 60_000;
+const lockAfterFailures = 5;
+const lockDurationMs = 15 * 60_000;
 export const stepUpTtlMs = 10 * 60_000;
+
+/** What a factor's row says of one more attempt, before its code is judged. A right code then clears both. */
+export function countAttempt(failures: number, nowMs: number): { failures: number; locked_until: Date | null } {
+  const counted = failures + 1;
+  return counted < lockAfterFailures
+    ? { failures: counted, locked_until: null }
+    : { failures: 0, locked_until: new Date(nowMs + lockDurationMs) };
+}
 
 export const newSecret = (): string => new Secret({ size: 20 }).base32;
 

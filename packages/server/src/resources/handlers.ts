@@ -6,6 +6,7 @@ import type { Epoch } from "../cache/epoch.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Agents } from "../db/generated-rows.ts";
 import type { IdempotentRequest } from "../platform/idempotent-request.ts";
+import type { RefusedChange } from "../platform/refused-change.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
 export interface RequestContext {
@@ -34,9 +35,10 @@ export interface RequestContext {
   readonly markReplayed: () => void;
   /**
    * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
-   * old state once this returns. The handler must return what `work` returns.
+   * old state once this returns. The handler must return what `work` returns. A `RefusedChange` is committed and then thrown: no
+   * answer is stored for it, and no audit entry of a change.
    */
-  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
+  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>) => Promise<T>;
 }
 
 /** A response with its own status and headers, where an operation has more than one. */

@@ -144,6 +144,39 @@ describe("multi-factor", () => {
     expect((await update(organisation, generateTotpCode(factor.secret))).status).toBe(200);
   });
 
+  test.each(["header", "body"] as const)(
+    "of 60 concurrent guesses in the %s, at most five are judged",
+    async (where) => {
+      verifies("security.mfa-lock-out");
+      const { organisation, factor } = await createOrganisationWithFactor("update");
+      const guess = async (): Promise<string> => {
+        const { body } =
+          where === "header"
+            ? await update(organisation, "000000")
+            : await request(organisation, undefined, {
+                method: "POST",
+                path: "/v1/mfa/step-up",
+                body: { code: "000000" },
+              });
+        return (body as { error: { message: string } }).error.message;
+      };
+      const messages = await Promise.all(Array.from({ length: 60 }, guess));
+      const judged = messages.filter((message) => message.startsWith("This code is wrong"));
+      expect(judged.length).toBeGreaterThan(0);
+      expect(judged.length).toBeLessThanOrEqual(5);
+      expect(messages.filter((message) => message.startsWith("Too many wrong codes"))).toHaveLength(60 - judged.length);
+      expectRefusal(await update(organisation, generateTotpCode(factor.secret)), 401);
+    },
+  );
+
+  test("a right code that is refused for another reason does not count towards the lock", async () => {
+    const { organisation, factor } = await createOrganisationWithFactor("update");
+    const confirm = () =>
+      organisation.call("POST /v1/mfa/confirm", { body: { code: generateTotpCode(factor.secret) } });
+    for (let i = 0; i < 6; i += 1) expect((await confirm()).status).toBe(409);
+    expect((await update(organisation, generateTotpCode(factor.secret))).status).toBe(200);
+  });
+
   test("wrong codes count towards the lock on every operation", async () => {
     const { organisation, factor } = await createOrganisationWithFactor("delete");
     for (const path of ["step-up", "remove", "step-up", "remove", "step-up"] as const) {

@@ -2,7 +2,6 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { RequestContext } from "../handlers.ts";
 import type { EngineTask } from "./engine-task-queries.ts";
 import * as queries from "./engine-task-queries.ts";
 
@@ -19,7 +18,7 @@ export type AddTask = (task: EngineTask) => Promise<void>;
 export interface EngineTasks {
   /** Makes a change, and sends the tasks that it added once it has committed. Does not wait for the engine. */
   readonly change: <T>(
-    change: RequestContext["change"],
+    change: <R>(work: (trx: OrganisationTransaction) => Promise<R>) => Promise<R>,
     work: (trx: OrganisationTransaction, add: AddTask) => Promise<T>,
   ) => Promise<T>;
   readonly add: (trx: OrganisationTransaction, task: EngineTask) => Promise<void>;

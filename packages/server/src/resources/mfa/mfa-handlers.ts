@@ -4,6 +4,7 @@ import { newRecoveryCodes, newSecret, otpauthUrl, signStepUp, stepUpTtlMs } from
 import { type FactorDeps, factorKeyOf, type SecondFactor, toAssociatedData } from "../../auth/second-factor.ts";
 import { conflict } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
+import { RefusedChange } from "../../platform/refused-change.ts";
 import type { Handlers } from "../handlers.ts";
 
 interface MfaDeps extends FactorDeps {
@@ -31,37 +32,34 @@ export const mfaHandlers = ({ secondFactor, factorSecrets, recoveryDigest, stepU
 
     "POST /v1/mfa/confirm": ({ body }, { caller, change }) => {
       const factorKey = factorKeyOf(caller);
-      return secondFactor.countingFailures(factorKey, () =>
-        change(async (trx) => {
-          const { confirmed_at } = await secondFactor.consumeCode(trx, factorKey, body.code, true);
-          if (confirmed_at) throw alreadyEnrolled();
-          const at = new Date(now());
-          await updateFactor(trx, factorKey, { confirmed_at: at });
-          return single({ confirmed_at: at.toISOString() });
-        }),
-      );
+      return change(async (trx) => {
+        const used = await secondFactor.consumeCode(trx, factorKey, body.code, true);
+        if (used instanceof RefusedChange) return used;
+        if (used.confirmed_at) throw alreadyEnrolled();
+        const at = new Date(now());
+        await updateFactor(trx, factorKey, { confirmed_at: at });
+        return single({ confirmed_at: at.toISOString() });
+      });
     },
 
     "POST /v1/mfa/step-up": ({ body }, { caller, change }) => {
       const factorKey = factorKeyOf(caller);
-      return secondFactor.countingFailures(factorKey, () =>
-        change(async (trx) => {
-          await secondFactor.consumeCode(trx, factorKey, body.code);
-          const expiresMs = now() + stepUpTtlMs;
-          const token = signStepUp(stepUpKey(), caller.keyId, expiresMs);
-          return single({ token, expires_at: new Date(expiresMs).toISOString() });
-        }),
-      );
+      return change(async (trx) => {
+        const used = await secondFactor.consumeCode(trx, factorKey, body.code);
+        if (used instanceof RefusedChange) return used;
+        const expiresMs = now() + stepUpTtlMs;
+        const token = signStepUp(stepUpKey(), caller.keyId, expiresMs);
+        return single({ token, expires_at: new Date(expiresMs).toISOString() });
+      });
     },
 
     "POST /v1/mfa/remove": ({ body }, { caller, change }) => {
       const factorKey = factorKeyOf(caller);
-      return secondFactor.countingFailures(factorKey, () =>
-        change(async (trx) => {
-          await secondFactor.consumeCode(trx, factorKey, body.code);
-          await deleteFactor(trx, factorKey);
-          return single({ removed: true as const });
-        }),
-      );
+      return change(async (trx) => {
+        const used = await secondFactor.consumeCode(trx, factorKey, body.code);
+        if (used instanceof RefusedChange) return used;
+        await deleteFactor(trx, factorKey);
+        return single({ removed: true as const });
+      });
     },
   }) satisfies Handlers<MfaOperationKey>;
