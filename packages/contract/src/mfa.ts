@@ -20,7 +20,7 @@ export const mfaOperations = {
     tag,
     summary: "Enrol a second factor",
     description:
-      "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.",
+      "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same `Idempotency-Key` is 409.",
     permission: null,
     agents: "none",
     status: 201,
@@ -35,6 +35,7 @@ export const mfaOperations = {
         })
         .meta({ id: "MfaEnrolment" }),
     ),
+    shownOnce: "If you did not get it, enrol again with a new Idempotency-Key: that replaces an unconfirmed factor.",
     errors: ["conflict"],
   },
   "POST /v1/mfa/confirm": {
@@ -53,12 +54,13 @@ export const mfaOperations = {
     tag,
     summary: "Get a step-up token",
     description:
-      "Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.",
+      "Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes. The token is not kept: a retry with the same `Idempotency-Key` is 409.",
     permission: null,
     agents: "none",
     body: body.meta({ id: "StepUp" }),
     status: 201,
     response: single(z.object({ token: z.string(), expires_at: Timestamp }).meta({ id: "StepUpToken" })),
+    shownOnce: "If you did not get it, send your next code with a new Idempotency-Key.",
   },
   "POST /v1/mfa/remove": {
     id: "removeMfa",

@@ -23,6 +23,11 @@ export interface Operation {
   readonly accepted?: z.ZodType;
   /** What a client gets that asks for `text/event-stream`, where an operation can be watched: the data of its events. */
   readonly events?: z.ZodType;
+  /**
+   * Set where the answer holds what proves a second factor: it is not kept for retries. A retry with the same `Idempotency-Key` is
+   * refused with this advice.
+   */
+  readonly shownOnce?: string;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }

@@ -834,7 +834,7 @@ export class MfaMethods {
   }
 
   /**
-   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.
+   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same `Idempotency-Key` is 409.
    *
    * Needs any valid API key.
    *
@@ -854,7 +854,7 @@ export class MfaMethods {
   }
 
   /**
-   * Get a step-up token. Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes.
+   * Get a step-up token. Exchanges a code for a token that scripts can send as `X-MFA-Code`. It is valid for the calling key for ten minutes. The token is not kept: a retry with the same `Idempotency-Key` is 409.
    *
    * Needs any valid API key.
    *

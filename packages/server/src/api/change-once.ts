@@ -1,3 +1,4 @@
+import { errorStatus, type Operation } from "@perch/contract";
 import type { Caller } from "../auth/caller.ts";
 import type { OrganisationChanges } from "../cache/organisation-changes.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
@@ -7,6 +8,7 @@ import { RefusedChange } from "../platform/refused-change.ts";
 import type { Sealer } from "../platform/secrets.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
+import { errorBody } from "./error-reply.ts";
 
 /** Thrown through a handler when its request was answered before: nothing is changed, and the first answer is sent again. */
 export class Replay {
@@ -27,17 +29,26 @@ interface ChangeOnceDeps {
 export type ChangeOnce = (
   caller: Caller,
   request: IdempotentRequest | undefined,
-  status: number,
+  operation: Pick<Operation, "status" | "shownOnce">,
   /** Writes the audit entry, in the same transaction as the change and its answer. */
   record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
 ) => RequestContext["change"];
+
+/** What a retry is answered. Whoever holds the key alone must not get a second factor by repeating the request that made it. */
+const answerToKeep = ({ status, shownOnce }: Pick<Operation, "status" | "shownOnce">, answer: unknown) =>
+  shownOnce === undefined
+    ? { status, body: answer }
+    : {
+        status: errorStatus.conflict,
+        body: errorBody(conflict(`This request was answered before, and its answer is shown only once. ${shownOnce}`)),
+      };
 
 const doNothing = async (): Promise<void> => undefined;
 
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
   ({ changes, answers }: ChangeOnceDeps): ChangeOnce =>
-  ({ keyId, organisation: { id } }, request, status, record = doNothing) => {
+  ({ keyId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
@@ -73,8 +84,9 @@ export const createChangeOnce =
     };
 
     const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
-      const body = answers.seal(JSON.stringify(answer), context);
-      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status, body });
+      const kept = answerToKeep(operation, answer);
+      const body = answers.seal(JSON.stringify(kept.body), context);
+      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body });
     };
     return (work) => commit(work, refuseOrReplay, keepAnswer);
   };

@@ -128,6 +128,6 @@ export class OperationContext implements RequestContext {
   get change(): RequestContext["change"] {
     const { key, operation, request, admitted } = this.#of;
     const record = createRecordChange(auditedRequest(key, request, admitted));
-    return this.#deps.changeOnce(this.caller, this.idempotentRequest, operation.status, record);
+    return this.#deps.changeOnce(this.caller, this.idempotentRequest, operation, record);
   }
 }

@@ -33,7 +33,32 @@ test("every POST and PATCH can be repeated but for a search and the report of a 
   expect(unseen).toEqual(["POST /v1/agents/{agent_id}/memory/search", "POST /v1/keys/revoke-leaked"]);
 });
 
-describe.each(repeatableKeys)("%s", (key) => {
+const isShownOnce = (key: OperationKey): boolean => "shownOnce" in operations[key];
+const keptKeys = repeatableKeys.filter((key) => !isShownOnce(key));
+const shownOnceKeys = repeatableKeys.filter(isShownOnce);
+
+describe.each(shownOnceKeys)("%s", (key) => {
+  test("a repeated request is 409 and says what to do: its answer would give away a second factor", async () => {
+    const { organisation, first } = await createOrganisationWithSample(perch, key);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
+    );
+    expect(answers.filter(({ status }) => status === operations[key].status)).toHaveLength(1);
+    const repeats = answers.filter(({ replayed }) => replayed === "true");
+    expect(repeats).toHaveLength(19);
+    for (const { status, text } of repeats) {
+      expect(status).toBe(409);
+      expect(JSON.parse(text)).toMatchObject({ success: false, error: { code: "conflict" } });
+      expect(JSON.parse(text).error.message).toContain("with a new Idempotency-Key");
+    }
+  });
+});
+
+test("every answer that proves a second factor is shown once", () => {
+  expect(shownOnceKeys).toEqual(["POST /v1/mfa", "POST /v1/mfa/step-up"]);
+});
+
+describe.each(keptKeys)("%s", (key) => {
   test("a repeated request gets the status and bytes of the first on any node, marked as a replay", async () => {
     verifies("idempotency.header", "idempotency.replay", "idempotency.operations");
     const { organisation, first } = await createOrganisationWithSample(perch, key);

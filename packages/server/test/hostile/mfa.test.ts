@@ -265,6 +265,18 @@ describe("multi-factor", () => {
     expect((await request(organisation, undefined)).status).toBe(200);
   });
 
+  test("who holds the key and repeats the enrolment with its Idempotency-Key does not get the second factor", async () => {
+    const { adminKey } = await perch.createOrganisation();
+    const enrol = () =>
+      sendRawRequest(`${perch.url}/v1/mfa`, { method: "POST", key: adminKey, headers: { "idempotency-key": "k" } });
+    const { status, body } = await enrol();
+    expect(status).toBe(201);
+    const { secret, recovery_codes } = (body as { data: { secret: string; recovery_codes: string[] } }).data;
+    const repeated = await enrol();
+    expect(repeated.status).toBe(409);
+    for (const word of [secret, ...recovery_codes]) expect(JSON.stringify(repeated.body)).not.toContain(word);
+  });
+
   test("no row holds the secret or a recovery code in plain text", async () => {
     const organisation = await perch.createOrganisation();
     const { secret, recoveryCodes } = await enrolSecondFactor(organisation);

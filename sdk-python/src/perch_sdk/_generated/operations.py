@@ -1986,7 +1986,7 @@ class Mfa:
     ) -> m.MfaEnrolment:
         """Enrol a second factor.
 
-        Enrols a second factor for the calling key. Add ``otpauth_url`` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed.
+        Enrols a second factor for the calling key. Add ``otpauth_url`` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same ``Idempotency-Key`` is 409.
         Needs any valid API key.
         """
         call = Call(
@@ -2032,7 +2032,7 @@ class Mfa:
     ) -> m.StepUpToken:
         """Get a step-up token.
 
-        Exchanges a code for a token that scripts can send as ``X-MFA-Code``. It is valid for the calling key for ten minutes.
+        Exchanges a code for a token that scripts can send as ``X-MFA-Code``. It is valid for the calling key for ten minutes. The token is not kept: a retry with the same ``Idempotency-Key`` is 409.
         Needs any valid API key.
 
         :param code: Six-digit code from the authenticator app, or a recovery code. Each code works once.
