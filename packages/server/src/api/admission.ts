@@ -1,5 +1,6 @@
-import { type Tier, tierLimits } from "@perch/contract";
+import { type Permission, type Tier, tierLimits } from "@perch/contract";
 import {
+  authorize,
   type Credential,
   type KeyDirectory,
   requireActiveKey,
@@ -37,6 +38,8 @@ export interface AdmissionRequest {
 }
 
 export interface Admitted {
+  /** To look the key up again while a stream is open. */
+  readonly credential: Credential;
   readonly caller: Caller;
   readonly scope: Scope;
   readonly epoch: Epoch;
@@ -47,6 +50,8 @@ export interface Admitted {
 export interface Admission {
   /** Requires a valid key, within the rate limits of its organisation and of the agent in the path. */
   readonly admit: (request: AdmissionRequest) => Promise<Admitted>;
+  /** Throws if the key has been revoked, has expired or has lost the permission since: for streams that stay open. */
+  readonly readmit: (admitted: Admitted, permission: Permission | null) => Promise<void>;
   /** Counts a request without a valid key against the limit of its address. */
   readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
@@ -74,6 +79,12 @@ function rateLimitHeaders({ capacity, intervalMs }: Rate, { remaining, fullAtMs 
     "ratelimit-policy": `"organisation";q=${capacity};w=${Math.ceil((capacity * intervalMs) / 1000)}`,
   };
 }
+
+/**
+ * A stream accepts a key that was read longer ago than a request does, so that under one epoch a heartbeat needs no statement: a
+ * minute with Valkey. Without Valkey it is less than a heartbeat, because then no epoch says what other nodes have changed.
+ */
+const streamKeyAgeFactor = 6;
 
 const tiers = Object.keys(tierLimits) as Tier[];
 const bucketOfTier = Object.fromEntries(tiers.map((tier) => [tier, organisationBucket(tier)])) as Record<Tier, Bucket>;
@@ -196,7 +207,13 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
       const at = now();
       requireActiveKey(key, at);
       keyUsage.record(key.id, at);
-      return { caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+      return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+    },
+    readmit: async ({ credential, scope }, permission) => {
+      const { epoch } = await gate.pass(scope.organisationId, []);
+      const key = await keys.find(credential, { ...epoch, maxAgeMs: epoch.maxAgeMs * streamKeyAgeFactor });
+      requireActiveKey(key, now());
+      authorize(toCaller(key), permission);
     },
   };
 }

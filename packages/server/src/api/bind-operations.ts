@@ -159,6 +159,10 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     reply.raw.once("close", giveBack);
   };
 
+  const checkKey = async ({ operation: { permission } }: Route, { admitted }: FastifyRequest): Promise<void> => {
+    if (admitted && permission !== "public") await admission.readmit(admitted, permission);
+  };
+
   for (const route of operationKeys.map(createRoute)) {
     const { key, operation, method, url, isLimitedByAgent } = route;
     const { permission } = operation;
@@ -195,7 +199,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           const result = await handler(input, contextOf(route, request, reply, input.body));
           reply.code(operation.status);
           if (result instanceof SharedAnswer) return result.json;
-          if (result instanceof EventStream) return sendEvents(request, reply, result);
+          if (result instanceof EventStream) return sendEvents(request, reply, result, () => checkKey(route, request));
           if (!(result instanceof Reply)) return JSON.stringify(result);
           reply.code(result.status).headers(result.headers);
           return JSON.stringify(result.body);

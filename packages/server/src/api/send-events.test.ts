@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../platform/api-error.ts";
 import type { EventStream, ServerEvent } from "../resources/handlers.ts";
 import { createSendEvents } from "./send-events.ts";
 
@@ -21,7 +22,7 @@ interface Served {
   readonly responses: number[];
 }
 
-async function serve(events: EventsOf, options = {}): Promise<Served> {
+async function serve(events: EventsOf, options = {}, checkKey = async () => {}): Promise<Served> {
   const logged: string[] = [];
   const responses: number[] = [];
   const stream = { write: (line: string) => void logged.push(line) };
@@ -32,7 +33,7 @@ async function serve(events: EventsOf, options = {}): Promise<Served> {
   const send = createSendEvents(app, options);
   app.get("/", async (request, reply) => {
     reply.type("application/json");
-    return send(request, reply, { headers: { "x-run": "r" }, events });
+    return send(request, reply, { headers: { "x-run": "r" }, events }, checkKey);
   });
   await app.listen({ port: 0, host: "127.0.0.1" });
   closing.push(app);
@@ -131,6 +132,40 @@ describe("events to a client", () => {
     expect(response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     expect(await read(response)).toBe("");
     expect(events).not.toHaveBeenCalled();
+  });
+});
+
+describe("a client whose key ends", () => {
+  const busy: EventsOf = async function* (signal) {
+    for (let i = 0; !signal.aborted; i++) {
+      await sleep(10);
+      yield event(`${i}-0`, i);
+    }
+  };
+  const revoked = new ApiError("unauthorized", "This API key is revoked. Use another one.");
+
+  test("loses its stream at the next heartbeat, also in the middle of events, and is told why", async () => {
+    let isRevoked = false;
+    const checkKey = async () => {
+      if (isRevoked) throw revoked;
+    };
+    const { get } = await serve(busy, { heartbeatMs: 100 }, checkKey);
+    const reading = read(await get());
+    await sleep(250);
+    isRevoked = true;
+    const revokedAt = performance.now();
+    const text = await reading;
+    expect(performance.now() - revokedAt).toBeLessThan(1000);
+    expect(text.match(/^id: /gm)?.length).toBeGreaterThan(3);
+    const last = { code: revoked.code, message: revoked.message };
+    expect(text.endsWith(`\n\nevent: error\ndata: ${JSON.stringify(last)}\n\n`)).toBe(true);
+  });
+
+  test("keeps its stream if the key cannot be checked", async () => {
+    const checkKey = vi.fn(() => Promise.reject(new Error("no database")));
+    const { get } = await serve(busy, { heartbeatMs: 50, maxMs: 400 }, checkKey);
+    expect(await read(await get())).not.toContain("event: error");
+    expect(checkKey.mock.calls.length).toBeGreaterThan(2);
   });
 });
 

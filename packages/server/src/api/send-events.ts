@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ApiError } from "../platform/api-error.ts";
 import type { EventStream, ServerEvent } from "../resources/handlers.ts";
 
 type EventsOf = EventStream["events"];
@@ -8,14 +9,16 @@ export type SendEvents = (
   request: FastifyRequest,
   reply: FastifyReply,
   stream: Pick<EventStream, "headers" | "events">,
+  /** Throws an `ApiError` once the client's key does not count any more. Called at every heartbeat. */
+  checkKey: () => Promise<void>,
 ) => FastifyReply;
 
 interface SendEventsOptions {
-  /** A comment is sent after this long without an event, so that proxies keep the connection open. */
+  /** A comment is sent after this long without an event, so that proxies keep the connection open. Keys are checked as often. */
   readonly heartbeatMs?: number;
   /** The connection of a reader that takes no data for this long is closed. */
   readonly stalledMs?: number;
-  /** The stream ends after this time. The client reconnects, and its key is checked again. */
+  /** The stream ends after this time. The client reconnects, and all settings are checked again. */
   readonly maxMs?: number;
   /** Receives a function that counts the open streams. */
   readonly watch?: (open: () => number) => void;
@@ -55,6 +58,13 @@ class EventBody extends Readable {
 
   get isStalled(): boolean {
     return !this.#hasDemand;
+  }
+
+  /** Ends now, with an event that says why. It has no id, like that of a failure. */
+  refuse({ code, message }: ApiError): void {
+    if (this.#stop.signal.aborted) return;
+    this.#write(encodeData("error", { code, message }));
+    this.finish();
   }
 
   /** Ends now, even if the source has more events. */
@@ -124,26 +134,46 @@ class EventBody extends Readable {
 
 const closeTimeoutMs = 1000;
 
+interface OpenStream {
+  readonly socket: FastifyRequest["raw"]["socket"];
+  readonly checkKey: () => Promise<void>;
+}
+
+/** A check that fails for another reason, such as a lost database, decides nothing: the next heartbeat checks again. */
+async function endIfKeyEnded(body: EventBody, { checkKey }: OpenStream, logger: FastifyBaseLogger): Promise<void> {
+  try {
+    await checkKey();
+  } catch (error) {
+    if (error instanceof ApiError && (error.code === "unauthorized" || error.code === "forbidden")) body.refuse(error);
+    else logger.debug({ err: error }, "key check of an event stream failed, will retry");
+  }
+}
+
 /** Streams of one server. They end when it begins to close, and their clients reconnect to another node. */
 export function createSendEvents(app: FastifyInstance, options: SendEventsOptions = {}): SendEvents {
   const { heartbeatMs = 15_000, stalledMs = 60_000, maxMs = 15 * 60_000 } = options;
-  const open = new Map<EventBody, FastifyRequest["raw"]["socket"]>();
+  const open = new Map<EventBody, OpenStream>();
   options.watch?.(() => open.size);
   let isClosing = false;
 
-  const close = (body: EventBody, socket: FastifyRequest["raw"]["socket"]): void => {
+  const close = (body: EventBody, { socket }: OpenStream): void => {
     if (body.isStalled) return void socket.destroy();
     // An idle connection would be kept alive for another request, which this server must not get.
     body.once("close", () => socket.destroySoon());
     setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
     body.finish();
   };
+  // All streams at once, so that they ask for their epochs in one call.
+  const keyTimer = setInterval(() => {
+    for (const [body, stream] of open) void endIfKeyEnded(body, stream, app.log);
+  }, heartbeatMs).unref();
   app.addHook("preClose", async () => {
     isClosing = true;
-    for (const [body, socket] of open) close(body, socket);
+    clearInterval(keyTimer);
+    for (const [body, stream] of open) close(body, stream);
   });
 
-  return (request, reply, { headers, events }) => {
+  return (request, reply, { headers, events }, checkKey) => {
     reply.code(200).headers({ ...headers, ...streamHeaders });
     // HEAD has no body to stream, and no stream begins while the server closes.
     if (request.method === "HEAD" || isClosing) return reply.send("");
@@ -153,7 +183,7 @@ export function createSendEvents(app: FastifyInstance, options: SendEventsOption
       return { code: "server_error", message };
     };
     const body = new EventBody({ events, onFailure, heartbeatMs, stalledMs });
-    open.set(body, request.raw.socket);
+    open.set(body, { socket: request.raw.socket, checkKey });
     const maxAgeTimer = setTimeout(() => body.finish(), maxMs).unref();
     body.once("close", () => {
       clearTimeout(maxAgeTimer);

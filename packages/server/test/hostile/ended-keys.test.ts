@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
+import { createAdmission } from "../../src/api/admission.ts";
+import { createKeyDirectory } from "../../src/auth/authenticate.ts";
+import { unauthenticatedBucket } from "../../src/limits/rates.ts";
+import { createAgentDirectory } from "../../src/resources/agents/agent-directory.ts";
+import { ok } from "../support/contract-client.ts";
+import { followRunStream, invokeStreaming, type OpenStream } from "../support/event-stream-client.ts";
+import { type ApiNode, type Organisation, usePerch } from "../support/harness.ts";
+import { createScriptedAgent } from "../support/invoke-calls.ts";
+
+const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
+let other: ApiNode;
+beforeAll(async () => {
+  other = await perch().addApiNode();
+});
+
+const heartbeatMs = 15_000;
+const toleranceMs = 2000;
+/** Takes half a minute, a word every tenth of a second. */
+const slowReply = { reply: Array.from({ length: 300 }, (_, i) => `word-${i}`).join(" "), word_delay_ms: 100 };
+
+async function createOrganisationWithKey(grant: Parameters<Organisation["createKey"]>[0] = { role: "developer" }) {
+  const organisation = await perch().createOrganisation();
+  await createScriptedAgent(organisation, [slowReply]);
+  return { organisation, key: await organisation.createKey(grant) };
+}
+
+async function openStreams(key: string): Promise<OpenStream[]> {
+  const streams = await Promise.all([
+    invokeStreaming(other, key, { message: "hello" }),
+    followRunStream(other, key, "/v1/agents/bot/logs"),
+  ]);
+  for (const { status, abort } of streams) {
+    expect(status).toBe(200);
+    onTestFinished(abort);
+  }
+  return streams;
+}
+
+/** Reads a stream to its end and says how long that took. */
+async function readToEnd(stream: OpenStream) {
+  const startedAt = performance.now();
+  const events = await stream.readAll();
+  return { ms: performance.now() - startedAt, last: events.at(-1) };
+}
+
+const endedBy = (message: string) => ({
+  event: "error",
+  data: { code: "unauthorized", message: expect.stringContaining(message) },
+});
+
+async function revokeKey({ call }: Organisation, key: string): Promise<void> {
+  const { id } = ok(await call("GET /v1/me", {}, key)).data.key;
+  ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
+}
+
+describe("a key that ends", () => {
+  test("loses its streams of runs and logs within a heartbeat when it is revoked on another node, and no other key does", async () => {
+    const { organisation, key } = await createOrganisationWithKey();
+    const streams = await openStreams(key);
+    const kept = await followRunStream(other, organisation.adminKey, "/v1/agents/bot/logs");
+    let isKeptOpen = true;
+    void kept.readAll().then(() => {
+      isKeptOpen = false;
+    });
+    await revokeKey(organisation, key);
+    for (const { ms, last } of await Promise.all(streams.map(readToEnd))) {
+      expect(ms).toBeLessThan(heartbeatMs + toleranceMs);
+      expect(last).toMatchObject(endedBy("revoked"));
+    }
+    expect(isKeptOpen).toBe(true);
+    kept.abort();
+  }, 60_000);
+
+  test("loses its streams within a heartbeat when it expires", async () => {
+    const lifeMs = 3000;
+    const expires_at = new Date(Date.now() + lifeMs).toISOString();
+    const { key } = await createOrganisationWithKey({ role: "developer", expires_at });
+    const streams = await openStreams(key);
+    for (const { ms, last } of await Promise.all(streams.map(readToEnd))) {
+      expect(ms).toBeLessThan(lifeMs + heartbeatMs + toleranceMs);
+      expect(last).toMatchObject(endedBy("expired"));
+    }
+  }, 60_000);
+
+  test("is looked up again for a stream only if its organisation has changed", async () => {
+    const { organisation, key } = await createOrganisationWithKey();
+    const { core } = perch().server;
+    let reads = 0;
+    const { db, gate, keyDigest, nowMs, shares, config } = core;
+    const admission = createAdmission({
+      gate,
+      keys: createKeyDirectory({ db, keyDigest, rememberTier: () => void reads++, now: nowMs }),
+      agents: createAgentDirectory({ db, cacheBytes: shares.cacheBytes, now: nowMs }),
+      keyUsage: { record: () => undefined, flush: async () => undefined, stop: async () => undefined },
+      unauthenticatedLimit: unauthenticatedBucket(config.unauthenticatedRequestsPerMinute),
+      now: () => new Date(nowMs()),
+    });
+    const admitted = await admission.admit({
+      authorization: `Bearer ${key}`,
+      address: "127.0.0.1",
+      agentRef: undefined,
+      setHeaders: () => undefined,
+    });
+    const readsToAdmit = reads;
+    for (let i = 0; i < 5; i += 1) await admission.readmit(admitted, "read");
+    expect(reads).toBe(readsToAdmit);
+    await revokeKey(organisation, await organisation.createKey({ role: "viewer" }));
+    await Promise.all(Array.from({ length: 5 }, () => admission.readmit(admitted, "read")));
+    expect(reads).toBe(readsToAdmit + 1);
+    await expect(admission.readmit(admitted, "manage")).rejects.toMatchObject({ code: "forbidden" });
+    await revokeKey(organisation, key);
+    await expect(admission.readmit(admitted, "read")).rejects.toMatchObject({ code: "unauthorized" });
+  });
+});
