@@ -17,12 +17,12 @@ begin
     get diagnostics deleted_memories = row_count;
     if deleted_memories < max_rows then
       with covered as materialized (
-        select o.session_id, o.turn, o.position, o.accepted_at from session_messages o
+        select o.session_id, o.owner, o.turn, o.position, o.accepted_at from session_messages o
           where o.organisation_id = organisation and o.agent_id = agent and o.sequence <= c.last_sequence
             and (c.owner is null or o.owner = c.owner) and (c.session_id is null or o.session_id = c.session_id) and (c.before is null or o.accepted_at < c.before)
           limit max_rows - deleted_memories)
       delete from session_messages s using covered o
-        where s.organisation_id = organisation and s.agent_id = agent and s.session_id = o.session_id and s.turn = o.turn and s.position = o.position and s.accepted_at = o.accepted_at;
+        where s.organisation_id = organisation and s.agent_id = agent and s.session_id = o.session_id and s.owner = o.owner and s.turn = o.turn and s.position = o.position and s.accepted_at = o.accepted_at;
       get diagnostics deleted_messages = row_count;
     end if;
     update memory_clears m set memories = m.memories + deleted_memories, messages = m.messages + deleted_messages,

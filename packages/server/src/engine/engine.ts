@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newUuid } from "../platform/ids.ts";
@@ -51,11 +52,20 @@ function toMessage(run: RunInput): RunMessage {
   return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
 }
 
+/**
+ * A session without a user keeps the key that it always had. With one it begins with a word, which no organisation's id is, and has a
+ * digest of the user, which has no slash: no two sessions share a key.
+ */
+function sessionKeyOf({ organisationId, agentId, userId }: RunInput, sessionId: string): string {
+  if (userId === null) return `${organisationId}/${agentId}/${sessionId}`;
+  return `user/${organisationId}/${agentId}/${hash("sha256", userId, "base64url")}/${sessionId}`;
+}
+
 function runTask(verb: Task["verb"], run: RunInput): Task {
-  const { id, organisationId, agentId, sessionId } = run;
+  const { id, sessionId } = run;
   const body = toMessage(run);
   if (sessionId === null) return { id, verb, path: `/restate/${verb}/${agentRuns}/run`, body };
-  const key = encodeURIComponent(`${organisationId}/${agentId}/${sessionId}`);
+  const key = encodeURIComponent(sessionKeyOf(run, sessionId));
   return { id, verb, path: `/restate/${verb}/${agentSessions}/${key}/run`, body };
 }
 

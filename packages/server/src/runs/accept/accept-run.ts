@@ -1,8 +1,9 @@
 import { type InputOf, type Operations, tierLimits } from "@perch/contract";
+import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
-import { ApiError, conflict } from "../../platform/api-error.ts";
+import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
@@ -58,6 +59,16 @@ function answerFor(wantsEvents: boolean, waitMs: number, outcome: RunOutcome | u
   return { answer: waitMs > 0 ? "json" : "accepted", outcome };
 }
 
+/** The user of a verified token is the run's user. What a request says of its user counts only without one. */
+function userOf({ user }: RequestContext["caller"], given: string | undefined): string | null {
+  if (!user) return given ?? null;
+  if (given !== undefined && given !== user.id)
+    throw forbidden(
+      `\`context.user_id\` is not the user of the token in \`${tokenHeader}\`. Leave it out: the token says who the user is.`,
+    );
+  return user.id;
+}
+
 /** The one decision of an invoke: which run this request stands for, whether it may start, and how it is answered. */
 export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
   const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
@@ -84,8 +95,9 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
   return async (context: RequestContext, agentRef: string, body: InvokeBody): Promise<AcceptedRun> => {
     const { caller, idempotentRequest, prefer, events } = context;
     const { message, context: invocation = {} } = body;
+    const userId = userOf(caller, invocation.user_id);
     const agent = await agents.get(context, agentRef);
-    const chosen = await chooseVersion(serving, context, agent, invocation);
+    const chosen = await chooseVersion(serving, context, agent, { ...invocation, userId });
     const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
     const run: RunInput = {
       id: newUuid(),
@@ -94,7 +106,7 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
       agentId: agent.id,
       ...chosen,
       message,
-      userId: invocation.user_id ?? null,
+      userId,
       sessionId: invocation.session_id ?? null,
       // A run in the background may be followed later.
       streamed: waitMs === 0 || events !== undefined,

@@ -19,7 +19,12 @@ export async function chooseVersion(
   serving: ServingDirectory,
   { caller, epoch }: Pick<RequestContext, "caller" | "epoch">,
   agent: AgentRow,
-  { environment = "production", version, session_id, user_id }: InvocationContext,
+  {
+    environment = "production",
+    version,
+    session_id,
+    userId,
+  }: Omit<InvocationContext, "user_id"> & { readonly userId: string | null },
 ): Promise<ChosenVersion> {
   const key = { organisationId: agent.organisation_id, agentId: agent.id };
   const alone = { environment, deploymentId: null, trial: null };
@@ -33,7 +38,7 @@ export async function chooseVersion(
   }
   const deployed = await serving.find(key, environment, epoch);
   if (!deployed) return { ...alone, version: null, ...(await serving.nameDraft(agent)) };
-  const who = { sessionId: session_id ?? null, userId: user_id ?? null };
+  const who = { sessionId: session_id ?? null, userId };
   const arm = chooseArm(deployed, who, Math.random());
   return {
     environment,

@@ -22,12 +22,14 @@ export interface RunSlot {
  */
 export async function claimRun(
   db: Database,
-  { keyId }: Caller,
+  { keyId, user }: Caller,
   run: RunInput,
   request: IdempotentRequest,
   slot: RunSlot,
 ): Promise<string> {
-  const fingerprint = bodyFingerprint(request);
+  const bodyAlone = bodyFingerprint(request);
+  // The answer is for the user that asked. A claim without a user was made before claims had one, or before the agent asked for it.
+  const fingerprint = user ? bodyFingerprint({ ...request, body: [request.body, user.id] }) : bodyAlone;
   const hash = requestHash(request);
   const proposed = { keyId, fingerprint, invocationId: run.id };
   const findOrClaim = (mode: "find" | "claim") =>
@@ -45,8 +47,12 @@ export async function claimRun(
     if (claim.invocationId !== run.id) await slot.release();
   }
   if (claim.keyId !== keyId) throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
-  if (!claim.fingerprint.equals(fingerprint)) {
-    throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
+  if (!claim.fingerprint.equals(fingerprint) && !claim.fingerprint.equals(bodyAlone)) {
+    throw conflict(
+      user
+        ? "This Idempotency-Key was used with another body or by another user. Choose a new one, or send the same."
+        : "This Idempotency-Key was used with another body. Choose a new one, or send the same body.",
+    );
   }
   return claim.invocationId;
 }

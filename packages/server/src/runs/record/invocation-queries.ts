@@ -6,16 +6,11 @@ import type { Invocations } from "../../db/generated-rows.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
+import { ownerForRun } from "../../resources/memory/memory-rules.ts";
 import type { Session } from "../run.ts";
 import { acceptedRow, invocationTransitions } from "./record-rules.ts";
 
 export type InvocationRow = Selectable<Invocations>;
-
-const sessionKeyOf = ({ organisationId, agentId, sessionId }: RunInput) => ({
-  organisation_id: organisationId,
-  agent_id: agentId,
-  session_id: sessionId ?? "",
-});
 
 /** Inserts the row of a running run unless it exists, and returns whether cancellation was requested. */
 export async function insertRunningInvocation(
@@ -45,18 +40,19 @@ export async function insertRunningInvocations(trx: OrganisationTransaction, run
 /** Bounds what the journal holds and the model reads of a session. */
 const maxHistoryBytes = 2 * 1024 * 1024;
 
-/** The session's messages before this run, the newest that fit. Messages written by an earlier attempt of this run are excluded. */
+/** The messages of this user's session before this run, the newest that fit, without those that an earlier attempt of it wrote. */
 export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
-  const { organisation_id, agent_id, session_id } = sessionKeyOf(run);
   const newest = trx
     .selectFrom("session_messages")
-    .select(["turn", "position", "role", "content"])
-    .where("organisation_id", "=", organisation_id)
-    .where("agent_id", "=", agent_id)
-    .where("session_id", "=", session_id)
+    .select(["turn", "accepted_at", "position", "role", "content"])
+    .where("organisation_id", "=", run.organisationId)
+    .where("agent_id", "=", run.agentId)
+    .where("session_id", "=", run.sessionId ?? "")
+    .where("owner", "=", ownerForRun(run.userId))
     .where("invocation_id", "!=", run.id)
     .where(sql<boolean>`not is_cleared(organisation_id, agent_id, owner, session_id, accepted_at, sequence)`)
     .orderBy("turn", "desc")
+    .orderBy("accepted_at", "desc")
     .orderBy("position", "desc")
     .limit(Math.max(run.definition.limits.max_history_messages, 1));
   const rows = await trx
@@ -66,11 +62,12 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
       // The text stays in the database where it would be too much; the turn is needed in any case.
       sql<
         string | null
-      >`case when sum(octet_length(content)) over (order by turn desc, position desc) <= ${maxHistoryBytes} then content end`.as(
+      >`case when sum(octet_length(content)) over (order by turn desc, accepted_at desc, position desc) <= ${maxHistoryBytes} then content end`.as(
         "content",
       ),
     )
     .orderBy("turn", "desc")
+    .orderBy("accepted_at", "desc")
     .orderBy("position", "desc")
     .execute();
   const history = rows.flatMap(({ role, content }): ModelMessage[] =>
