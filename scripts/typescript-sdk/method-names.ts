@@ -63,6 +63,7 @@ export const methodNames = {
   revokeKey: "keys.revoke",
   updateKey: "keys.update",
   rotateKey: "keys.rotate",
+  beginMfa: "keys.beginMfa",
   revokeLeakedKey: "keys.revokeLeaked",
   getMe: "account.me",
 

@@ -167,6 +167,27 @@ export const keyOperations = {
     response: CreatedApiKey,
     errors: ["not_found", "conflict"],
   },
+  "POST /v1/keys/{key_id}/begin-mfa": {
+    id: "beginMfa",
+    tag,
+    summary: "Begin the enrolment of a second factor",
+    description:
+      "Returns a token with which the holder of this key can enrol a second factor: `POST /v1/mfa` with the token in `X-MFA-Code`. Where the security settings demand a second factor, no key can enrol one without a token, and the calling key must have a second factor itself. The token is not kept: a retry with the same `Idempotency-Key` is 409.",
+    permission: "manage",
+    params,
+    status: 201,
+    response: single(
+      z
+        .object({
+          key_id: KeyId,
+          token: z.string().describe("Works only with this key. Shown only once."),
+          expires_at: Timestamp,
+        })
+        .meta({ id: "MfaEnrolmentToken" }),
+    ),
+    shownOnce: "If you did not get it, begin again with a new Idempotency-Key.",
+    errors: ["not_found", "conflict"],
+  },
   "POST /v1/keys/revoke-leaked": {
     id: "revokeLeakedKey",
     tag,

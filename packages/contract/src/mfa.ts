@@ -20,7 +20,7 @@ export const mfaOperations = {
     tag,
     summary: "Enrol a second factor",
     description:
-      "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same `Idempotency-Key` is 409.",
+      "Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. Where the security settings demand a second factor, this needs a token from `POST /v1/keys/{key_id}/begin-mfa` in `X-MFA-Code`. The answer is not kept: a retry with the same `Idempotency-Key` is 409.",
     permission: null,
     agents: "none",
     status: 201,

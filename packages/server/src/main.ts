@@ -19,6 +19,7 @@ const commands: Record<string, () => Promise<Command>> = {
   "set-tier": async () => (await import("./compose/commands/run-set-tier.ts")).runSetTier,
   "reset-agent-security": async () =>
     (await import("./compose/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
+  "begin-mfa": async () => (await import("./compose/commands/run-begin-mfa.ts")).runBeginMfa,
   "rotate-master-key": async () => (await import("./compose/commands/run-rotate-master-key.ts")).runRotateMasterKey,
 };
 

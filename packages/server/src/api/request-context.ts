@@ -109,6 +109,10 @@ export class OperationContext implements RequestContext {
     return (settings) => guard.wouldRefuse(settings, clientOf(this.#of.request));
   }
 
+  get mfaCode(): string | undefined {
+    return this.#deps.clientOf(this.#of.request).mfaCode;
+  }
+
   get prefer(): string | undefined {
     return firstHeaderValue(this.#of.request.headers.prefer);
   }

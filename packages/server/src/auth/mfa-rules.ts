@@ -5,6 +5,7 @@ const periodSeconds = 30;
 const lockAfterFailures = 5;
 const lockDurationMs = 15 * 60_000;
 export const stepUpTtlMs = 10 * 60_000;
+export const enrolmentTtlMs = 24 * 60 * 60_000;
 
 /** What a factor's row says of one more attempt, before its code is judged. A right code then clears both. */
 export function countAttempt(failures: number, nowMs: number): { failures: number; locked_until: Date | null } {
@@ -38,21 +39,37 @@ export const newRecoveryCodes = (): string[] =>
 
 export const isRecoveryCode = (code: string): boolean => /^[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}$/.test(code);
 
-const prefix = "mfa_";
+const stepUpPrefix = "mfa_";
+const enrolmentPrefix = "enrol_";
 const tagOf = (signingKey: Buffer, body: string) => createHmac("sha256", signingKey).update(body).digest();
 
-/** A signed token which states that the holder of this key verified a code. It is valid until `expiresMs`. */
-export function signStepUp(signingKey: Buffer, keyId: string, expiresMs: number): string {
+/** Each kind of token has a signing key of its own, so that none passes for another. */
+function signToken(prefix: string, signingKey: Buffer, keyId: string, expiresMs: number): string {
   const body = Buffer.from(JSON.stringify([keyId, expiresMs])).toString("base64url");
   return `${prefix}${body}.${tagOf(signingKey, body).toString("base64url")}`;
 }
 
-export const isStepUp = (code: string): boolean => code.startsWith(prefix);
-
-export function isValidStepUp(signingKey: Buffer, token: string, keyId: string, nowMs: number): boolean {
+function isValidToken(prefix: string, signingKey: Buffer, token: string, keyId: string, nowMs: number): boolean {
+  if (!token.startsWith(prefix)) return false;
   const [body = "", tag = "", ...more] = token.slice(prefix.length).split(".");
   const [actual, expected] = [Buffer.from(tag, "base64url"), tagOf(signingKey, body)];
   if (more.length > 0 || actual.length !== expected.length || !timingSafeEqual(actual, expected)) return false;
   const [forKey, expiresMs] = JSON.parse(Buffer.from(body, "base64url").toString()) as [string, number];
   return forKey === keyId && nowMs < expiresMs;
 }
+
+/** A signed token which states that the holder of this key verified a code. It is valid until `expiresMs`. */
+export const signStepUp = (signingKey: Buffer, keyId: string, expiresMs: number): string =>
+  signToken(stepUpPrefix, signingKey, keyId, expiresMs);
+
+export const isStepUp = (code: string): boolean => code.startsWith(stepUpPrefix);
+
+export const isValidStepUp = (signingKey: Buffer, token: string, keyId: string, nowMs: number): boolean =>
+  isValidToken(stepUpPrefix, signingKey, token, keyId, nowMs);
+
+/** A signed token with which the holder of this key may enrol a second factor, until `expiresMs`. */
+export const signEnrolment = (signingKey: Buffer, keyId: string, expiresMs: number): string =>
+  signToken(enrolmentPrefix, signingKey, keyId, expiresMs);
+
+export const isValidEnrolment = (signingKey: Buffer, token: string, keyId: string, nowMs: number): boolean =>
+  isValidToken(enrolmentPrefix, signingKey, token, keyId, nowMs);

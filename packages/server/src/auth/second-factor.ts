@@ -17,7 +17,10 @@ export interface FactorDeps {
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 const factorRequired = () =>
   unauthorized("This needs a second factor: send a code in `X-MFA-Code`, or a step-up token.");
-const notEnrolled = () => unauthorized("This needs a second factor, and this key has none. Enrol one: POST /v1/mfa.");
+const notEnrolled = () =>
+  unauthorized(
+    "This needs a second factor, and this key has none. An admin begins its enrolment with POST /v1/keys/{key_id}/begin-mfa; then enrol with POST /v1/mfa.",
+  );
 
 const locked = (until: Date) => unauthorized(`Too many wrong codes. No code counts before ${until.toISOString()}.`);
 const wrongCode = () => unauthorized("This code is wrong, or was used before.");

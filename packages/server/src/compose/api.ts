@@ -103,7 +103,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...keyHandlers({ db, changes, keyDigest, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys }),
       ...auditHandlers({ db }),
-      ...mfaHandlers({ ...factorDeps, secondFactor }),
+      ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },
     admission: createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }),
     changeOnce: createChangeOnce({ changes, answers: core.idempotentAnswers }),

@@ -50,6 +50,7 @@ export interface Core {
   readonly factorSecrets: Sealer;
   readonly recoveryDigest: Digest;
   readonly stepUpKey: KeySource;
+  readonly enrolmentKey: KeySource;
   readonly idempotentAnswers: Sealer;
   readonly webhookSecrets: Sealer;
   /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
@@ -156,6 +157,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     factorSecrets: createSealer(dataKeys.keyFor("second factors")),
     recoveryDigest: createDigest(dataKeys.keyFor("recovery codes")),
     stepUpKey: dataKeys.keyFor("step-up tokens"),
+    enrolmentKey: dataKeys.keyFor("enrolment tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     ownAddresses,
     guarded,

@@ -13,6 +13,7 @@ export const keyPurposes = [
   "second factors",
   "recovery codes",
   "step-up tokens",
+  "enrolment tokens",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -17,6 +17,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Requires the second factor, where the agent's settings use one for any operation. */
   readonly requireSecondFactor: (agent: Selectable<Agents>) => Promise<void>;
+  /** The header `X-MFA-Code`. The guard has judged it where the operation needs a code. */
+  readonly mfaCode: string | undefined;
   /** Whether these settings would refuse the current request. */
   readonly wouldRefuse: (settings: SecuritySettings) => boolean;
   readonly caller: Caller;

@@ -74,6 +74,7 @@ const reviewedPermissions = {
   "PATCH /v1/keys/{key_id}": "manage",
   "DELETE /v1/keys/{key_id}": "manage",
   "POST /v1/keys/{key_id}/rotate": "manage",
+  "POST /v1/keys/{key_id}/begin-mfa": "manage",
   "POST /v1/keys/revoke-leaked": "public",
   "GET /v1/audit-log": "manage",
 

@@ -16,12 +16,10 @@ afterAll(() => perch.stop());
 
 const mfa = (...operations: ("delete" | "update")[]) => ({ mfa: { enabled: true, operations } });
 
-async function createOrganisationWithMfaAgent(...operations: ("delete" | "update")[]) {
-  const organisation = await perch.createOrganisation();
+const createMfaAgent = async ({ call }: Organisation, ...operations: ("delete" | "update")[]) => {
   const body = { name: "bot", model: "perch/echo", security: mfa(...operations) };
-  ok(await organisation.call("POST /v1/agents", { body }));
-  return organisation;
-}
+  ok(await call("POST /v1/agents", { body }));
+};
 
 const request = (
   { adminKey }: Organisation,
@@ -32,9 +30,12 @@ const request = (
 const update = (organisation: Organisation, code: string | undefined, body: object = { temperature: 1 }) =>
   request(organisation, code, { method: "PATCH", body });
 
+/** The key enrols before the agent demands a second factor: later it could not by itself. */
 const createOrganisationWithFactor = async (...operations: ("delete" | "update")[]) => {
-  const organisation = await createOrganisationWithMfaAgent(...operations);
-  return { organisation, factor: await enrolSecondFactor(organisation) };
+  const organisation = await perch.createOrganisation();
+  const factor = await enrolSecondFactor(organisation);
+  await createMfaAgent(organisation, ...operations);
+  return { organisation, factor };
 };
 
 const stepUp = async ({ call }: Organisation, { secret, key }: EnrolledFactor) =>
@@ -109,10 +110,12 @@ describe("multi-factor", () => {
   });
 
   test("401 for a key without a second factor, or with an unconfirmed one", async () => {
-    const organisation = await createOrganisationWithMfaAgent("delete");
-    expectRefusal(await request(organisation, "123456"), 401);
+    const organisation = await perch.createOrganisation();
     const { secret } = ok(await organisation.call("POST /v1/mfa", {})).data;
+    await createMfaAgent(organisation, "delete");
     expectRefusal(await request(organisation, generateTotpCode(secret)), 401);
+    const key = await organisation.createKey({ role: "admin" });
+    expectRefusal(await request(organisation, "123456", { key }), 401);
   });
 
   test("401 for a code from the factor of another key", async () => {

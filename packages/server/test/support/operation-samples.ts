@@ -119,6 +119,10 @@ const samples: {
     first: { params: { key_id: await createKeyId(org) }, body: { overlap_seconds: 60 } },
     otherBody: { overlap_seconds: 61 },
   }),
+  "POST /v1/keys/{key_id}/begin-mfa": async (org) => ({
+    first: { params: { key_id: await createKeyId(org) } },
+    otherBody: {},
+  }),
   "POST /v1/mfa": async () => ({ first: {}, otherBody: {} }),
   "POST /v1/mfa/confirm": async ({ call }) => {
     const { secret } = ok(await call("POST /v1/mfa", {})).data;

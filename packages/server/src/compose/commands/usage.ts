@@ -14,6 +14,8 @@ export const usage = `Usage: perch-server <command>
                            --organisation ID  --tier free|pro|enterprise
   reset-agent-security   Remove an agent's security and auth settings, for an organisation that is locked out.
                            --organisation ID  --agent ID-OR-NAME
+  begin-mfa              Print a token with which a key can enrol a second factor, where no admin key has one.
+                           --organisation ID  --key ID
   rotate-master-key      Rewrap the data keys under PERCH_MASTER_KEY; set the previous key in PERCH_PREVIOUS_MASTER_KEYS.
 
 Settings come from the environment: see docs/operations/configuration.md.`;

@@ -50,6 +50,16 @@ export const findAgentForUpdate = async (
   ref: string,
 ): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().forUpdate().executeTakeFirst();
 
+/** Whether an agent in scope demands a second factor for anything. */
+export async function hasAgentWithMfa(trx: OrganisationTransaction, scope: Scope): Promise<boolean> {
+  const row = await visibleAgents(trx, scope)
+    .select("id")
+    .where(sql<boolean>`security @> '{"mfa": {"enabled": true}}'`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export interface AgentPage {
   readonly limit: number;
   readonly offset: number;

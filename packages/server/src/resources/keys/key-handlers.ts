@@ -89,5 +89,5 @@ export const keyHandlers = (deps: KeyDeps) => {
       }),
 
     ...keyLifecycleHandlers(deps),
-  } satisfies Handlers<KeyOperationKey>;
+  } satisfies Handlers<Exclude<KeyOperationKey, "POST /v1/keys/{key_id}/begin-mfa">>;
 };

@@ -2,23 +2,28 @@ import type { MfaOperationKey } from "@perch/contract";
 import { deleteFactor, findFactorForUpdate, insertFactor, updateFactor } from "../../auth/factor-queries.ts";
 import { newRecoveryCodes, newSecret, otpauthUrl, signStepUp, stepUpTtlMs } from "../../auth/mfa-rules.ts";
 import { type FactorDeps, factorKeyOf, type SecondFactor, toAssociatedData } from "../../auth/second-factor.ts";
-import { conflict } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { RefusedChange } from "../../platform/refused-change.ts";
 import type { Handlers } from "../handlers.ts";
+import { alreadyEnrolled, beginEnrolment, type EnrolmentDeps, refuseUnbegunEnrolment } from "./begin-enrolment.ts";
 
-interface MfaDeps extends FactorDeps {
+interface MfaDeps extends FactorDeps, EnrolmentDeps {
   readonly secondFactor: SecondFactor;
 }
 
-const alreadyEnrolled = () => conflict("This key has a second factor already. Remove that one first.");
+export const mfaHandlers = (deps: MfaDeps) => {
+  const { secondFactor, factorSecrets, recoveryDigest, stepUpKey, now } = deps;
+  return {
+    "POST /v1/keys/{key_id}/begin-mfa": ({ params }, { caller, scope, change }) =>
+      change(async (trx) =>
+        single(await beginEnrolment(deps, trx, scope, { publicId: params.key_id, callerKeyId: caller.keyId })),
+      ),
 
-export const mfaHandlers = ({ secondFactor, factorSecrets, recoveryDigest, stepUpKey, now }: MfaDeps) =>
-  ({
-    "POST /v1/mfa": (_, { caller, change }) => {
+    "POST /v1/mfa": (_, { caller, scope, mfaCode, change }) => {
       const factorKey = factorKeyOf(caller);
       return change(async (trx) => {
         if ((await findFactorForUpdate(trx, factorKey))?.confirmed_at) throw alreadyEnrolled();
+        await refuseUnbegunEnrolment(deps, trx, scope, { keyId: caller.keyId, token: mfaCode });
         const secret = newSecret();
         const codes = newRecoveryCodes();
         const recoveryCodes = codes.map(recoveryDigest);
@@ -62,4 +67,5 @@ export const mfaHandlers = ({ secondFactor, factorSecrets, recoveryDigest, stepU
         return single({ removed: true as const });
       });
     },
-  }) satisfies Handlers<MfaOperationKey>;
+  } satisfies Handlers<MfaOperationKey | "POST /v1/keys/{key_id}/begin-mfa">;
+};

@@ -102,6 +102,7 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   const { id } = await create();
   await send("GET /v1/keys", {});
   await send("PATCH /v1/keys/{key_id}", { params: { key_id: id }, body: { name: "walker's" } });
+  await send("POST /v1/keys/{key_id}/begin-mfa", { params: { key_id: id } });
   const { data: rotated } = await send("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: {} });
   await send("DELETE /v1/keys/{key_id}", { params: { key_id: rotated.id } });
   await send("POST /v1/keys/revoke-leaked", { body: { key: (await create()).key } });
