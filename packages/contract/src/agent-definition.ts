@@ -83,11 +83,14 @@ const LogSettings = z
   })
   .meta({ id: "LogSettings" });
 
+/** The longest that any run may take. */
+export const maxTimeoutSeconds = 900;
+
 const Limits = z
   .strictObject({
     max_steps: z.int().min(1).max(1000).describe("Maximum number of model calls in one run."),
     max_tokens: z.int().min(1).max(10_000_000).describe("Maximum number of tokens in one run, over all steps."),
-    timeout_seconds: z.int().min(1).max(900).describe("Maximum duration of one run."),
+    timeout_seconds: z.int().min(1).max(maxTimeoutSeconds).describe("Maximum duration of one run."),
     max_history_messages: z
       .int()
       .min(0)

@@ -139,7 +139,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
       : localGate,
-    slots: valkey ? createSharedSlots(valkey, localSlots) : localSlots,
+    slots: valkey ? createSharedSlots(valkey, localSlots, nowMs) : localSlots,
     streams:
       valkey && subscriptions
         ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs })

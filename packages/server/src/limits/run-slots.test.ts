@@ -12,6 +12,7 @@ const noSlots: RunSlots = {
   releaseLocal: async () => undefined,
   take: () => Promise.reject(new Error("fell back to local slots")),
   release: async () => undefined,
+  isHeld: async () => false,
 };
 
 interface Subject {
@@ -37,12 +38,12 @@ afterAll(() => {
   for (const client of clients) client.disconnect();
 });
 function createValkeySubject(): Subject {
-  const [one, two] = clients.map((client) => createSharedSlots(client, noSlots));
+  const [one, two] = clients.map((client) => createSharedSlots(client, noSlots, Date.now));
   if (!one || !two) throw new Error("no clients");
   return { nodes: [one, two], advance: (seconds) => sleep(seconds * 1000) };
 }
 
-const limits = { organisationRuns: 3, agentRuns: 2, leaseSeconds: 60 };
+const limits = { organisationRuns: 3, agentRuns: 2, leaseSeconds: 60, maxLeaseSeconds: 960 };
 
 describe.each([
   ["in one process, controlled clock", createLocalSubject],
@@ -74,7 +75,7 @@ describe.each([
     const { nodes } = createSubject();
     const request = { ...limits, organisationId: newUuid(), agentId: "a" };
     for (const id of ["1", "2"]) expect(await nodes[0].take({ ...request, id })).toBeUndefined();
-    for (const node of nodes) await node.release(request.organisationId, "a", "1");
+    for (const node of nodes) await node.release({ ...request, id: "1" });
     expect(await nodes[0].take({ ...request, id: "3" })).toBeUndefined();
     expect(await nodes[1].take({ ...request, id: "4" })).toBe("agent");
   });
@@ -107,7 +108,7 @@ describe.each([
     expect(await nodes[0].take({ ...request, id: "1" })).toBeUndefined();
     const results = await Promise.all([
       nodes[0].take({ ...request, id: "2" }),
-      nodes[0].release(request.organisationId, "a", "1"),
+      nodes[0].release({ ...request, id: "1" }),
       nodes[0].take({ ...request, id: "3" }),
       nodes[0].take({ ...request, id: "4" }),
     ]);
@@ -122,6 +123,54 @@ describe.each([
     await advance(2);
     expect(await nodes[1].take({ ...request, id: "2" })).toBeUndefined();
   });
+
+  test("a turn keeps its slot while it waits for the turns of its session before it, and then for its own time", async () => {
+    const { nodes, advance } = createSubject();
+    const leases = { leaseSeconds: 1, maxLeaseSeconds: 2 };
+    const request = { ...limits, ...leases, organisationId: newUuid(), agentId: "a" };
+    const turn = { ...request, sessionId: "s" };
+    expect(await nodes[0].take({ ...turn, id: "first" })).toBeUndefined();
+    expect(await nodes[1].take({ ...turn, id: "second" })).toBeUndefined();
+    // The first took all of its time.
+    await advance(2);
+    await nodes[0].release({ ...turn, id: "first" });
+    expect(await nodes[0].take({ ...request, id: "third" })).toBeUndefined();
+    expect(await nodes[1].take({ ...request, id: "fourth" })).toBe("agent");
+    await advance(2);
+    expect(await nodes[1].take({ ...request, id: "fourth" })).toBeUndefined();
+  });
+
+  test("a turn after others that have ended has a lease like any run", async () => {
+    const { nodes, advance } = createSubject();
+    const request = {
+      ...limits,
+      organisationId: newUuid(),
+      agentId: "a",
+      agentRuns: 1,
+      leaseSeconds: 1,
+      sessionId: "s",
+    };
+    for (const id of ["1", "2", "3"]) {
+      expect(await nodes[0].take({ ...request, id })).toBeUndefined();
+      await nodes[1].release({ ...request, id });
+    }
+    expect(await nodes[0].take({ ...request, id: "4" })).toBeUndefined();
+    await advance(2);
+    expect(await nodes[0].take({ ...request, id: "5" })).toBeUndefined();
+  });
+
+  test("a slot is known to be held, on any node, until it is released or expires", async () => {
+    const { nodes, advance } = createSubject();
+    const run = { organisationId: newUuid(), agentId: "a", id: "1" };
+    expect(await nodes[0].isHeld(run)).toBe(false);
+    expect(await nodes[0].take({ ...limits, ...run })).toBeUndefined();
+    expect(await nodes[1].isHeld(run)).toBe(true);
+    await nodes[1].release(run);
+    expect(await nodes[0].isHeld(run)).toBe(false);
+    expect(await nodes[0].take({ ...limits, ...run, leaseSeconds: 1 })).toBeUndefined();
+    await advance(2);
+    expect(await nodes[1].isHeld(run)).toBe(false);
+  });
 });
 
 describe("run slots in Valkey", () => {
@@ -132,7 +181,7 @@ describe("run slots in Valkey", () => {
     for (let i = 0; i < 50; i++) {
       const request = { ...limits, organisationId: newUuid(), agentId: "a", id: "1" };
       expect(await nodes[0].take(request)).toBeUndefined();
-      await nodes[0].release(request.organisationId, "a", "1");
+      await nodes[0].release({ ...request, id: "1" });
       expect(await clients[1]?.zcard(key(request.organisationId))).toBe(0);
       expect(await clients[1]?.zcard(`${key(request.organisationId)}:a`)).toBe(0);
     }
@@ -158,13 +207,13 @@ describe("run slots in Valkey", () => {
       await valkey.kill();
     });
     await expect.poll(() => client.status).toBe("ready");
-    const slots = createSharedSlots(client, noSlots);
+    const slots = createSharedSlots(client, noSlots, Date.now);
     const request = { ...limits, organisationRuns: 100, agentRuns: 100, organisationId: newUuid(), agentId: "a" };
     const ids = Array.from({ length: 50 }, (_, i) => `${i}`);
     await client.config("RESETSTAT");
     await Promise.all([
       ...ids.map((id) => slots.take({ ...request, id })),
-      ...ids.map((id) => slots.release(request.organisationId, "a", id)),
+      ...ids.map((id) => slots.release({ ...request, id })),
     ]);
     const stats = await client.info("commandstats");
     expect(stats).toMatch(/cmdstat_eval:calls=1,/);
@@ -182,7 +231,7 @@ describe("run slots in Valkey", () => {
     await expect.poll(() => client.status).toBe("ready");
     valkey.freeze();
     const startedAt = performance.now();
-    await createSharedSlots(client, noSlots).release(newUuid(), "a", "1");
+    await createSharedSlots(client, noSlots, Date.now).release({ organisationId: newUuid(), agentId: "a", id: "1" });
     expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });
@@ -193,13 +242,14 @@ test("while Valkey is down each node counts its own runs, and release does not f
   const slots = createSharedSlots(
     client,
     createLocalSlots(() => Date.now()),
+    () => Date.now(),
   );
   const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };
   await expect.poll(() => client.status).toBe("ready");
   await valkey.kill();
   expect(await slots.take({ ...request, id: "1" })).toBeUndefined();
   expect(await slots.take({ ...request, id: "2" })).toBe("agent");
-  await slots.release(request.organisationId, "a", "1");
+  await slots.release({ ...request, id: "1" });
   expect(await slots.take({ ...request, id: "2" })).toBeUndefined();
   client.disconnect();
 });
@@ -209,11 +259,19 @@ test("while Valkey is down the API releases the slots it counted, so ended runs 
   const slots = createSharedSlots(
     unreachable,
     createLocalSlots(() => Date.now()),
+    () => Date.now(),
   );
-  const request = { organisationId: "o", agentId: "a", organisationRuns: 5, agentRuns: 1, leaseSeconds: 60 };
+  const request = {
+    organisationId: "o",
+    agentId: "a",
+    organisationRuns: 5,
+    agentRuns: 1,
+    leaseSeconds: 60,
+    maxLeaseSeconds: 960,
+  };
   for (const id of ["1", "2", "3"]) {
     expect(await slots.take({ ...request, id })).toBeUndefined();
-    await slots.releaseLocal("o", "a", id);
+    await slots.releaseLocal({ ...request, id });
   }
   expect(await slots.take({ ...request, id: "4" })).toBeUndefined();
   expect(await slots.take({ ...request, id: "5" })).toBe("agent");

@@ -2,14 +2,22 @@ import type { Redis } from "iovalkey";
 import { batchPerTurn } from "../platform/batch-per-turn.ts";
 import { type SlotChange, script, toArguments } from "./slot-script.ts";
 
-export interface SlotRequest {
+/** The run that holds a slot. */
+export interface SlotHolder {
   readonly organisationId: string;
   readonly agentId: string;
   readonly id: string;
+  /** Null: the run waits for no other. */
+  readonly sessionId?: string | null;
+}
+
+export interface SlotRequest extends SlotHolder {
   readonly organisationRuns: number;
   readonly agentRuns: number;
-  /** A slot that is never released expires after this time. */
+  /** A slot that is never released expires after this time, and later for a turn that waits for others of its session. */
   readonly leaseSeconds: number;
+  /** Of any run: how long a turn may wait for each one before it. */
+  readonly maxLeaseSeconds: number;
 }
 
 /** Limits on concurrent runs, for each organisation and each agent. */
@@ -17,13 +25,18 @@ export interface RunSlots {
   /** Undefined when a slot was taken; otherwise whose limit is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   /** Resolves when every node sees that the slot is free, or when it can only expire. Never rejects. */
-  readonly release: (organisationId: string, agentId: string, id: string) => Promise<void>;
+  readonly release: (run: SlotHolder) => Promise<void>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
-  readonly releaseLocal: (organisationId: string, agentId: string, id: string) => Promise<void>;
+  readonly releaseLocal: (run: SlotHolder) => Promise<void>;
+  /** Whether the run holds a slot now. */
+  readonly isHeld: (run: SlotHolder) => Promise<boolean>;
 }
 
-const slotKeys = (organisationId: string, agentId: string) =>
-  [`perch:runs:${organisationId}`, `perch:runs:${organisationId}:${agentId}`] as const;
+function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly [string, string, string] {
+  const all = `perch:runs:${organisationId}`;
+  const own = `${all}:${agentId}`;
+  return [all, own, typeof sessionId === "string" ? `${own}:${sessionId}` : ""];
+}
 
 export function createLocalSlots(now: () => number): RunSlots {
   const runsByKey = new Map<string, Map<string, number>>();
@@ -33,31 +46,35 @@ export function createLocalSlots(now: () => number): RunSlots {
     for (const [id, until] of runs) if (until <= now()) runs.delete(id);
     return runs;
   };
-  const release: RunSlots["release"] = async (organisationId, agentId, id) => {
-    for (const owner of slotKeys(organisationId, agentId)) {
+  const release: RunSlots["release"] = async (run) => {
+    for (const owner of slotKeys(run)) {
       const runs = runsByKey.get(owner);
-      runs?.delete(id);
+      runs?.delete(run.id);
       if (runs?.size === 0) runsByKey.delete(owner);
     }
   };
   return {
-    take: async ({ organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds }) => {
-      const [all, own] = slotKeys(organisationId, agentId).map(activeRuns);
-      if (!all || !own) return undefined;
+    take: async (request) => {
+      const { id, organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const [allKey, ownKey, sessionKey] = slotKeys(request);
+      const [all, own] = [activeRuns(allKey), activeRuns(ownKey)];
       if (!all.has(id) && all.size >= organisationRuns) return "organisation";
       if (!own.has(id) && own.size >= agentRuns) return "agent";
-      for (const runs of [all, own]) runs.set(id, now() + leaseSeconds * 1000);
+      const turns = sessionKey === "" ? new Map<string, number>() : activeRuns(sessionKey);
+      const ahead = turns.has(id) ? turns.size - 1 : turns.size;
+      for (const runs of [all, own, turns]) runs.set(id, now() + (leaseSeconds + ahead * maxLeaseSeconds) * 1000);
       return undefined;
     },
     release,
     releaseLocal: release,
+    isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(run.id) ?? 0) > now(),
   };
 }
 
 type Scripted = Redis & { changeSlots: (keys: number, ...args: (string | number)[]) => Promise<number[]> };
 
 /** Shared by all nodes through Valkey; while Valkey is unavailable, each node counts its own runs. */
-export function createSharedSlots(connection: Redis, local: RunSlots): RunSlots {
+export function createSharedSlots(connection: Redis, local: RunSlots, now: () => number): RunSlots {
   const valkey = connection as Scripted;
   valkey.defineCommand("changeSlots", { lua: script });
   const change = batchPerTurn((changes: readonly SlotChange[]) => {
@@ -66,21 +83,26 @@ export function createSharedSlots(connection: Redis, local: RunSlots): RunSlots 
   });
   return {
     take: async (request) => {
-      const { organisationId, agentId, id, organisationRuns, agentRuns, leaseSeconds } = request;
-      const keys = slotKeys(organisationId, agentId);
+      const { id, organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const keys = slotKeys(request);
       try {
-        const full = await change({ keys, id, leaseSeconds, organisationRuns, agentRuns });
+        const full = await change({ keys, id, leaseSeconds, maxLeaseSeconds, organisationRuns, agentRuns });
         return full === 0 ? undefined : full === 1 ? "organisation" : "agent";
       } catch {
         return local.take(request);
       }
     },
-    release: async (organisationId, agentId, id) => {
-      const keys = slotKeys(organisationId, agentId);
-      const released = change({ keys, id, leaseSeconds: 0, organisationRuns: 0, agentRuns: 0 });
+    release: async (run) => {
+      const none = { leaseSeconds: 0, maxLeaseSeconds: 0, organisationRuns: 0, agentRuns: 0 };
+      const released = change({ keys: slotKeys(run), id: run.id, ...none });
       // A slot that cannot be released now expires with its lease.
-      await Promise.all([local.release(organisationId, agentId, id), released.catch(() => undefined)]);
+      await Promise.all([local.release(run), released.catch(() => undefined)]);
     },
     releaseLocal: local.releaseLocal,
+    isHeld: async (run) => {
+      if (await local.isHeld(run)) return true;
+      const until = await valkey.zscore(slotKeys(run)[1], run.id).catch(() => null);
+      return Number(until ?? 0) * 1000 > now();
+    },
   };
 }

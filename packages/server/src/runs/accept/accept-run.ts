@@ -1,4 +1,4 @@
-import { type InputOf, type Operations, tierLimits } from "@perch/contract";
+import { type InputOf, maxTimeoutSeconds, type Operations, tierLimits } from "@perch/contract";
 import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
@@ -37,6 +37,9 @@ interface AcceptDeps {
   readonly serving: ServingDirectory;
   readonly slots: RunSlots;
 }
+
+/** For the record of a run whose time is over. */
+const leaseMarginSeconds = 60;
 
 /** The preference (RFC 7240) that led to an answer in the background, if one did. */
 export const appliedPreference = (prefer = ""): string | undefined =>
@@ -80,7 +83,8 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
       ...run,
       organisationRuns: concurrentRuns,
       agentRuns: max_concurrent_runs,
-      leaseSeconds: timeout_seconds + 60,
+      leaseSeconds: timeout_seconds + leaseMarginSeconds,
+      maxLeaseSeconds: maxTimeoutSeconds + leaseMarginSeconds,
     });
     if (!full) return;
     const [holder, limit] =
@@ -114,7 +118,7 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
     };
     const slot = {
       acquire: () => takeSlot(context, agent, run),
-      release: () => slots.release(run.organisationId, run.agentId, run.id),
+      release: () => slots.release(run),
     };
     if (!idempotentRequest) await slot.acquire();
     const id = idempotentRequest ? await claimRun(db, caller, run, idempotentRequest, slot) : run.id;

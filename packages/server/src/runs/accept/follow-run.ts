@@ -146,7 +146,7 @@ export const createFollowRun =
     new EventStream(headers, (signal) => {
       const findOutcomeAndRelease = async () => {
         const outcome = await findOutcome(db, run).catch(undefinedIfRefused);
-        if (outcome) await slots.releaseLocal(run.organisationId, run.agentId, run.id);
+        if (outcome) await slots.releaseLocal(run);
         return outcome;
       };
       return readRunEvents({ streams, findOutcome: findOutcomeAndRelease }, { runId: run.id, lastEventId, signal });

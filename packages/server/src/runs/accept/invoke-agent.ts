@@ -50,7 +50,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     try {
       return await call();
     } catch (error) {
-      await slots.release(run.organisationId, run.agentId, run.id);
+      await slots.release(run);
       throw error;
     }
   };
@@ -83,7 +83,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
       engine.wait(run, waitMs).catch((error: unknown) => findRecord(accepted, error)),
     );
     if (!outcome) return acceptedReply(accepted, agentRef, context);
-    await slots.releaseLocal(run.organisationId, run.agentId, run.id);
+    await slots.releaseLocal(run);
     return resultOf(run.id, outcome);
   };
 

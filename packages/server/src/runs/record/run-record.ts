@@ -82,7 +82,7 @@ export function createRunRecord({
         : outcome;
     spans.ended(run, ended);
     // In this order both leave in the same turn. The slot is free on every node before the client has its answer.
-    const released = slots.release(run.organisationId, run.agentId, run.id);
+    const released = slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id });
     await released;
     if (run.streamed) await streams.append(run.id, { type: "end" });
