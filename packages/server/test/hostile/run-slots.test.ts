@@ -1,9 +1,12 @@
 import { Redis } from "iovalkey";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
-import { type Organisation, usePerch } from "../support/harness.ts";
-import { createScriptedAgent, invokeInBackground } from "../support/invoke-calls.ts";
+import { createLogger } from "../../src/platform/logger.ts";
+import { shutDown } from "../../src/platform/shutdown.ts";
+import { ok } from "../support/contract-client.ts";
+import { type Organisation, startApi, usePerch } from "../support/harness.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 
 const script = await startScriptServer((call) => ({
@@ -41,4 +44,46 @@ describe("a turn that waits for its session", () => {
     expect(second).toBeGreaterThan(900 + 60);
     expect(third).toBeGreaterThan(2 * (900 + 60));
   });
+});
+
+describe("a run that the engine did not get from the request that claimed it", () => {
+  let cutOffUrl: string;
+  let stop: () => Promise<unknown>;
+  beforeAll(async () => {
+    const logger = createLogger("silent");
+    const { config } = perch().server.core;
+    const server = await startApi({ ...config, ingressUrls: ["http://127.0.0.1:1"] }, logger);
+    cutOffUrl = await server.app.listen({ host: "127.0.0.1", port: 0 });
+    stop = () => shutDown(server.shutdownSteps, logger);
+  });
+  afterAll(() => stop());
+
+  const claim = async ({ adminKey }: Organisation) => {
+    const headers = { "idempotency-key": "once" };
+    const { status } = await invokeAgent({ url: cutOffUrl }, adminKey, { message: "hello" }, { headers });
+    expect(status).toBe(503);
+    return () => invokeAgent(perch(), adminKey, { message: "hello" }, { headers });
+  };
+
+  test("starts with a retry, which needs a slot like any run", async () => {
+    const organisation = await createOrganisationWithAgent({ max_concurrent_runs: 1 });
+    const retry = await claim(organisation);
+    const held = await invokeInBackground(perch(), organisation.adminKey, { message: "hold" });
+    const refused = await retry();
+    expect(refused).toMatchObject({ status: 429, error: { code: "rate_limited" } });
+    expect(refused.headers.get("idempotent-replayed")).toBeNull();
+    await waitForRunRecord(organisation, held);
+    await expect.poll(async () => (await retry()).status).toBe(200);
+    // Its slot is free again.
+    expect((await invokeAgent(perch(), organisation.adminKey, { message: "next" })).status).toBe(200);
+  }, 30_000);
+
+  test("is refused while the agent is paused", async () => {
+    const organisation = await createOrganisationWithAgent({});
+    const retry = await claim(organisation);
+    ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "bot" } }));
+    expect(await retry()).toMatchObject({ status: 409, error: { message: expect.stringContaining("paused") } });
+    ok(await organisation.call("POST /v1/agents/{agent_id}/resume", { params: { agent_id: "bot" } }));
+    expect((await retry()).status).toBe(200);
+  }, 30_000);
 });

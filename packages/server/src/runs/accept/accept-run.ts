@@ -25,8 +25,10 @@ export type AcceptedRun = Answer & {
   readonly run: RunInput;
   /** How long to wait for the result before answering 202. */
   readonly waitMs: number;
-  /** An earlier request with the same Idempotency-Key started the run: this one joins it and holds no slot. */
+  /** An earlier request with the same Idempotency-Key stands for the run. */
   readonly isReplay: boolean;
+  /** This request took the run's slot. One that joins a run under way did not. */
+  readonly tookSlot: boolean;
   /** The run can be read already, so the engine has it. */
   readonly isRecorded: boolean;
 };
@@ -96,6 +98,20 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
     );
   };
 
+  /**
+   * A run that an earlier request claimed. If it has neither a record nor a slot, the engine did not get it from that request, and
+   * it starts now, like any run: only while the agent is not paused, and with a slot.
+   */
+  const joinOrStart = async (context: RequestContext, agent: AgentRow, run: RunInput) => {
+    const recorded = await findRecorded(db, run);
+    if (recorded.isRecorded || (await slots.isHeld(run))) return { ...recorded, tookSlot: false };
+    // A run is recorded before its slot is free, so one that has ended in between has a record now.
+    const { isRecorded, outcome } = await findRecorded(db, run);
+    if (isRecorded) return { isRecorded, outcome, tookSlot: false };
+    await takeSlot(context, agent, run);
+    return { isRecorded, outcome, tookSlot: true };
+  };
+
   return async (context: RequestContext, agentRef: string, body: InvokeBody): Promise<AcceptedRun> => {
     const { caller, idempotentRequest, prefer, events } = context;
     const { message, context: invocation = {} } = body;
@@ -123,11 +139,12 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
     if (!idempotentRequest) await slot.acquire();
     const id = idempotentRequest ? await claimRun(db, caller, run, idempotentRequest, slot) : run.id;
     const isReplay = id !== run.id;
-    if (isReplay) context.markReplayed();
     const accepted = { ...run, id };
-    const { isRecorded, outcome } = isReplay
-      ? await findRecorded(db, accepted)
-      : { isRecorded: false, outcome: undefined };
-    return { run: accepted, waitMs, isReplay, isRecorded, ...answerFor(events !== undefined, waitMs, outcome) };
+    const { isRecorded, outcome, tookSlot } = isReplay
+      ? await joinOrStart(context, agent, accepted)
+      : { isRecorded: false, outcome: undefined, tookSlot: true };
+    if (isReplay) context.markReplayed();
+    const answer = answerFor(events !== undefined, waitMs, outcome);
+    return { run: accepted, waitMs, isReplay, tookSlot, isRecorded, ...answer };
   };
 }

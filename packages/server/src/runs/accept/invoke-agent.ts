@@ -43,14 +43,13 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const acceptRun = createAcceptRun(deps);
   const makeVisible = createMakeVisible(db, logger);
 
-  /** A run that the engine did not take gives its slot back. A replay holds none. */
-  const onEngine = async <T>({ run, isReplay }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
-    if (isReplay) return call();
-    telemetry.runAccepted();
+  /** A run that the engine did not take gives its slot back. */
+  const onEngine = async <T>({ run, isReplay, tookSlot }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
+    if (!isReplay) telemetry.runAccepted();
     try {
       return await call();
     } catch (error) {
-      await slots.release(run);
+      if (tookSlot) await slots.release(run);
       throw error;
     }
   };
