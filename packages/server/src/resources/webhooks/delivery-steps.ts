@@ -184,7 +184,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       const delivery = await findContext(task);
       const next = await finishIfNotSendable(task, delivery);
       if (next !== undefined || !delivery) return { next: next ?? null };
-      const deferral = permit.enterHost(URL.parse(delivery.url)?.host ?? delivery.url);
+      const deferral = permit.enterAddress(delivery.url);
       if (deferral) return { next: await defer(task, deferral.waitMs) };
       const startedAtMs = now();
       const result = await send(task, delivery);

@@ -25,12 +25,20 @@ const waitMsFor = (id = "a", deferred = 0, organisationId = "one"): number | und
   acquired.release("skipped");
   return undefined;
 };
+const url = "https://slow.example/hook";
+/** The endpoint has answered, so it gets as much as any. */
+const prove = (id = "a", address = url, organisationId = "one") => {
+  const permitted = permit(id, organisationId);
+  expect(permitted.enterAddress(address)).toBeUndefined();
+  permitted.release("succeeded");
+};
 const fail = (times: number, id = "a") => {
   for (let i = 0; i < times; i++) permit(id).release("failed");
 };
 
 describe("the concurrency limit", () => {
   test("grants that many permits at once, and another when one is released", () => {
+    prove();
     const permits = Array.from({ length: 8 }, () => permit());
     expect(waitMsFor()).toBe(500);
     permits[0]?.release("succeeded");
@@ -38,11 +46,13 @@ describe("the concurrency limit", () => {
   });
 
   test("does not affect other endpoints", () => {
+    prove("a");
     for (let i = 0; i < 8; i++) permit("a");
     expect(waitMsFor("b")).toBeUndefined();
   });
 
   test("defers for longer each time, up to half a minute", () => {
+    prove();
     for (let i = 0; i < 8; i++) permit();
     expect([0, 1, 2, 5, 9, 30].map((deferred) => waitMsFor("a", deferred))).toEqual([
       500, 1000, 2000, 16_000, 30_000, 30_000,
@@ -62,15 +72,16 @@ describe("the limit of an organisation", () => {
 
   test("is smaller for each host, and the host is known for the next attempt", () => {
     limits = createEndpointLimits({ ...options, maxPerHost: 2 });
+    prove("a");
     const [first, second] = [permit("a"), permit("b")];
-    expect([first.enterHost("slow.example"), second.enterHost("slow.example")]).toEqual([undefined, undefined]);
+    expect([first.enterAddress(url), second.enterAddress(url)]).toEqual([undefined, undefined]);
     const third = permit("c");
-    expect(third.enterHost("slow.example")).toEqual({ waitMs: 500 });
+    expect(third.enterAddress(url)).toEqual({ waitMs: 500 });
     third.release("skipped");
     // Without asking the database where it goes.
     expect(waitMsFor("c")).toBe(500);
-    expect(permit("d").enterHost("other.example")).toBeUndefined();
-    expect(permit("e", "two").enterHost("slow.example")).toBeUndefined();
+    expect(permit("d").enterAddress("https://other.example/hook")).toBeUndefined();
+    expect(permit("e", "two").enterAddress(url)).toBeUndefined();
     first.release("succeeded");
     expect(waitMsFor("c")).toBeUndefined();
   });
@@ -79,16 +90,52 @@ describe("the limit of an organisation", () => {
     limits = createEndpointLimits({ ...options, maxPerHost: 1 });
     for (let i = 0; i < 30; i++) {
       const ended = permit("slow");
-      ended.enterHost("slow.example");
+      ended.enterAddress(url);
       nowMs += 2000;
       ended.release("succeeded");
     }
-    permit("slow").enterHost("slow.example");
+    permit("slow").enterAddress(url);
     const waits = Array.from({ length: 700 }, () => waitMsFor("slow") ?? 0);
     expect(waits[99]).toBeGreaterThan(9000);
     expect(waits[399]).toBeGreaterThan(39_000);
     // A receiver that is quick again soon gets everything.
     expect(Math.max(...waits)).toBe(60_000);
+  });
+});
+
+describe("an address that has never answered with 2xx", () => {
+  test("gets one delivery at a time, however often it fails, until it answers", () => {
+    const sent = permit();
+    expect(sent.enterAddress(url)).toBeUndefined();
+    expect(waitMsFor()).toBe(500);
+    sent.release("failed");
+    const next = permit();
+    expect(waitMsFor()).toBe(500);
+    expect(next.enterAddress(url)).toBeUndefined();
+    next.release("succeeded");
+    const permits = Array.from({ length: 8 }, () => permit());
+    expect(permits.map((each) => each.enterAddress(url))).toEqual(permits.map(() => undefined));
+  });
+
+  test("shares that one with the organisation's other webhooks of its host, and no other organisation's", () => {
+    expect(permit("a").enterAddress(url)).toBeUndefined();
+    const second = permit("b");
+    expect(second.enterAddress("https://slow.example/another")).toEqual({ waitMs: 500 });
+    second.release("skipped");
+    expect(permit("c").enterAddress("https://other.example/hook")).toBeUndefined();
+    expect(permit("d", "two").enterAddress(url)).toBeUndefined();
+  });
+
+  test("is new again when the webhook gets another address", () => {
+    prove();
+    const [first, second] = [permit(), permit()];
+    expect(first.enterAddress("https://victim.example/hook")).toEqual({ waitMs: 500 });
+    first.release("skipped");
+    expect(second.enterAddress("https://victim.example/hook")).toBeUndefined();
+    expect(waitMsFor()).toBe(500);
+    second.release("failed");
+    expect(permit().enterAddress("https://victim.example/hook")).toBeUndefined();
+    expect(waitMsFor()).toBe(500);
   });
 });
 
@@ -126,6 +173,7 @@ describe("the circuit breaker", () => {
   });
 
   test("requests in flight when it opened do not keep it open longer", () => {
+    prove();
     const inFlight = Array.from({ length: 3 }, () => permit());
     fail(5);
     for (const one of inFlight) one.release("failed");

@@ -10,7 +10,7 @@ interface Deferral {
 /** Permission to attempt one delivery now. The holder releases it with the outcome. */
 export interface Permit {
   /** To be asked before the request is sent: one organisation sends only so much to one host at once. */
-  readonly enterHost: (host: string) => Deferral | undefined;
+  readonly enterAddress: (url: string) => Deferral | undefined;
   /** "skipped": nothing was sent. */
   readonly release: (outcome: "succeeded" | "failed" | "skipped") => void;
 }
@@ -43,8 +43,10 @@ interface Endpoint {
   openMs: number;
   openUntilMs: number;
   isProbing: boolean;
-  /** Where its last attempt went. */
+  /** Where its last attempt went, and whether one that went there succeeded. */
+  url: string | undefined;
   hostKey: string | undefined;
+  hasSucceeded: boolean;
 }
 
 const failuresToOpen = 5;
@@ -56,15 +58,22 @@ const maxBackoffMs = 30_000;
 
 /**
  * A concurrency limit and a circuit breaker per endpoint, and a limit per organisation and per host of an organisation, in this
- * process. An endpoint that does not answer gets one probe at a time; many that answer slowly get what their organisation has. The
- * other deliveries wait in the engine, where they hold neither connections nor the engine's places for running invocations.
+ * process. An address or a host that has not answered this process with 2xx yet gets one delivery at a time, so that nobody can be
+ * flooded who never asked for events. An endpoint that does not answer any more gets one probe at a time; many that answer slowly
+ * get what their organisation has. The other deliveries wait in the engine, where they hold neither connections nor the engine's
+ * places for running invocations.
  */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
   const { now, random, share, maxConcurrent = 16, maxPerHost = 16, maxEndpoints = 10_000 } = options;
   const endpoints = new LRUCache<string, Endpoint>({ max: maxEndpoints });
   const turns = createDeliveryTurns(now);
   const inFlightByHost = new Map<string, number>();
-  const isFull = (hostKey: string): boolean => (inFlightByHost.get(hostKey) ?? 0) >= maxPerHost;
+  /** Hosts that have answered with 2xx. */
+  const provenHosts = new LRUCache<string, true>({ max: maxEndpoints });
+  const isFull = (hostKey: string): boolean =>
+    (inFlightByHost.get(hostKey) ?? 0) >= (provenHosts.has(hostKey) ? maxPerHost : Math.min(1, maxPerHost));
+  const maxInFlight = ({ hasSucceeded }: Endpoint): number =>
+    hasSucceeded ? maxConcurrent : Math.min(1, maxConcurrent);
 
   const findOrCreate = (id: string): Endpoint => {
     const existing = endpoints.get(id);
@@ -75,7 +84,9 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
       openMs: 0,
       openUntilMs: 0,
       isProbing: false,
+      url: undefined,
       hostKey: undefined,
+      hasSucceeded: false,
     };
     endpoints.set(id, created);
     return created;
@@ -112,16 +123,21 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
   const createPermit = (endpoint: Endpoint, attempt: PlannedAttempt, giveBack: () => void): Permit => {
     const isProbe = endpoint.openMs > 0;
     let enteredHost: string | undefined;
+    let sentTo: string | undefined;
     let sentAtMs = 0;
     endpoint.isProbing = isProbe;
     endpoint.inFlight++;
     return {
-      enterHost: (host) => {
-        const hostKey = `${attempt.organisationId} ${host}`;
+      enterAddress: (url) => {
+        const hostKey = `${attempt.organisationId} ${URL.parse(url)?.host ?? url}`;
+        // The webhook was changed: what its earlier address answered says nothing about this one.
+        if (endpoint.url !== url) endpoint.hasSucceeded = false;
+        endpoint.url = url;
         endpoint.hostKey = hostKey;
-        if (isFull(hostKey)) return waitForTurn(attempt);
+        if (endpoint.inFlight > maxInFlight(endpoint) || isFull(hostKey)) return waitForTurn(attempt);
         enter(hostKey);
         enteredHost = hostKey;
+        sentTo = url;
         sentAtMs = now();
         return undefined;
       },
@@ -133,9 +149,12 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
           const underWay = inFlightByHost.get(enteredHost) ?? 1;
           if (outcome !== "skipped") turns.observe(attempt.organisationId, now() - sentAtMs, underWay);
           leave(enteredHost);
+          if (outcome === "succeeded") provenHosts.set(enteredHost, true);
         }
-        if (outcome === "succeeded") closeCircuit(endpoint);
-        else if (outcome === "failed") recordFailure(endpoint);
+        if (outcome === "succeeded") {
+          endpoint.hasSucceeded ||= sentTo === endpoint.url;
+          closeCircuit(endpoint);
+        } else if (outcome === "failed") recordFailure(endpoint);
       },
     };
   };
@@ -145,7 +164,7 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
       const endpoint = findOrCreate(attempt.webhookId);
       if (now() < endpoint.openUntilMs) return waitWithJitter(endpoint.openUntilMs - now());
       if (endpoint.isProbing) return waitWithJitter(Math.max(minProbeWaitMs, backoffMs(attempt.deferred)));
-      if (endpoint.inFlight >= maxConcurrent) return waitForTurn(attempt);
+      if (endpoint.inFlight >= maxInFlight(endpoint)) return waitForTurn(attempt);
       if (endpoint.hostKey !== undefined && isFull(endpoint.hostKey)) return waitForTurn(attempt);
       const giveBack = share.take(attempt.organisationId);
       return giveBack ? createPermit(endpoint, attempt, giveBack) : waitForTurn(attempt);
