@@ -35,6 +35,8 @@ export interface AdmissionRequest {
   /** The agent in the path, if the path names one. */
   readonly agentRef: string | undefined;
   readonly setHeaders: (headers: Record<string, string | number>) => void;
+  /** Called with what `admit` throws, and with whose key was sent, if anybody's. */
+  readonly onRefused: (refusal: unknown, caller: Caller | undefined) => void;
 }
 
 export interface Admitted {
@@ -100,6 +102,11 @@ interface IdentifiedKey {
   readonly key: PresentedKey;
 }
 
+/** The key of a request, once it is known, whether or not it is admitted. */
+interface SentKey {
+  key: PresentedKey | undefined;
+}
+
 interface CheckedLimits {
   readonly epoch: Epoch;
   readonly agent: AgentRow | undefined;
@@ -128,10 +135,11 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     return key && keyStatus(key, now()) === "active" ? { credential, key } : undefined;
   };
 
-  const identify = async (request: AdmissionRequest): Promise<IdentifiedKey> => {
+  const identify = async (request: AdmissionRequest, sent: SentKey): Promise<IdentifiedKey> => {
     const credential = await credentialOf(request);
     await admitUnauthenticated(request.address);
     const key = await keys.find(credential);
+    sent.key = key;
     requireActiveKey(key, now());
     return { credential, key };
   };
@@ -193,21 +201,32 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     return { epoch: decision.epoch, agent };
   };
 
+  const admitSent = async (request: AdmissionRequest, sent: SentKey): Promise<Admitted> => {
+    const { credential, key: cachedKey } = identifyKnown(request) ?? (await identify(request, sent));
+    const { tier } = toCaller(cachedKey).organisation;
+    const organisationLimit = bucketOfTier[tier];
+    const { epoch, agent } =
+      request.agentRef === undefined
+        ? { epoch: await checkOrganisationLimit(request, cachedKey, organisationLimit), agent: undefined }
+        : await checkAgentLimit(request, cachedKey, organisationLimit, request.agentRef);
+    const key = await keys.find(credential, epoch);
+    sent.key = key;
+    const at = now();
+    requireActiveKey(key, at);
+    keyUsage.record(key.id, at);
+    return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+  };
+
   return {
     admitUnauthenticated,
     admit: async (request) => {
-      const { credential, key: cachedKey } = identifyKnown(request) ?? (await identify(request));
-      const { tier } = toCaller(cachedKey).organisation;
-      const organisationLimit = bucketOfTier[tier];
-      const { epoch, agent } =
-        request.agentRef === undefined
-          ? { epoch: await checkOrganisationLimit(request, cachedKey, organisationLimit), agent: undefined }
-          : await checkAgentLimit(request, cachedKey, organisationLimit, request.agentRef);
-      const key = await keys.find(credential, epoch);
-      const at = now();
-      requireActiveKey(key, at);
-      keyUsage.record(key.id, at);
-      return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+      const sent: SentKey = { key: undefined };
+      try {
+        return await admitSent(request, sent);
+      } catch (refusal) {
+        request.onRefused(refusal, sent.key && toCaller(sent.key));
+        throw refusal;
+      }
     },
     readmit: async ({ credential, scope }, permission) => {
       const { epoch } = await gate.pass(scope.organisationId, []);

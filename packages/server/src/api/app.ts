@@ -63,7 +63,7 @@ interface AppOptions {
   readonly guard: Guard;
   readonly admitToAgents: AdmitToAgents;
   readonly changeOnce: ChangeOnce;
-  readonly refusals: Pick<RefusalRecords, "record">;
+  readonly refusals: Pick<RefusalRecords, "record" | "count">;
   readonly tracing: Tracing;
   readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly readiness: Readonly<Record<string, Check>>;
@@ -185,7 +185,11 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
 const probes: readonly string[] = ["/healthz", "/readyz"];
 
 /** Applies the instance's security settings to every request, before anything else. */
-function guardPaths(app: FastifyInstance, guard: Guard, clientOf: (request: FastifyRequest) => Client): void {
+function guardPaths(
+  app: FastifyInstance,
+  { guard, refusals }: Pick<AppOptions, "guard" | "refusals">,
+  clientOf: (request: FastifyRequest) => Client,
+): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (probes.includes(request.routeOptions.url ?? "")) return done();
     const client = clientOf(request);
@@ -194,6 +198,8 @@ function guardPaths(app: FastifyInstance, guard: Guard, clientOf: (request: Fast
     try {
       guard.admitClient(client);
     } catch (refusal) {
+      const { operation } = request.routeOptions.config;
+      if (operation) refusals.count(operation, refusal);
       return done(refusal as Error);
     }
     done();
@@ -216,7 +222,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     done();
   });
-  if (options.guard.hasConnectionSettings) guardPaths(app, options.guard, clientOf);
+  if (options.guard.hasConnectionSettings) guardPaths(app, options, clientOf);
   handleNodeRefusals(app);
   if (http.corsOrigins.length > 0) {
     await app.register(cors, {

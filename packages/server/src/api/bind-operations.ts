@@ -46,7 +46,7 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce"> {
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
   readonly admitToAgents: AdmitToAgents;
-  readonly refusals: Pick<RefusalRecords, "record">;
+  readonly refusals: Pick<RefusalRecords, "record" | "count">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
   /** Of the event streams that this process has open. */
   readonly openStreams: Pick<Share, "take" | "refusal">;
@@ -180,6 +180,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           address: request.ip,
           agentRef: isLimitedByAgent ? agentRefOf(request) : undefined,
           setHeaders: (headers) => void reply.headers(headers),
+          onRefused: (refusal, caller) =>
+            caller ? refusals.record(auditedRequest(key, request, { caller }), refusal) : refusals.count(key, refusal),
         });
         request.admitted = admitted;
         try {
@@ -206,6 +208,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         } catch (thrown) {
           if (!(thrown instanceof Replay)) {
             if (request.admitted) refusals.record(auditedRequest(key, request, request.admitted), thrown);
+            else refusals.count(key, thrown);
             throw thrown;
           }
           reply.code(thrown.status).header("idempotent-replayed", "true");

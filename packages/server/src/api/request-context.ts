@@ -34,7 +34,7 @@ export function eventRequest({ events }: Operation, { headers }: FastifyRequest)
 export const auditedRequest = (
   key: OperationKey,
   { id, ip, params, body }: FastifyRequest,
-  { caller }: Admitted,
+  { caller }: Pick<Admitted, "caller">,
 ): AuditedRequest => ({
   key,
   caller,

@@ -78,7 +78,7 @@ export async function composeApi(core: Core): Promise<Api> {
   telemetry.watchEngineNodes(ingressProbes(config.ingressUrls));
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
-  const refusals = createRefusalRecords({ db, logger });
+  const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
   const { waitingRuns, logSearches, comparisons } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);

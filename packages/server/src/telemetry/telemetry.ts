@@ -1,5 +1,6 @@
 import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
@@ -14,7 +15,7 @@ interface WebhookMetrics {
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
  * that a tenant chose. Whatever is not known is counted as `unknown`.
  */
-export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics, ShareMetrics {
+export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics, ShareMetrics, AuditMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -148,6 +149,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createWebhookMetrics(registry),
     ...createDependencyMetrics(registry),
     ...createShareMetrics(registry),
+    ...createAuditMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

@@ -110,6 +110,19 @@ describe("GET /v1/audit-log", () => {
     ]);
   });
 
+  test("a change that was refused because its key was revoked is recorded too", async () => {
+    verifies("audit.refusals");
+    const organisation = await perch().createOrganisation();
+    const revoked = await organisation.createKey({ role: "admin" });
+    const { id } = ok(await organisation.call("GET /v1/me", {}, revoked)).data.key;
+    ok(await organisation.call("DELETE /v1/keys/{key_id}", { params: { key_id: id } }));
+    const refused = await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }, revoked);
+    expect(refused.status).toBe(401);
+    await expect
+      .poll(async () => (await readAuditLog(organisation, { outcome: "refused" })).data, { timeout: 10_000 })
+      .toMatchObject([{ operation: "createAgent", key_id: id, details: { reason: "unauthorized" } }]);
+  });
+
   test("revoking a leaked key without authentication is recorded once", async () => {
     const organisation = await perch().createOrganisation();
     const leaked = await organisation.createKey({ role: "viewer" });
