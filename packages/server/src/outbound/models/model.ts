@@ -35,6 +35,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   readonly temperature: number | null;
   readonly instructions: string;
+  /** What the run has left of its tokens. A longer answer is cut off. */
+  readonly maxOutputTokens: number;
   readonly signal: AbortSignal;
   /** Called with each piece of text as it comes. All pieces together are the reply's text. */
   readonly onText: (delta: string) => void;
@@ -47,6 +49,8 @@ export interface ModelReply {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly tokens: number;
+  /** The answer would have needed more than `maxOutputTokens`, and is not complete. */
+  readonly isCutOff?: boolean;
 }
 
 /** Answers, or throws: a `PermanentModelError` ends the run, a `TransientModelError` or anything else is retried. */

@@ -42,6 +42,32 @@ describe("through the guarded client", () => {
   });
 });
 
+describe("the output limit", () => {
+  const limited = (maxOutputTokens: number, type: "openai" | "openai-compatible") =>
+    createProviderModel({ ...settings, type }, "m", { fetch, idleTimeoutMs: 5000 })(
+      createModelRequest({ maxOutputTokens }),
+    );
+  const sentLimit = () => server.calls.at(-1)?.body;
+
+  test("is sent where every model accepts it, and never below the least that is accepted", async () => {
+    for (const [maxOutputTokens, sent] of [
+      [1, 16],
+      [4096, 4096],
+      [4097, undefined],
+    ] as const) {
+      await limited(maxOutputTokens, "openai");
+      expect(sentLimit()?.max_output_tokens).toBe(sent);
+    }
+    for (const [maxOutputTokens, sent] of [
+      [1024, 1024],
+      [1025, undefined],
+    ] as const) {
+      await limited(maxOutputTokens, "openai-compatible");
+      expect(sentLimit()?.max_tokens).toBe(sent);
+    }
+  });
+});
+
 describe("before a request is sent", () => {
   test("a fetch error that quotes the key does not expose it", async () => {
     const error = new TypeError(`"Bearer ${modelServerKey}" is an invalid header value.`);

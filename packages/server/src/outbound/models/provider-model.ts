@@ -79,6 +79,15 @@ export function createIdleTimeoutFetch(fetch: typeof globalThis.fetch, subject: 
   };
 }
 
+/** Output limits that every model of a provider accepts. A higher one, which some refuse, is not sent: `readReply` counts. */
+const acceptedOutputTokens = { openai: 4096, anthropic: 4096, google: 4096, "openai-compatible": 1024 } as const;
+
+/** OpenAI refuses a lower limit. */
+const minOutputTokens = 16;
+
+const outputLimit = (type: ProviderSettings["type"], { maxOutputTokens }: ModelRequest): number | undefined =>
+  maxOutputTokens <= acceptedOutputTokens[type] ? Math.max(minOutputTokens, maxOutputTokens) : undefined;
+
 function callOptions(type: ProviderSettings["type"], request: ModelRequest, signal: AbortSignal) {
   const options: LanguageModelV4CallOptions = {
     prompt: toPrompt(request.messages),
@@ -89,6 +98,8 @@ function callOptions(type: ProviderSettings["type"], request: ModelRequest, sign
       anthropic: { toolStreaming: false },
     },
   };
+  const maxOutputTokens = outputLimit(type, request);
+  if (maxOutputTokens !== undefined) options.maxOutputTokens = maxOutputTokens;
   if (request.tools.length > 0) options.tools = request.tools.map(toFunctionTool);
   if (request.temperature !== null) options.temperature = request.temperature;
   // Correlates our logs with the provider's. An Idempotency-Key would make some gateways repeat a failure to every retry.
@@ -108,7 +119,8 @@ export function createProviderModel(
     const idleFetch = createIdleTimeoutFetch(fetch, subject, idle);
     const model: LanguageModelV4 = createProvider(settings, idleFetch).languageModel(modelName);
     const { stream } = await model.doStream(callOptions(settings.type, request, idle.signal));
-    return readReply(subject, stream, request, idle.signal);
+    const isLimited = outputLimit(settings.type, request) !== undefined;
+    return readReply(subject, stream, { ...request, isLimited, signal: idle.signal });
   };
   return async (request) => {
     validateSettings(settings, modelName);

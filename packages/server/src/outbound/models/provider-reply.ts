@@ -37,7 +37,8 @@ function pickSignature({ providerMetadata = {} }: LanguageModelV4ToolCall): Pick
 }
 
 /** Three bytes for a token: more tokens than any common tokenizer makes of prose, so that a token limit is reached too early rather than too late. */
-const estimateTokens = (...texts: readonly string[]): number => Math.ceil(Buffer.byteLength(texts.join("")) / 3);
+const tokensOf = (bytes: number): number => Math.ceil(bytes / 3);
+const estimateTokens = (...texts: readonly string[]): number => tokensOf(Buffer.byteLength(texts.join("")));
 
 function countTokens(
   usage: LanguageModelV4Usage,
@@ -65,19 +66,37 @@ function assertAnswered(subject: string, { unified, raw }: LanguageModelV4Finish
   if (unified === "other") throw new TransientModelError(`${subject} gave an empty answer${rawReason}.`);
 }
 
+interface ReadRequest extends ModelRequest {
+  /** The provider was given the limit, and stops there. */
+  readonly isLimited: boolean;
+}
+
+/** Tokens of common tokenizers are half as long: an output with more bytes than this for each token is over its limit for certain. */
+const maxBytesPerToken = 8;
+
+/** What a model is paid for: its answer, its thoughts and the arguments of its tool calls. */
+const outputOf = (part: LanguageModelV4StreamPart): string =>
+  part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "tool-input-delta" ? part.delta : "";
+
 /** Reads a stream to its end. Text is passed on as it arrives, until `signal` is aborted. */
 export async function readReply(
   subject: string,
   stream: ReadableStream<LanguageModelV4StreamPart>,
-  request: ModelRequest,
-  signal: AbortSignal,
+  request: ReadRequest,
 ): Promise<ModelReply> {
   let text = "";
+  let outputBytes = 0;
   let finish: Finish | undefined;
   const toolCalls: ToolCall[] = [];
+  /** Leaving the loop cancels the stream. */
+  const stopHere = (): ModelReply => {
+    const notText = outputBytes - Buffer.byteLength(text);
+    return { text, toolCalls: [], tokens: countTokens(noUsage, request, text, []) + tokensOf(notText) };
+  };
   for await (const part of stream) {
-    signal.throwIfAborted();
+    request.signal.throwIfAborted();
     if (part.type === "error") throw part.error;
+    outputBytes += Buffer.byteLength(outputOf(part));
     if (part.type === "finish") finish = part;
     if (part.type === "tool-call" && !part.providerExecuted)
       toolCalls.push({
@@ -89,11 +108,15 @@ export async function readReply(
     if (part.type === "text-delta" && part.delta) {
       text += part.delta;
       request.onText(part.delta);
-      // The rest would be truncated: leaving the loop cancels the stream.
-      if (text.length > maxReplyLength) return { text, toolCalls: [], tokens: countTokens(noUsage, request, text, []) };
+      // The rest would be truncated.
+      if (text.length > maxReplyLength) return stopHere();
     }
+    if (outputBytes > request.maxOutputTokens * maxBytesPerToken) return { ...stopHere(), isCutOff: true };
   }
   if (!finish) throw new TransientModelError(`${subject} was cut off in the middle of its answer.`);
+  const tokens = countTokens(finish.usage, request, text, toolCalls);
+  if (request.isLimited && finish.finishReason.unified === "length")
+    return { text, toolCalls: [], tokens, isCutOff: true };
   assertAnswered(subject, finish.finishReason, text === "" && toolCalls.length === 0);
-  return { text, toolCalls, tokens: countTokens(finish.usage, request, text, toolCalls) };
+  return { text, toolCalls, tokens };
 }

@@ -11,6 +11,7 @@ const modelRequest = (instructions: string, change: Partial<ModelRequest> = {}):
   tools: [],
   temperature: null,
   instructions,
+  maxOutputTokens: 100_000,
   onText: () => undefined,
   signal: AbortSignal.timeout(10_000),
   ...change,

@@ -17,11 +17,13 @@ import type { Attempt, ModelResult, Progress } from "../run.ts";
 import {
   addTokens,
   afterFailure,
+  answerCutOff,
   conversationTooLarge,
   type Failure,
   limitReached,
   messagesFor,
   modelsOf,
+  remainingTokens,
   toolLoopFound,
   toStorableReply,
 } from "./run-rules.ts";
@@ -107,6 +109,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
       tools: tools.map(({ definition }) => definition),
       temperature: run.definition.temperature,
       instructions: run.definition.instructions,
+      maxOutputTokens: remainingTokens(run, progress),
       signal: AbortSignal.timeout(Math.max(1, deadlineMs(run, progress) - now())),
       onText: (delta) => writer.write(delta.replaceAll("\0", "")),
     };
@@ -188,13 +191,14 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     // A price of so many dollars for a million tokens is so many millionths for one.
     const costMicros = Math.round(tokens * (prices[ref] ?? 0));
     const spent = { ...progress, costMicros: progress.costMicros + costMicros };
-    if (toolCalls.length === 0) return records.complete(run, spent, { text, tokensUsed }, log);
     const next = { ...spent, step: progress.step + 1, tokensUsed };
+    if (toolCalls.length === 0 && !reply.isCutOff) return records.complete(run, spent, { text, tokensUsed }, log);
     // Do not call tools if no further model call could use their results.
-    const why =
-      conversationTooLarge(progress, reply) ??
-      toolLoopFound(progress, toolCalls) ??
-      limitReached(run, next, deadlineMs(run, progress) - now());
+    const why = reply.isCutOff
+      ? answerCutOff(run)
+      : (conversationTooLarge(progress, reply) ??
+        toolLoopFound(progress, toolCalls) ??
+        limitReached(run, next, deadlineMs(run, progress) - now()));
     if (!why) return { reply, log, costMicros };
     return records.stop(run, next, "failed", why, [...log, logLine(now(), "warn", why, { type: "limit" })]);
   };

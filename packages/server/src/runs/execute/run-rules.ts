@@ -19,6 +19,14 @@ export function limitReached(
   return undefined;
 }
 
+/** How many tokens the next model call may answer with. The run takes no step with none left. */
+export const remainingTokens = ({ definition: { limits } }: RunInput, { tokensUsed }: Progress): number =>
+  Math.max(1, limits.max_tokens - tokensUsed);
+
+/** Why a run ends whose answer was cut off, in words for its user. */
+export const answerCutOff = ({ definition: { limits } }: RunInput): string =>
+  `The answer was cut off, because the run may use ${limits.max_tokens} tokens (limits.max_tokens). Raise the limit, or ask for a shorter answer.`;
+
 export function messagesFor(
   { definition, message }: RunInput,
   { session: { history }, recalled, messages }: Progress,
@@ -55,10 +63,11 @@ function toStorableCall(call: ToolCall): ToolCall {
 }
 
 /** A model may return anything: bounds it and makes it text that the database can store. */
-export const toStorableReply = ({ text, toolCalls, tokens }: ModelReply): ModelReply => ({
+export const toStorableReply = ({ text, toolCalls, tokens, isCutOff }: ModelReply): ModelReply => ({
   text: storableText(text, maxReplyLength),
   toolCalls: toolCalls.slice(0, maxToolCalls).map(toStorableCall),
   tokens: Math.min(Math.max(0, Math.round(tokens) || 0), maxTokens),
+  ...(isCutOff && { isCutOff }),
 });
 
 export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): number =>

@@ -24,6 +24,7 @@ export const createModelRequest = (change: Partial<ModelRequest> = {}): ModelReq
   tools: [],
   temperature: null,
   instructions: "",
+  maxOutputTokens: 100_000,
   signal: AbortSignal.timeout(10_000),
   onText: () => undefined,
   ...change,
