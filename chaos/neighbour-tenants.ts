@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { tierLimits } from "../packages/contract/src/keys.ts";
 import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
 
@@ -10,7 +11,7 @@ const logEntries = 20_000;
 const archivedMemories = 20_000;
 const wideRuns = 100;
 const wideRunKilobytes = 500;
-const webhooks = { free: 30, pro: 300 } as const;
+const webhooks = { free: tierLimits.free.webhooks, pro: tierLimits.pro.webhooks } as const;
 
 export type Post = (path: string, body: object) => Promise<{ readonly data: Readonly<Record<string, unknown>> }>;
 

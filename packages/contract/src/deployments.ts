@@ -146,7 +146,8 @@ export const deploymentOperations = {
     id: "listDeployments",
     tag,
     summary: "List deployments",
-    description: "Includes past deployments. Deployments are never deleted.",
+    description:
+      "Includes past deployments, as many as the tier keeps: beyond that, those that ended first are deleted.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef }),
     query: z.strictObject({

@@ -8,24 +8,69 @@ export const tiers = ["free", "pro", "enterprise"] as const;
 export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
-/**
- * Limits of each tier: requests (`burst` at once, `requestsPerMinute` sustained), concurrent runs, days of logs and metrics,
- * and memories per agent.
- */
+/** What an organisation, or one of its agents, may have as many of as its tier allows. */
+export const quotaNames = [
+  "agents",
+  "keys",
+  "webhooks",
+  "providers",
+  "versionsPerAgent",
+  "deploymentsPerAgent",
+] as const;
+export type QuotaName = (typeof quotaNames)[number];
+
+interface LimitsOfTier extends Readonly<Record<QuotaName, number>> {
+  /** Sustained, and `burst` at once. */
+  readonly requestsPerMinute: number;
+  readonly burst: number;
+  readonly concurrentRuns: number;
+  /** Of logs and metrics. */
+  readonly logDays: number;
+  readonly memoriesPerAgent: number;
+}
+
+/** Everything that depends on the tier of an organisation. */
 export const tierLimits = {
-  free: { requestsPerMinute: 60, burst: 100, concurrentRuns: 20, logDays: 7, memoriesPerAgent: 10_000 },
-  pro: { requestsPerMinute: 1000, burst: 2000, concurrentRuns: 200, logDays: 14, memoriesPerAgent: 1_000_000 },
+  free: {
+    requestsPerMinute: 60,
+    burst: 100,
+    concurrentRuns: 20,
+    logDays: 7,
+    agents: 20,
+    keys: 20,
+    webhooks: 20,
+    providers: 5,
+    versionsPerAgent: 100,
+    deploymentsPerAgent: 100,
+    memoriesPerAgent: 10_000,
+  },
+  pro: {
+    requestsPerMinute: 1000,
+    burst: 2000,
+    concurrentRuns: 200,
+    logDays: 14,
+    agents: 500,
+    keys: 500,
+    webhooks: 200,
+    providers: 20,
+    versionsPerAgent: 1000,
+    deploymentsPerAgent: 1000,
+    memoriesPerAgent: 1_000_000,
+  },
   enterprise: {
     requestsPerMinute: 10_000,
     burst: 20_000,
     concurrentRuns: 2000,
     logDays: 30,
+    agents: 10_000,
+    keys: 10_000,
+    webhooks: 1000,
+    providers: 50,
+    versionsPerAgent: 10_000,
+    deploymentsPerAgent: 10_000,
     memoriesPerAgent: 10_000_000,
   },
-} as const satisfies Record<
-  Tier,
-  { requestsPerMinute: number; burst: number; concurrentRuns: number; logDays: number; memoriesPerAgent: number }
->;
+} as const satisfies Record<Tier, LimitsOfTier>;
 
 export const keyPattern = /^perch_[0-9A-Za-z]{46}$/;
 

@@ -342,7 +342,7 @@ export interface Operations {
     };
   };
   /**
-   * List deployments. Includes past deployments. Deployments are never deleted.
+   * List deployments. Includes past deployments, as many as the tier keeps: beyond that, those that ended first are deleted.
    *
    * Needs the permission `read`.
    */

@@ -205,7 +205,7 @@ export class DeploymentsMethods {
   }
 
   /**
-   * List deployments. Includes past deployments. Deployments are never deleted.
+   * List deployments. Includes past deployments, as many as the tier keeps: beyond that, those that ended first are deleted.
    *
    * Needs the permission `read`.
    *

@@ -6,6 +6,7 @@ begin
     return new;
   end if;
   raise exception using errcode = 'check_violation', constraint = tg_name, message = case
+    when tg_op = 'DELETE' then format('%s that is %s may not be deleted', tg_argv[0], old.status)
     when tg_op = 'INSERT' then format('%s may not begin as %s', tg_argv[0], new.status)
     when to_jsonb(old) ->> 'deleted_at' is not null then format('%s may not change from deleted to %s', tg_argv[0], new.status)
     else format('%s may not change from %s to %s', tg_argv[0], old.status, new.status)
@@ -28,6 +29,8 @@ create or replace trigger deployments_initial before insert on deployments
 create or replace trigger deployments_transition before update of status on deployments
   for each row when (old.status <> new.status) execute function check_transition('a deployment',
     'pending -> active', 'pending -> failed', 'active -> superseded', 'active -> rolled_back');
+create or replace trigger deployments_open_stay before delete on deployments
+  for each row when (old.status in ('pending', 'active')) execute function check_transition('a deployment');
 
 -- An invocation may begin with any status: a run that ends quickly is inserted ended.
 create or replace trigger invocations_transition before update of status on invocations

@@ -58,7 +58,7 @@ const deleteWhatAgentOwns: OnAgentDelete = async (trx, agent, add) => {
 /** Builds the API, and the steps that shut it down, in order. */
 export async function composeApi(core: Core): Promise<Api> {
   const { config, logger, nowMs, telemetry, db, streams, logNotifications, keyDigest, providerKeys, agentAuth } = core;
-  const { webhookSecrets } = core;
+  const { webhookSecrets, quotas } = core;
   await core.dataKeys.load();
   await core.gate.ready();
   const now = () => new Date(nowMs());
@@ -90,18 +90,18 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engineTasks, agentAuth, onDelete: deleteWhatAgentOwns }),
+      ...agentHandlers({ db, agents, engineTasks, quotas, agentAuth, onDelete: deleteWhatAgentOwns }),
       ...invocationHandlers({ db, agents, serving, engine, slots, waitingRuns, streams, telemetry, logger }),
-      ...deploymentHandlers({ db, agents, engine, engineTasks }),
+      ...deploymentHandlers({ db, agents, engine, engineTasks, quotas }),
       ...versionHandlers({ db, agents, comparisons }),
       ...logHandlers({ db, agents, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, logger, ...core.memory }),
       ...metricHandlers({ db, agents, now: nowMs }),
-      ...webhookHandlers({ db, checkUrl, webhookSecrets, now }),
+      ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
-      ...keyHandlers({ db, changes, keyDigest, now }),
-      ...providerHandlers({ db, installation: config.providers, providerKeys }),
+      ...keyHandlers({ db, changes, keyDigest, quotas, now }),
+      ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
       ...auditHandlers({ db }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },

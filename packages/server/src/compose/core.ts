@@ -1,3 +1,4 @@
+import type { QuotaName } from "@perch/contract";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, divideConnections, openDatabase } from "../db/database.ts";
@@ -19,6 +20,7 @@ import {
   createValkeyLogNotifications,
   type LogNotifications,
 } from "../resources/logs/log-notifications.ts";
+import { createQuotas, type Quotas } from "../resources/quotas/quotas.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
@@ -36,6 +38,7 @@ export interface Core {
   readonly telemetry: Telemetry;
   /** What one organisation may hold of what this process has. */
   readonly shares: Shares;
+  readonly quotas: Quotas;
   readonly db: Database;
   readonly gate: Gate;
   readonly slots: RunSlots;
@@ -72,23 +75,23 @@ function composeTelemetry({ providers }: Config): Telemetry {
 
 const refusalLogMs = 60_000;
 
-/** Names an organisation that was refused its share, at most once a minute: it may be refused a thousand times in that time. */
-function createRefusalLog(logger: Logger, nowMs: () => number) {
+/** Names an organisation that was refused something, at most once a minute: it may be refused a thousand times in that time. */
+function createRefusalLog(logger: Logger, nowMs: () => number, kind: "share" | "quota", message: string) {
   const logged = new Map<string, number>();
-  return (share: ShareName, organisationId: string): void => {
-    const key = `${share} ${organisationId}`;
+  return (name: ShareName | QuotaName, organisationId: string): void => {
+    const key = `${name} ${organisationId}`;
     const at = nowMs();
     if (at - (logged.get(key) ?? Number.NEGATIVE_INFINITY) < refusalLogMs) return;
     if (logged.size >= 1000) logged.clear();
     logged.set(key, at);
-    logger.warn({ share, organisationId }, "an organisation holds its share, more is refused");
+    logger.warn({ [kind]: name, organisationId }, message);
   };
 }
 
 /** The database, of whose connections each organisation has a share. */
 function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, nowMs: () => number) {
   const connections = config.databaseMaxConnections;
-  const logRefusal = createRefusalLog(logger, nowMs);
+  const logRefusal = createRefusalLog(logger, nowMs, "share", "an organisation holds its share, more is refused");
   const shares = createShares({
     onRefused: (share, organisationId) => {
       telemetry.shareRefused(share);
@@ -108,6 +111,16 @@ function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, n
   telemetry.watchPools(db.pools);
   telemetry.watchDependency("database", db.ping);
   return { shares, db };
+}
+
+function composeQuotas(logger: Logger, telemetry: Telemetry, nowMs: () => number): Quotas {
+  const logRefusal = createRefusalLog(logger, nowMs, "quota", "an organisation has used up a quota, more is refused");
+  return createQuotas({
+    onRefused: (quota, organisationId) => {
+      telemetry.quotaRefused(quota);
+      logRefusal(quota, organisationId);
+    },
+  });
 }
 
 /** What every command and role needs: the database, and Valkey or its in-process replacement. */
@@ -135,6 +148,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     nowMs,
     telemetry,
     shares,
+    quotas: composeQuotas(logger, telemetry, nowMs),
     db,
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })

@@ -2,6 +2,7 @@ import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
+import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
 
@@ -15,7 +16,13 @@ interface WebhookMetrics {
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
  * that a tenant chose. Whatever is not known is counted as `unknown`.
  */
-export interface Telemetry extends RunMetrics, WebhookMetrics, DependencyMetrics, ShareMetrics, AuditMetrics {
+export interface Telemetry
+  extends RunMetrics,
+    WebhookMetrics,
+    DependencyMetrics,
+    ShareMetrics,
+    AuditMetrics,
+    QuotaMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -150,6 +157,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createDependencyMetrics(registry),
     ...createShareMetrics(registry),
     ...createAuditMetrics(registry),
+    ...createQuotaMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

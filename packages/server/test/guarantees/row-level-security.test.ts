@@ -119,7 +119,9 @@ async function countReached(organisationId: string | undefined, statement: RawBu
   };
   const ran = organisationId ? db.inOrganisation(organisationId, work) : db.unscoped.transaction().execute(work);
   await ran.catch((error: unknown) => {
-    if (error !== rollback) throw error;
+    // A trigger refuses to delete some rows, and it sees only those that the statement reaches.
+    if (error instanceof Error && error.message.endsWith("may not be deleted")) reached = 1;
+    else if (error !== rollback) throw error;
   });
   return reached;
 }

@@ -502,7 +502,7 @@ class Deployments:
     ) -> Pager[m.Deployment]:
         """List deployments.
 
-        Includes past deployments. Deployments are never deleted.
+        Includes past deployments, as many as the tier keeps: beyond that, those that ended first are deleted.
         Needs the permission ``read``.
 
         :param limit: Maximum number of items to return.

@@ -11,6 +11,7 @@ import type { Sealer } from "../../platform/secrets.ts";
 import type { Transition } from "../../platform/transitions.ts";
 import type { AddTask, EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
 import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
@@ -23,6 +24,7 @@ interface AgentDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
   readonly engineTasks: EngineTasks;
+  readonly quotas: Quotas;
   readonly agentAuth: Sealer;
   readonly onDelete: OnAgentDelete;
 }
@@ -44,7 +46,7 @@ function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettin
     );
 }
 
-export const agentHandlers = ({ db, agents, agentAuth, engineTasks, onDelete }: AgentDeps) => {
+export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete }: AgentDeps) => {
   const toStoredAuth = (auth: AgentAuth | null | undefined, agent: AgentKey): StoredAuth | null | undefined =>
     auth && sealAuth(agentAuth, auth, agent);
 
@@ -67,6 +69,7 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, onDelete }: 
       const id = newUuid();
       const auth = toStoredAuth(body.auth, { organisationId: scope.organisationId, agentId: id });
       return change(async (trx) => {
+        await quotas.requireRoom(trx, caller.organisation, "agents");
         const agent = await queries.insertAgent(trx, scope, { id, name, ...stored, auth });
         if (!agent)
           throw conflict(

@@ -1,5 +1,5 @@
-import type { DeploymentOperationKey } from "@perch/contract";
-import type { Scope } from "../../auth/caller.ts";
+import { type DeploymentOperationKey, tierLimits } from "@perch/contract";
+import type { Caller, Scope } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
@@ -12,8 +12,10 @@ import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
+import { deleteOldestEnded } from "./kept-deployments.ts";
 import { toDeployment } from "./to-deployment.ts";
 import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
 import { checksumOf, listDifferingFields } from "./version-rules.ts";
@@ -23,6 +25,7 @@ interface DeploymentDeps {
   readonly agents: AgentDirectory;
   readonly engine: Pick<Engine, "dispatchDeliveries">;
   readonly engineTasks: EngineTasks;
+  readonly quotas: Quotas;
 }
 
 interface DeploymentRef {
@@ -58,14 +61,19 @@ async function ensureVersion(
   trx: OrganisationTransaction,
   agent: AgentRow,
   { version: label, redeploy }: { readonly version: string; readonly redeploy: boolean },
-  createdBy: string,
+  { keyId: createdBy, organisation }: Caller,
+  quotas: Quotas,
 ): Promise<void> {
   const { definition } = storedDefinition(agent);
   const key = toAgentKey(agent);
   const existing = await findVersion(trx, key, label);
   const checksum = checksumOf(definition);
   if (!existing && redeploy) throw notFound("version", label);
-  if (!existing) return void (await insertVersion(trx, key, { label, definition, checksum, createdBy }));
+  if (!existing) {
+    await quotas.requireRoom(trx, organisation, "versionsPerAgent", agent.id);
+    await insertVersion(trx, key, { label, definition, checksum, createdBy });
+    return;
+  }
   if (redeploy || existing.checksum.equals(checksum)) return;
   const { fields, text } = listDifferingFields(definitionOf(existing), definition);
   throw new ApiError(
@@ -75,10 +83,14 @@ async function ensureVersion(
   );
 }
 
+/** A rollback is never refused for a quota, but like a new deployment it pushes out the oldest that has ended. */
+const deleteBeyondQuota = (trx: OrganisationTransaction, { organisation }: Caller, agent: AgentKey): Promise<void> =>
+  deleteOldestEnded(trx, agent, tierLimits[organisation.tier].deploymentsPerAgent);
+
 /** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
 const maxWaiting = 200;
 
-export const deploymentHandlers = ({ db, agents, engine, engineTasks }: DeploymentDeps) => {
+export const deploymentHandlers = ({ db, agents, engine, engineTasks, quotas }: DeploymentDeps) => {
   const runExclusive = createKeyedMutex(maxWaiting);
   const changeDeployment = (
     { scope, change }: RequestContext,
@@ -108,8 +120,10 @@ export const deploymentHandlers = ({ db, agents, engine, engineTasks }: Deployme
       runExclusive(scope.organisationId, () =>
         engineTasks.change(change, async (trx, add) => {
           const agent = await lockAgent(trx, scope, params.agent_id);
-          await ensureVersion(trx, agent, body, caller.keyId);
-          const row = await queries.insertPendingDeployment(trx, toAgentKey(agent), {
+          const key = toAgentKey(agent);
+          await quotas.requireRoom(trx, caller.organisation, "deploymentsPerAgent", agent.id);
+          await ensureVersion(trx, agent, body, caller, quotas);
+          const row = await queries.insertPendingDeployment(trx, key, {
             id: newUuid(),
             environment: body.environment,
             version: body.version,
@@ -118,7 +132,8 @@ export const deploymentHandlers = ({ db, agents, engine, engineTasks }: Deployme
             createdBy: caller.keyId,
           });
           const { id, environment } = row;
-          await add({ kind: "activate_deployment", ...toAgentKey(agent), id, environment });
+          await add({ kind: "activate_deployment", ...key, id, environment });
+          await deleteBeyondQuota(trx, caller, key);
           return single(toDeployment(row));
         }),
       ),
@@ -146,8 +161,10 @@ export const deploymentHandlers = ({ db, agents, engine, engineTasks }: Deployme
       changeDeployment(context, params, (trx, agent, row) => environment.abort(trx, agent, row)),
 
     "POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback": ({ params }, context) =>
-      changeDeployment(context, params, (trx, agent, row) =>
-        environment.rollBack(trx, agent, row, context.caller.keyId),
-      ),
+      changeDeployment(context, params, async (trx, agent, row) => {
+        const rollback = await environment.rollBack(trx, agent, row, context.caller.keyId);
+        await deleteBeyondQuota(trx, context.caller, agent);
+        return rollback;
+      }),
   } satisfies Handlers<DeploymentOperationKey>;
 };

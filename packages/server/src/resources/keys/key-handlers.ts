@@ -33,15 +33,17 @@ async function resolveGrantedAgentId(
 }
 
 export const keyHandlers = (deps: KeyDeps) => {
-  const { db, keyDigest, now } = deps;
+  const { db, keyDigest, quotas, now } = deps;
   return {
     "POST /v1/keys": async ({ body }, { caller, scope, change }) => {
       const granted = grantedPermissions(body);
       const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
       refuseEscalation(caller, granted, expiresAt, now());
       return change(async (trx) => {
+        const agentId = await resolveGrantedAgentId(trx, scope, body.agent_id);
+        await quotas.requireRoom(trx, caller.organisation, "keys");
         const { row, token } = await issueKey(trx, keyDigest, scope, {
-          agentId: await resolveGrantedAgentId(trx, scope, body.agent_id),
+          agentId,
           name: body.name,
           role: body.role ?? null,
           permissions: granted,

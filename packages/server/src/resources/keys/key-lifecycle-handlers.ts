@@ -10,6 +10,7 @@ import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/secrets.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { Handlers } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
 import { patchedGrant, refuseEscalation } from "./key-rules.ts";
@@ -19,6 +20,7 @@ export interface KeyDeps {
   readonly db: Database;
   readonly changes: OrganisationChanges;
   readonly keyDigest: Digest;
+  readonly quotas: Quotas;
   readonly now: () => Date;
 }
 
@@ -37,7 +39,7 @@ async function getKeyForUpdate(trx: OrganisationTransaction, scope: Scope, publi
 }
 
 /** Operations on existing keys: update, rotate, and revoke a leaked one without authentication. */
-export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =>
+export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: KeyDeps) =>
   ({
     "PATCH /v1/keys/{key_id}": ({ params, body }, { caller, scope, change }) =>
       change(async (trx) => {
@@ -45,6 +47,9 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
         if (key.revoked_at) throw conflict("This key is revoked, which cannot be undone. Create a new one.");
         const { changesRights, ...grant } = patchedGrant(key, body);
         if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
+        // An expired key that gets a later expiry is one more that works.
+        if (keyStatus(key, now()) === "expired" && body.expires_at !== undefined)
+          await quotas.requireRoom(trx, caller.organisation, "keys");
         return single(
           toKey(await queries.updateKey(trx, scope, key.id, { name: body.name ?? key.name, ...grant }), now()),
         );
@@ -64,6 +69,8 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, now }: KeyDeps) =
           );
         const permissions = old.permissions as Permission[];
         refuseEscalation(caller, permissions, old.expires_at, at);
+        // Without an overlap there is one key after it, as before.
+        if (body.overlap_seconds > 0) await quotas.requireRoom(trx, caller.organisation, "keys");
         const { row, token } = await issueKey(trx, keyDigest, scope, {
           agentId: old.agent_id,
           name: old.name,

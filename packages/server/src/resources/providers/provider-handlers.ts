@@ -1,10 +1,11 @@
-import type { ProviderOperationKey } from "@perch/contract";
+import { type ProviderOperationKey, tierLimits } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import type { Database } from "../../db/database.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Handlers } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import { type InstallationProvider, listUsableModels } from "./installation-providers.ts";
 import { sealApiKey } from "./provider-keys.ts";
 import * as queries from "./provider-queries.ts";
@@ -14,16 +15,18 @@ interface ProviderDeps {
   readonly db: Database;
   readonly installation: readonly InstallationProvider[];
   readonly providerKeys: Sealer;
+  readonly quotas: Quotas;
 }
 
-const maxProviders = 50;
+/** In the largest tier. */
+const maxProviders = tierLimits.enterprise.providers;
 
 function requireOrganisationKey({ onlyAgentId }: Caller): void {
   if (onlyAgentId !== null)
     throw forbidden("This key belongs to one agent. Manage model providers with an organisation's key.");
 }
 
-export const providerHandlers = ({ db, installation, providerKeys }: ProviderDeps) =>
+export const providerHandlers = ({ db, installation, providerKeys, quotas }: ProviderDeps) =>
   ({
     "GET /v1/models": ({ query }, { scope }) =>
       db.inOrganisation(scope.organisationId, async (trx) => {
@@ -37,8 +40,7 @@ export const providerHandlers = ({ db, installation, providerKeys }: ProviderDep
       const { name, type, base_url: baseUrl, models, api_key } = body;
       const sealedApiKey = sealApiKey(providerKeys, api_key, { ...scope, name, baseUrl });
       return change(async (trx) => {
-        if ((await queries.countProviders(trx, scope)) >= maxProviders)
-          throw conflict(`An organisation has ${maxProviders} model providers at most. Remove one first.`);
+        await quotas.requireRoom(trx, caller.organisation, "providers");
         const row = await queries.insertProvider(trx, scope, { name, type, baseUrl, models, sealedApiKey });
         if (!row) throw conflict(`There is a provider called ${JSON.stringify(name)} already. Change that one.`);
         return single(toProvider(row));

@@ -119,6 +119,6 @@ describe(operation, () => {
         [parsePublicId("organisation", id)],
       ),
     );
-    expect(expectError(await call(operation, { body }), "conflict").message).toMatch(/1000 webhooks at most/);
+    expect(expectError(await call(operation, { body }), "conflict").message).toMatch(/has 1,000 webhooks, as many as/);
   });
 });

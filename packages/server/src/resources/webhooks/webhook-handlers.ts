@@ -1,12 +1,13 @@
 import type { WebhookOperationKey } from "@perch/contract";
 import type { Scope } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
+import { forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import type { Handlers } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
 import * as queries from "./webhook-queries.ts";
@@ -16,11 +17,10 @@ import { generateSecret, sealSecret } from "./webhook-secrets.ts";
 interface WebhookDeps {
   readonly db: Database;
   readonly checkUrl: CheckUrl;
+  readonly quotas: Quotas;
   readonly webhookSecrets: Sealer;
   readonly now: () => Date;
 }
-
-const maxWebhooks = 1000;
 
 /** The agent of a new webhook. A key that belongs to one agent may subscribe to that agent's events only. */
 async function resolveAgentId(
@@ -56,14 +56,13 @@ const toStatusChange = (enabled: boolean | undefined): queries.WebhookChange =>
         ...(enabled && { failing_since: null }),
       };
 
-export const webhookHandlers = ({ db, checkUrl, webhookSecrets, now }: WebhookDeps) =>
+export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: WebhookDeps) =>
   ({
     "POST /v1/webhooks": async ({ body }, { caller, scope, change }) => {
       await checkUrl(body.url);
       return change(async (trx) => {
         const agentId = await resolveAgentId(trx, scope, body.agent_id);
-        if ((await queries.countWebhooks(trx, { ...scope, onlyAgentId: null })) >= maxWebhooks)
-          throw conflict(`An organisation has ${maxWebhooks} webhooks at most. Delete one first.`);
+        await quotas.requireRoom(trx, caller.organisation, "webhooks");
         const id = newUuid();
         const secret = generateSecret();
         const row = await queries.insertWebhook(trx, scope, {
