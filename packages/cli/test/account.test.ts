@@ -79,6 +79,14 @@ describe("perch login and profiles", () => {
     expect((await other(["whoami"])).code).toBe(0);
   });
 
+  test("perch whoami prints what the organisation has and may have", async () => {
+    const { perch } = await newDesk(server());
+    const { stdout } = await perch(["whoami"]);
+    expect(stdout).toMatch(/^agents +\d+ +10,000$/m);
+    expect(stdout).toMatch(/^keys +\d+ +10,000$/m);
+    expect(stdout).toMatch(/^versions per agent +10,000$/m);
+  });
+
   test("a key that does not work is not kept", async () => {
     const { cwd } = await newDesk(server());
     const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: join(cwd, "mine") } });

@@ -98,10 +98,40 @@ export const ApiKey = z
   .meta({ id: "ApiKey" });
 export type ApiKey = z.infer<typeof ApiKey>;
 
+const Use = z.object({ used: z.int().min(0), limit: z.int().min(0) }).meta({ id: "Use" });
+
+const Usage = z
+  .object({
+    agents: Use,
+    keys: Use.describe("API keys that are active."),
+    webhooks: Use,
+    providers: Use.describe("Model providers of your own."),
+  })
+  .meta({ id: "Usage" });
+export type Usage = z.infer<typeof Usage>;
+
+const count = z.int().min(0);
+const TierLimits = z
+  .object({
+    requests_per_minute: count,
+    burst: count.describe("Requests at once."),
+    concurrent_runs: count,
+    log_days: count.describe("How far back logs and metrics can be read."),
+    versions_per_agent: count,
+    deployments_per_agent: count.describe("How many are kept. Those that ended first make room for new ones."),
+    memories_per_agent: count.describe("The oldest make room for new ones."),
+  })
+  .meta({ id: "TierLimits" });
+export type TierLimits = z.infer<typeof TierLimits>;
+
 export const Me = z
   .object({
     organisation: z.object({ id: OrganisationId, name: z.string(), tier: Tier }),
     key: ApiKey.pick({ id: true, name: true, agent_id: true, role: true, permissions: true, expires_at: true }),
+    usage: Usage.nullable().describe(
+      "What the organisation has, and how much its tier allows. null for a key that belongs to one agent.",
+    ),
+    limits: TierLimits.describe("What else the tier allows."),
   })
   .meta({ id: "Me" });
 
@@ -250,7 +280,7 @@ export const keyOperations = {
     id: "getMe",
     tag,
     summary: "Get current key",
-    description: "The API key of this request and its organisation.",
+    description: "The API key of this request, its organisation, and what the organisation has and may have.",
     permission: null,
     agents: "none",
     status: 200,

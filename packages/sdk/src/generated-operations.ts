@@ -1177,7 +1177,7 @@ export interface Operations {
     };
   };
   /**
-   * Get current key. The API key of this request and its organisation.
+   * Get current key. The API key of this request, its organisation, and what the organisation has and may have.
    *
    * Needs any valid API key.
    */

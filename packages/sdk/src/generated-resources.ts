@@ -708,7 +708,7 @@ export class AccountMethods {
   }
 
   /**
-   * Get current key. The API key of this request and its organisation.
+   * Get current key. The API key of this request, its organisation, and what the organisation has and may have.
    *
    * Needs any valid API key.
    *

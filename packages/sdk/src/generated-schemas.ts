@@ -566,6 +566,10 @@ export interface Me {
     permissions: Permission[];
     expires_at: Timestamp | null;
   };
+  /** What the organisation has, and how much its tier allows. null for a key that belongs to one agent. */
+  usage: Usage | null;
+  /** What else the tier allows. */
+  limits: TierLimits;
 }
 
 export interface Memory {
@@ -934,6 +938,20 @@ export interface TextPart {
 
 export type Tier = "free" | "pro" | "enterprise";
 
+export interface TierLimits {
+  requests_per_minute: number;
+  /** Requests at once. */
+  burst: number;
+  concurrent_runs: number;
+  /** How far back logs and metrics can be read. */
+  log_days: number;
+  versions_per_agent: number;
+  /** How many are kept. Those that ended first make room for new ones. */
+  deployments_per_agent: number;
+  /** The oldest make room for new ones. */
+  memories_per_agent: number;
+}
+
 export type Timestamp = string;
 
 /** Event `token`. */
@@ -1001,6 +1019,20 @@ export interface UpdateWebhook {
   events?: SubscribableEventType[] | undefined;
   /** false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again. */
   enabled?: boolean | undefined;
+}
+
+export interface Usage {
+  agents: Use;
+  /** API keys that are active. */
+  keys: Use;
+  webhooks: Use;
+  /** Model providers of your own. */
+  providers: Use;
+}
+
+export interface Use {
+  used: number;
+  limit: number;
 }
 
 export interface VectorPart {

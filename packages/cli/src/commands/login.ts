@@ -1,8 +1,9 @@
-import { Perch } from "@perch/sdk";
+import { type Me, Perch } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
 import { printTable } from "../output/table.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { readProfiles, writeProfiles } from "../profiles.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** The key of the environment is for the address of the environment only. */
 function addressToSave({ url, key }: Session["connectionOptions"], env: NodeJS.ProcessEnv) {
@@ -74,15 +75,26 @@ const remove = command({
   },
 });
 
+const spaced = (name: string): string => name.replaceAll("_", " ");
+const counted = (value: number): string => value.toLocaleString("en-US");
+
+/** A server of an older release sends neither. */
+function printUsage(terminal: Terminal, { usage, limits }: Partial<Pick<Me, "usage" | "limits">>): void {
+  const used = Object.entries(usage ?? {}).map(([name, use]) => [spaced(name), counted(use.used), counted(use.limit)]);
+  const others = Object.entries(limits ?? {}).map(([name, limit]) => [spaced(name), "", counted(limit)]);
+  if (used.length + others.length > 0) printTable(terminal, ["quota", "used", "limit"], [...used, ...others]);
+}
+
 const whoami = command({
   name: "whoami",
-  summary: "Show the server, the organisation, and the API key with its permissions.",
+  summary: "Show the server, the API key with its permissions, and what the organisation has and may have.",
   run: async ({ perch, connection, terminal, show, signal }) => {
     const { url, source } = connection();
     const me = await perch().me({ signal });
     show({ url, source, ...me }, () => {
       terminal.line(`${me.organisation.name} (${me.organisation.id}, ${me.organisation.tier}) at ${url}`);
       terminal.line(`${me.key.name} (${me.key.id}): ${me.key.permissions.join(", ")}; from ${source}`);
+      printUsage(terminal, me);
     });
   },
 });

@@ -91,6 +91,6 @@ describe("an unexpected failure", () => {
     const id = headers?.get("x-request-id");
     expect(id).toMatch(/^req_/);
     expect(error?.message).toContain(String(id));
-    expect((await get("/v1/me")).status).toBe(200);
+    expect((await get("/v1/keys")).status).toBe(200);
   });
 });

@@ -33,6 +33,7 @@ import { memoryHandlers } from "../resources/memory/memory-handlers.ts";
 import { metricHandlers } from "../resources/metrics/metric-handlers.ts";
 import { mfaHandlers } from "../resources/mfa/mfa-handlers.ts";
 import { providerHandlers } from "../resources/providers/provider-handlers.ts";
+import { createFindUsage } from "../resources/quotas/usage.ts";
 import { createUrlCheck } from "../resources/webhooks/check-url.ts";
 import { deliveryHandlers } from "../resources/webhooks/delivery-handlers.ts";
 import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
@@ -72,6 +73,7 @@ export async function composeApi(core: Core): Promise<Api> {
     now: nowMs,
   });
   const keys = createKeyDirectory({ db, keyDigest, rememberTier: core.shares.tiers.remember, now: nowMs });
+  const findUsage = createFindUsage({ db, cacheBytes: core.shares.cacheBytes, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
@@ -100,7 +102,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
-      ...keyHandlers({ db, changes, keyDigest, quotas, now }),
+      ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
       ...auditHandlers({ db }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),

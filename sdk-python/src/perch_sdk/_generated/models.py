@@ -934,6 +934,10 @@ class RemoveMfaResult(TypedDict):
 class Me(TypedDict):
     organisation: MeOrganisation
     key: MeKey
+    usage: Usage | None
+    """What the organisation has, and how much its tier allows. null for a key that belongs to one agent."""
+    limits: TierLimits
+    """What else the tier allows."""
 
 
 class MeOrganisation(TypedDict):
@@ -951,6 +955,34 @@ class MeKey(TypedDict):
     """The role that the key was created with, if any."""
     permissions: list[Permission]
     expires_at: str | None
+
+
+class Usage(TypedDict):
+    agents: Use
+    keys: Use
+    """API keys that are active."""
+    webhooks: Use
+    providers: Use
+    """Model providers of your own."""
+
+
+class Use(TypedDict):
+    used: int
+    limit: int
+
+
+class TierLimits(TypedDict):
+    requests_per_minute: int
+    burst: int
+    """Requests at once."""
+    concurrent_runs: int
+    log_days: int
+    """How far back logs and metrics can be read."""
+    versions_per_agent: int
+    deployments_per_agent: int
+    """How many are kept. Those that ended first make room for new ones."""
+    memories_per_agent: int
+    """The oldest make room for new ones."""
 
 
 Runtime = RuntimeModel | RuntimeHttp

@@ -2103,7 +2103,7 @@ class Operations:
     ) -> m.Me:
         """Get current key.
 
-        The API key of this request and its organisation.
+        The API key of this request, its organisation, and what the organisation has and may have.
         Needs any valid API key.
         """
         call = Call(

@@ -32,8 +32,44 @@ describe("GET /v1/me", () => {
         permissions: ["read", "write", "delete", "manage"],
         expires_at: null,
       },
+      usage: {
+        agents: { used: 0, limit: 500 },
+        keys: { used: 1, limit: 500 },
+        webhooks: { used: 0, limit: 200 },
+        providers: { used: 0, limit: 20 },
+      },
+      limits: {
+        requests_per_minute: 1000,
+        burst: 2000,
+        concurrent_runs: 200,
+        log_days: 14,
+        versions_per_agent: 1000,
+        deployments_per_agent: 1000,
+        memories_per_agent: 1_000_000,
+      },
     });
     expect(JSON.stringify(data)).not.toContain(adminKey.slice(14));
+  });
+
+  test("counts what the organisation has, and shows nothing of it to a key that belongs to one agent", async () => {
+    const { call, createKey } = await perch().createOrganisation("free");
+    for (const name of ["bot", "gone"]) ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
+    ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "gone" } }));
+    ok(await call("POST /v1/providers", { body: { name: "mine", type: "openai", api_key: "k" } }));
+    ok(await call("POST /v1/webhooks", { body: { url: "https://hooks.example/", events: ["agent.failed"] } }));
+    const bound = await createKey({ role: "admin", agent_id: "bot" });
+    const revoked = ok(await call("POST /v1/keys", { body: { name: "revoked", role: "viewer" } })).data;
+    ok(await call("DELETE /v1/keys/{key_id}", { params: { key_id: revoked.id } }));
+    const { usage } = ok(await call("GET /v1/me", {})).data;
+    expect(usage).toEqual({
+      agents: { used: 1, limit: 20 },
+      keys: { used: 2, limit: 20 },
+      webhooks: { used: 1, limit: 20 },
+      providers: { used: 1, limit: 5 },
+    });
+    const seen = ok(await call("GET /v1/me", {}, bound)).data;
+    expect(seen.usage).toBeNull();
+    expect(seen.limits.versions_per_agent).toBe(100);
   });
 
   test("shows the agent, permissions and expiry of a restricted key, and never the key itself", async () => {

@@ -6,6 +6,7 @@ import { page, single } from "../../platform/envelopes.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import type { Handlers } from "../handlers.ts";
+import { toLimits } from "../quotas/usage.ts";
 import { issueKey } from "./issue-key.ts";
 import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";
@@ -33,7 +34,7 @@ async function resolveGrantedAgentId(
 }
 
 export const keyHandlers = (deps: KeyDeps) => {
-  const { db, keyDigest, quotas, now } = deps;
+  const { db, keyDigest, quotas, findUsage, now } = deps;
   return {
     "POST /v1/keys": async ({ body }, { caller, scope, change }) => {
       const granted = grantedPermissions(body);
@@ -77,9 +78,11 @@ export const keyHandlers = (deps: KeyDeps) => {
       });
     },
 
-    "GET /v1/me": async (_, { caller }) =>
-      single({
-        organisation: { ...caller.organisation, id: toPublicId("organisation", caller.organisation.id) },
+    "GET /v1/me": async (_, { caller, epoch }) => {
+      const { organisation } = caller;
+      const usage = caller.onlyAgentId === null ? await findUsage(organisation, epoch) : null;
+      return single({
+        organisation: { ...organisation, id: toPublicId("organisation", organisation.id) },
         key: {
           id: toPublicId("key", caller.keyId),
           name: caller.keyName,
@@ -88,7 +91,10 @@ export const keyHandlers = (deps: KeyDeps) => {
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,
         },
-      }),
+        usage,
+        limits: toLimits(organisation.tier),
+      });
+    },
 
     ...keyLifecycleHandlers(deps),
   } satisfies Handlers<Exclude<KeyOperationKey, "POST /v1/keys/{key_id}/begin-mfa">>;

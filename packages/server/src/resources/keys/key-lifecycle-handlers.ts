@@ -11,6 +11,7 @@ import type { Digest } from "../../platform/secrets.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
+import type { FindUsage } from "../quotas/usage.ts";
 import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
 import { patchedGrant, refuseEscalation } from "./key-rules.ts";
@@ -21,6 +22,7 @@ export interface KeyDeps {
   readonly changes: OrganisationChanges;
   readonly keyDigest: Digest;
   readonly quotas: Quotas;
+  readonly findUsage: FindUsage;
   readonly now: () => Date;
 }
 

@@ -1,0 +1,56 @@
+import { type QuotaName, type Tier, type TierLimits, tierLimits, type Usage } from "@perch/contract";
+import { sql } from "kysely";
+import type { Epoch } from "../../cache/epoch.ts";
+import { createEpochCache } from "../../cache/epoch-cache.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Shares } from "../../platform/shares.ts";
+import { quotaCounts } from "./quota-counts.ts";
+import type { QuotaHolder } from "./quotas.ts";
+
+const organisationQuotas = ["agents", "keys", "webhooks", "providers"] as const satisfies readonly QuotaName[];
+type Counts = Readonly<Record<(typeof organisationQuotas)[number], number>>;
+
+/** An organisation whose tier became smaller has more than its limit: counted up to what any tier allows. */
+const maxCounted = tierLimits.enterprise;
+
+async function countAll(trx: OrganisationTransaction, organisationId: string): Promise<Counts> {
+  const counts = organisationQuotas.map(
+    (quota) => sql`${quotaCounts[quota]({ organisationId }, maxCounted[quota])} as ${sql.id(quota)}`,
+  );
+  const { rows } = await sql<Counts>`select ${sql.join(counts)}`.execute(trx);
+  return rows[0] ?? { agents: 0, keys: 0, webhooks: 0, providers: 0 };
+}
+
+/** What an organisation has, and how much it may have. */
+export type FindUsage = (organisation: QuotaHolder, epoch: Epoch) => Promise<Usage>;
+
+interface UsageDeps {
+  readonly db: Database;
+  readonly cacheBytes: Shares["cacheBytes"];
+  readonly now: () => number;
+}
+
+const bounds = { maxEntries: 10_000, maxBytes: 16 * 1024 * 1024 };
+
+/** Counted by one statement after a change, and cached until the next: whoever asks again and again costs the database nothing. */
+export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
+  const cache = createEpochCache<Counts>({ ...bounds, partOf: cacheBytes, now });
+  return async ({ id, tier }, epoch) => {
+    const counts = await cache.load(`${id} usage`, epoch, () => db.inOrganisation(id, (trx) => countAll(trx, id)));
+    const useOf = (quota: keyof Counts) => ({ used: counts[quota], limit: tierLimits[tier][quota] });
+    return { agents: useOf("agents"), keys: useOf("keys"), webhooks: useOf("webhooks"), providers: useOf("providers") };
+  };
+}
+
+export function toLimits(tier: Tier): TierLimits {
+  const limits = tierLimits[tier];
+  return {
+    requests_per_minute: limits.requestsPerMinute,
+    burst: limits.burst,
+    concurrent_runs: limits.concurrentRuns,
+    log_days: limits.logDays,
+    versions_per_agent: limits.versionsPerAgent,
+    deployments_per_agent: limits.deploymentsPerAgent,
+    memories_per_agent: limits.memoriesPerAgent,
+  };
+}
