@@ -9,15 +9,16 @@ export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
 /** What an organisation, or one of its agents, may have as many of as its tier allows. */
-export const quotaNames = [
-  "agents",
-  "keys",
-  "webhooks",
-  "providers",
-  "versionsPerAgent",
-  "deploymentsPerAgent",
-] as const;
-export type QuotaName = (typeof quotaNames)[number];
+const countedQuotas = ["agents", "keys", "webhooks", "providers", "versionsPerAgent", "deploymentsPerAgent"] as const;
+export type CountedQuota = (typeof countedQuotas)[number];
+/** How much it may store: memories, and the records of runs with sessions, events and logs. */
+const storedQuotas = ["memoryBytes", "recordBytes"] as const;
+export type StoredQuota = (typeof storedQuotas)[number];
+export const quotaNames = [...countedQuotas, ...storedQuotas] as const;
+export type QuotaName = CountedQuota | StoredQuota;
+
+const MB = 1_000_000;
+const GB = 1000 * MB;
 
 interface LimitsOfTier extends Readonly<Record<QuotaName, number>> {
   /** Sustained, and `burst` at once. */
@@ -43,6 +44,8 @@ export const tierLimits = {
     versionsPerAgent: 100,
     deploymentsPerAgent: 100,
     memoriesPerAgent: 10_000,
+    memoryBytes: 200 * MB,
+    recordBytes: 1 * GB,
   },
   pro: {
     requestsPerMinute: 1000,
@@ -56,6 +59,8 @@ export const tierLimits = {
     versionsPerAgent: 1000,
     deploymentsPerAgent: 1000,
     memoriesPerAgent: 1_000_000,
+    memoryBytes: 20 * GB,
+    recordBytes: 100 * GB,
   },
   enterprise: {
     requestsPerMinute: 10_000,
@@ -69,6 +74,8 @@ export const tierLimits = {
     versionsPerAgent: 10_000,
     deploymentsPerAgent: 10_000,
     memoriesPerAgent: 10_000_000,
+    memoryBytes: 1000 * GB,
+    recordBytes: 2000 * GB,
   },
 } as const satisfies Record<Tier, LimitsOfTier>;
 
@@ -106,6 +113,8 @@ const Usage = z
     keys: Use.describe("API keys that are active."),
     webhooks: Use,
     providers: Use.describe("Model providers of your own."),
+    memory_bytes: Use.describe("Texts and metadata of memories."),
+    record_bytes: Use.describe("Messages, responses, sessions, events and logs of the last 30 days."),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;

@@ -1028,6 +1028,10 @@ export interface Usage {
   webhooks: Use;
   /** Model providers of your own. */
   providers: Use;
+  /** Texts and metadata of memories. */
+  memory_bytes: Use;
+  /** Messages, responses, sessions, events and logs of the last 30 days. */
+  record_bytes: Use;
 }
 
 export interface Use {

@@ -1,5 +1,5 @@
 -- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, rollups and
--- events. What each of them holds is decided by the caller (runs/record). A run that was recorded before is not `inserted`, and
+-- events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded before is not `inserted`, and
 -- nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event, in either case.
 create or replace function record_runs(runs jsonb, rollup_shard smallint)
   returns table (run_id uuid, inserted boolean, deliveries jsonb)
@@ -62,6 +62,15 @@ begin
           set runs = r.runs + excluded.runs, failed = r.failed + excluded.failed, tokens = r.tokens + excluded.tokens,
               duration_ms = r.duration_ms + excluded.duration_ms, cost_micros = r.cost_micros + excluded.cost_micros,
               duration_buckets = add_durations(r.duration_buckets, excluded.duration_buckets, excluded.runs)
+    ), sized as (
+      -- The texts and JSON that are stored above. A session has message and response once more, and so may the event.
+      insert into record_bytes as b (organisation_id, day, shard, bytes)
+        select e.organisation_id, (now() at time zone 'utc')::date, rollup_shard,
+               sum((octet_length(e.message) + coalesce(octet_length(e.response), 0)) * case when e.turn is null then 1 else 2 end
+                 + case when e.event -> 'data' ? 'response' then 0 else coalesce(octet_length(e.response), 0) end
+                 + coalesce(octet_length(e.error), 0) + coalesce(pg_column_size(e.log), 0) + coalesce(pg_column_size(e.event), 0))
+          from ended e group by 1 order by 1
+        on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes
     ), published as (
       select p.event_id, jsonb_agg(jsonb_build_object('id', p.delivery_id, 'webhookId', p.webhook_id)) as queued
         from publish_events((

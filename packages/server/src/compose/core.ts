@@ -21,6 +21,7 @@ import {
   type LogNotifications,
 } from "../resources/logs/log-notifications.ts";
 import { createQuotas, type Quotas } from "../resources/quotas/quotas.ts";
+import { createKnownBytes } from "../resources/quotas/stored-bytes.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
@@ -113,9 +114,10 @@ function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, n
   return { shares, db };
 }
 
-function composeQuotas(logger: Logger, telemetry: Telemetry, nowMs: () => number): Quotas {
+function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs: () => number): Quotas {
   const logRefusal = createRefusalLog(logger, nowMs, "quota", "an organisation has used up a quota, more is refused");
   return createQuotas({
+    knownBytes: createKnownBytes({ db, logger, now: nowMs }),
     onRefused: (quota, organisationId) => {
       telemetry.quotaRefused(quota);
       logRefusal(quota, organisationId);
@@ -148,7 +150,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     nowMs,
     telemetry,
     shares,
-    quotas: composeQuotas(logger, telemetry, nowMs),
+    quotas: composeQuotas(db, logger, telemetry, nowMs),
     db,
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })

@@ -271,6 +271,12 @@ export interface Memories {
   words: Generated<string>;
 }
 
+export interface MemoryBytes {
+  bytes: Int8;
+  organisation_id: string;
+  shard: number;
+}
+
 export interface MemoryClears {
   agent_id: string;
   before: Timestamp | null;
@@ -314,6 +320,13 @@ export interface PartitionedTables {
   days: number;
   name: string;
   step: Generated<string>;
+}
+
+export interface RecordBytes {
+  bytes: Int8;
+  day: Timestamp;
+  organisation_id: string;
+  shard: number;
 }
 
 export interface RunRollups {
@@ -392,11 +405,13 @@ export interface DB {
   key_factors: KeyFactors;
   log_entries: LogEntries;
   memories: Memories;
+  memory_bytes: MemoryBytes;
   memory_clears: MemoryClears;
   memory_counts: MemoryCounts;
   model_providers: ModelProviders;
   organisations: Organisations;
   partitioned_tables: PartitionedTables;
+  record_bytes: RecordBytes;
   run_rollups: RunRollups;
   schema_functions: SchemaFunctions;
   schema_release: SchemaRelease;

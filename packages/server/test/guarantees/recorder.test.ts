@@ -155,6 +155,7 @@ test("the recorder cannot log in, and has exactly the reviewed rights", async ()
     log_entries: [
       "insert (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version)",
     ],
+    record_bytes: ["select", "insert", "update (bytes)"],
     run_rollups: ["select", "insert", "update (runs, failed, tokens, duration_ms, cost_micros, duration_buckets)"],
     session_messages: [
       "insert (organisation_id, agent_id, session_id, turn, position, owner, invocation_id, accepted_at, role, content)",

@@ -964,6 +964,10 @@ class Usage(TypedDict):
     webhooks: Use
     providers: Use
     """Model providers of your own."""
+    memory_bytes: Use
+    """Texts and metadata of memories."""
+    record_bytes: Use
+    """Messages, responses, sessions, events and logs of the last 30 days."""
 
 
 class Use(TypedDict):

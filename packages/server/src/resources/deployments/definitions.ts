@@ -7,6 +7,7 @@ import type { Logger } from "../../platform/logger.ts";
 import type { Shares } from "../../platform/shares.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
+import { addRecordBytes } from "../quotas/stored-bytes.ts";
 import { definitionOf, findVersion, type VersionRow } from "./version-queries.ts";
 import { checksumOf, type Definition } from "./version-rules.ts";
 
@@ -64,18 +65,26 @@ async function findNamedVersion(trx: OrganisationTransaction, name: DefinitionNa
   return row?.checksum.equals(digestBytes(name.definitionDigest)) ? row : undefined;
 }
 
-const insertDraft = (trx: OrganisationTransaction, agent: AgentRow, digest: string, month: string) =>
-  trx
+async function insertDraft(
+  trx: OrganisationTransaction,
+  agent: AgentRow,
+  digest: string,
+  month: string,
+): Promise<void> {
+  const definition = JSON.stringify(agent.definition);
+  const { numInsertedOrUpdatedRows = 0n } = await trx
     .insertInto("draft_definitions")
     .values({
       organisation_id: agent.organisation_id,
       agent_id: agent.id,
       digest: digestBytes(digest),
       month,
-      definition: JSON.stringify(agent.definition),
+      definition,
     })
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows > 0n) await addRecordBytes(trx, agent.organisation_id, Buffer.byteLength(definition));
+}
 
 export function createDefinitions({ db, cacheBytes: partOf, logger, now }: DefinitionsDeps): Definitions {
   const cache = createSharedCache<Definition>({ maxEntries: maxDefinitions, maxBytes, partOf });

@@ -37,6 +37,8 @@ describe("GET /v1/me", () => {
         keys: { used: 1, limit: 500 },
         webhooks: { used: 0, limit: 200 },
         providers: { used: 0, limit: 20 },
+        memory_bytes: { used: 0, limit: 20_000_000_000 },
+        record_bytes: { used: 0, limit: 100_000_000_000 },
       },
       limits: {
         requests_per_minute: 1000,
@@ -66,6 +68,8 @@ describe("GET /v1/me", () => {
       keys: { used: 2, limit: 20 },
       webhooks: { used: 1, limit: 20 },
       providers: { used: 1, limit: 5 },
+      memory_bytes: { used: 0, limit: 200_000_000 },
+      record_bytes: { used: 0, limit: 1_000_000_000 },
     });
     const seen = ok(await call("GET /v1/me", {}, bound)).data;
     expect(seen.usage).toBeNull();

@@ -6,6 +6,8 @@ import { parsePublicId } from "../../platform/ids.ts";
 import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { addRecordBytes } from "../quotas/stored-bytes.ts";
 import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
 import type { LogNotifications } from "./log-notifications.ts";
 import * as queries from "./log-queries.ts";
@@ -16,6 +18,7 @@ import { toLogEntry } from "./to-log-entry.ts";
 interface LogDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
+  readonly quotas: Pick<Quotas, "requireSpace">;
   readonly logNotifications: LogNotifications;
   readonly logSearches: Pick<Share, "hold">;
   readonly now: () => number;
@@ -29,7 +32,10 @@ const environmentAndVersion = ({ environment, version }: Readonly<Record<string,
   version: stringOrNull(version),
 });
 
-export const logHandlers = ({ db, agents, logNotifications, logSearches, now }: LogDeps) => {
+const bytesOf = (entries: readonly queries.NewLog[]): number =>
+  entries.reduce((sum, { message, metadata }) => sum + Buffer.byteLength(message + JSON.stringify(metadata)), 0);
+
+export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches, now }: LogDeps) => {
   const readNotifiedLogs = createNotifiedLogReader(db);
   const findAgentKey = async (context: RequestContext, ref: string) => {
     const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
@@ -79,6 +85,7 @@ export const logHandlers = ({ db, agents, logNotifications, logSearches, now }: 
 
     "POST /v1/agents/{agent_id}/logs": async ({ params, body }, context) => {
       const agent = await findAgentKey(context, params.agent_id);
+      quotas.requireSpace(context.caller.organisation, ["recordBytes"]);
       const nowMs = now();
       const entries = body.entries.map(({ timestamp, level, message, request_id, metadata }, i): queries.NewLog => {
         const at = timestamp === undefined ? new Date(nowMs) : new Date(timestamp);
@@ -91,6 +98,7 @@ export const logHandlers = ({ db, agents, logNotifications, logSearches, now }: 
       let positions: LogPosition[] = [];
       const answer = await context.change(async (trx) => {
         positions = await queries.insertLogs(trx, agent, entries);
+        await addRecordBytes(trx, agent.organisationId, bytesOf(entries));
         return single({ added: entries.length });
       });
       logNotifications.publish(agent.agentId, { places: positions.map(({ at, id }) => [at.getTime(), id] as const) });

@@ -9,6 +9,7 @@ import { storableTime } from "../../platform/storable-text.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import { findClear, hasOpenClear, insertClear } from "./clear-queries.ts";
 import { type EmbedText, embedderOf } from "./embed-text.ts";
 import { countUnembedded } from "./embedding-queries.ts";
@@ -22,6 +23,7 @@ interface MemoryDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
   readonly engineTasks: EngineTasks;
+  readonly quotas: Pick<Quotas, "requireSpace">;
   readonly embedText: EmbedText;
   readonly searchMemory: SearchMemory;
   readonly runClear: RunClear;
@@ -35,7 +37,7 @@ const optionalOwner = (userId: string | undefined): string | undefined =>
   userId === undefined ? undefined : ownerForUser(userId);
 
 export const memoryHandlers = (deps: MemoryDeps) => {
-  const { db, agents, engineTasks, embedText, searchMemory, runClear, logger } = deps;
+  const { db, agents, engineTasks, quotas, embedText, searchMemory, runClear, logger } = deps;
 
   const resolveAgent = async (
     context: RequestContext,
@@ -82,6 +84,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
 
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
+      quotas.requireSpace(context.caller.organisation, ["memoryBytes"]);
       const { content } = body;
       const vector = await tryEmbed(agent, content, context.signal);
       const memory: queries.NewMemory = {

@@ -17,6 +17,9 @@ const ofOrganisation = ({ organisationId }: Counted) => sql`organisation_id = ${
 const ofAgent = ({ organisationId, agentId }: Counted) =>
   sql`organisation_id = ${organisationId} and agent_id = ${agentId}`;
 
+/** Rows of records are dropped with their partitions after this time. */
+const recordDays = 30;
+
 /**
  * What counts against each quota, as an expression that counts up to `max`: no further, so that its cost does not grow with what is
  * stored. Where only some rows of a table count, each part is a range of one index.
@@ -37,4 +40,10 @@ export const quotaCounts: Readonly<Record<QuotaName, (of: Counted, max: number) 
     const deployments = sql`select 1 from deployments where ${ofAgent(of)}`;
     return countUpTo([sql`${deployments} and status = 'active'`, sql`${deployments} and status = 'pending'`], max);
   },
+  // Deleting what was stored before it was counted would make it negative.
+  memoryBytes: (of) =>
+    sql<number>`greatest(0, (select sum(bytes) from memory_bytes where ${ofOrganisation(of)}))::float8`,
+  recordBytes: (of) =>
+    sql<number>`coalesce((select sum(bytes) from record_bytes
+      where ${ofOrganisation(of)} and day >= (now() at time zone 'utc')::date - ${recordDays}::int), 0)::float8`,
 };

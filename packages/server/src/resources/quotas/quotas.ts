@@ -1,9 +1,10 @@
-import { type QuotaName, type Tier, tierLimits } from "@perch/contract";
+import { type CountedQuota, type QuotaName, type StoredQuota, type Tier, tierLimits } from "@perch/contract";
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { conflict } from "../../platform/api-error.ts";
 import { quotaCounts } from "./quota-counts.ts";
 import { quotaMessage } from "./quota-rules.ts";
+import type { KnownBytes } from "./stored-bytes.ts";
 
 /** An organisation, and how much it may have. */
 export interface QuotaHolder {
@@ -19,28 +20,44 @@ export interface Quotas {
   readonly requireRoom: (
     trx: OrganisationTransaction,
     organisation: QuotaHolder,
-    quota: QuotaName,
+    quota: CountedQuota,
     agentId?: string,
   ) => Promise<void>;
+  /** Whether it may store more, as far as this process knows. Asks nobody, so it costs a run nothing. */
+  readonly hasSpace: (organisation: QuotaHolder, quota: StoredQuota) => boolean;
+  /** Refuses to store more where the organisation stores as much as its tier allows. */
+  readonly requireSpace: (organisation: QuotaHolder, quotas: readonly StoredQuota[]) => void;
 }
 
 interface QuotaDeps {
+  readonly knownBytes: KnownBytes;
   readonly onRefused: (quota: QuotaName, organisationId: string) => void;
 }
 
 /** By a statement of its own: the count after it sees what was committed while this one waited. */
-const lockQuota = async (trx: OrganisationTransaction, { id }: QuotaHolder, quota: QuotaName): Promise<void> => {
+const lockQuota = async (trx: OrganisationTransaction, { id }: QuotaHolder, quota: CountedQuota): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`perch quota ${quota} ${id}`}, 0))`.execute(trx);
 };
 
-export const createQuotas = ({ onRefused }: QuotaDeps): Quotas => ({
-  requireRoom: async (trx, organisation, quota, agentId) => {
-    const limit = tierLimits[organisation.tier][quota];
-    await lockQuota(trx, organisation, quota);
-    const counted = quotaCounts[quota]({ organisationId: organisation.id, agentId }, limit);
-    const { rows } = await sql<{ used: number }>`select ${counted} as used`.execute(trx);
-    if ((rows[0]?.used ?? 0) < limit) return;
-    onRefused(quota, organisation.id);
-    throw conflict(quotaMessage(quota, organisation.tier));
-  },
-});
+export function createQuotas({ knownBytes, onRefused }: QuotaDeps): Quotas {
+  const refuse = (quota: QuotaName, { id, tier }: QuotaHolder): never => {
+    onRefused(quota, id);
+    throw conflict(quotaMessage(quota, tier));
+  };
+  const hasSpace: Quotas["hasSpace"] = ({ id, tier }, quota) =>
+    (knownBytes(id)?.[quota] ?? 0) < tierLimits[tier][quota];
+  return {
+    requireRoom: async (trx, organisation, quota, agentId) => {
+      const limit = tierLimits[organisation.tier][quota];
+      await lockQuota(trx, organisation, quota);
+      const counted = quotaCounts[quota]({ organisationId: organisation.id, agentId }, limit);
+      const { rows } = await sql<{ used: number }>`select ${counted} as used`.execute(trx);
+      if ((rows[0]?.used ?? 0) >= limit) refuse(quota, organisation);
+    },
+    hasSpace,
+    requireSpace: (organisation, quotas) => {
+      const full = quotas.find((quota) => !hasSpace(organisation, quota));
+      if (full) refuse(full, organisation);
+    },
+  };
+}

@@ -7,7 +7,14 @@ import type { Shares } from "../../platform/shares.ts";
 import { quotaCounts } from "./quota-counts.ts";
 import type { QuotaHolder } from "./quotas.ts";
 
-const organisationQuotas = ["agents", "keys", "webhooks", "providers"] as const satisfies readonly QuotaName[];
+const organisationQuotas = [
+  "agents",
+  "keys",
+  "webhooks",
+  "providers",
+  "memoryBytes",
+  "recordBytes",
+] as const satisfies readonly QuotaName[];
 type Counts = Readonly<Record<(typeof organisationQuotas)[number], number>>;
 
 /** An organisation whose tier became smaller has more than its limit: counted up to what any tier allows. */
@@ -18,7 +25,8 @@ async function countAll(trx: OrganisationTransaction, organisationId: string): P
     (quota) => sql`${quotaCounts[quota]({ organisationId }, maxCounted[quota])} as ${sql.id(quota)}`,
   );
   const { rows } = await sql<Counts>`select ${sql.join(counts)}`.execute(trx);
-  return rows[0] ?? { agents: 0, keys: 0, webhooks: 0, providers: 0 };
+  if (!rows[0]) throw new Error("a statement without a table returned no row");
+  return rows[0];
 }
 
 /** What an organisation has, and how much it may have. */
@@ -38,7 +46,14 @@ export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
   return async ({ id, tier }, epoch) => {
     const counts = await cache.load(`${id} usage`, epoch, () => db.inOrganisation(id, (trx) => countAll(trx, id)));
     const useOf = (quota: keyof Counts) => ({ used: counts[quota], limit: tierLimits[tier][quota] });
-    return { agents: useOf("agents"), keys: useOf("keys"), webhooks: useOf("webhooks"), providers: useOf("providers") };
+    return {
+      agents: useOf("agents"),
+      keys: useOf("keys"),
+      webhooks: useOf("webhooks"),
+      providers: useOf("providers"),
+      memory_bytes: useOf("memoryBytes"),
+      record_bytes: useOf("recordBytes"),
+    };
   };
 }
 

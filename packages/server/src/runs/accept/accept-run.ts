@@ -7,8 +7,10 @@ import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
+import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
+import type { Quotas } from "../../resources/quotas/quotas.ts";
 import { findRecorded } from "../record/find-outcome.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { claimRun } from "./claim-run.ts";
@@ -38,6 +40,7 @@ interface AcceptDeps {
   readonly agents: AgentDirectory;
   readonly serving: ServingDirectory;
   readonly slots: RunSlots;
+  readonly quotas: Pick<Quotas, "hasSpace" | "requireSpace">;
 }
 
 /** For the record of a run whose time is over. */
@@ -74,11 +77,16 @@ function userOf({ user }: RequestContext["caller"], given: string | undefined): 
   return user.id;
 }
 
+/** What a run needs space for. */
+const recorded = ["recordBytes"] as const;
+const remembered = ["recordBytes", "memoryBytes"] as const;
+
 /** The one decision of an invoke: which run this request stands for, whether it may start, and how it is answered. */
-export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
+export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDeps) {
   const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
     if (agent.status === "paused")
       throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
+    quotas.requireSpace(caller.organisation, run.definition.memory.remember ? remembered : recorded);
     const { concurrentRuns } = tierLimits[caller.organisation.tier];
     const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
     const full = await slots.take({
@@ -112,12 +120,18 @@ export function createAcceptRun({ db, agents, serving, slots }: AcceptDeps) {
     return { isRecorded, outcome, tookSlot: true };
   };
 
+  /** Where the run will be refused for want of space, its draft is not saved either. */
+  const servingFor = ({ caller }: RequestContext): ServingDirectory =>
+    quotas.hasSpace(caller.organisation, "recordBytes")
+      ? serving
+      : { ...serving, nameDraft: async (agent) => ({ definition: storedDefinition(agent).definition }) };
+
   return async (context: RequestContext, agentRef: string, body: InvokeBody): Promise<AcceptedRun> => {
     const { caller, idempotentRequest, prefer, events } = context;
     const { message, context: invocation = {} } = body;
     const userId = userOf(caller, invocation.user_id);
     const agent = await agents.get(context, agentRef);
-    const chosen = await chooseVersion(serving, context, agent, { ...invocation, userId });
+    const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
     const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
     const run: RunInput = {
       id: newUuid(),

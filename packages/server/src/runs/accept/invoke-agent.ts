@@ -10,6 +10,7 @@ import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
+import type { Quotas } from "../../resources/quotas/quotas.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { findRecorded } from "../record/find-outcome.ts";
 import { toResult } from "../record/to-invocation.ts";
@@ -23,6 +24,7 @@ export interface InvokeDeps {
   readonly serving: ServingDirectory;
   readonly engine: Engine;
   readonly slots: RunSlots;
+  readonly quotas: Pick<Quotas, "hasSpace" | "requireSpace">;
   /** How many requests of one organisation may wait for the end of their run at once. */
   readonly waitingRuns: Share;
   readonly followRun: FollowRun;

@@ -1,0 +1,73 @@
+import type { StoredQuota } from "@perch/contract";
+import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { quotaCounts } from "./quota-counts.ts";
+
+type Stored = Readonly<Record<StoredQuota, number>>;
+
+async function findStored(trx: OrganisationTransaction, organisationId: string): Promise<Stored | undefined> {
+  const countOf = (quota: StoredQuota) => quotaCounts[quota]({ organisationId }, 0);
+  const { rows } = await sql<Stored>`
+    select ${countOf("memoryBytes")} as "memoryBytes", ${countOf("recordBytes")} as "recordBytes"`.execute(trx);
+  return rows[0];
+}
+
+/** As in the rollups of metrics: those who add at the same time should not meet in one row. */
+const shards = 16;
+
+/** Counts what is stored beside the records of runs, which `record_runs` counts. */
+export async function addRecordBytes(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  bytes: number,
+): Promise<void> {
+  await sql`
+    insert into record_bytes as b (organisation_id, day, shard, bytes)
+      values (${organisationId}, (now() at time zone 'utc')::date, ${Math.floor(Math.random() * shards)}, ${bytes})
+      on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes`.execute(trx);
+}
+
+/** How much an organisation stores, without asking the database. Undefined where this process does not know it yet. */
+export type KnownBytes = (organisationId: string) => Stored | undefined;
+
+interface KnownBytesDeps {
+  readonly db: Pick<Database, "inOrganisation">;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+interface Entry {
+  readAtMs: number;
+  stored: Stored | undefined;
+}
+
+const refreshMs = 60_000;
+const maxOrganisations = 20_000;
+
+/**
+ * Keeps one figure for each organisation that asks, read in the background at most once a minute. So a run pays no statement, and
+ * an organisation may exceed its quota by what it stores in a minute or two.
+ */
+export function createKnownBytes({ db, logger, now }: KnownBytesDeps): KnownBytes {
+  const entries = new LRUCache<string, Entry>({ max: maxOrganisations });
+
+  const refresh = async (organisationId: string, entry: Entry): Promise<void> => {
+    try {
+      entry.stored = await db.inOrganisation(organisationId, (trx) => findStored(trx, organisationId));
+    } catch (error) {
+      logger.debug({ err: error, organisationId }, "stored bytes not read, will retry");
+    }
+  };
+
+  return (organisationId) => {
+    const entry = entries.get(organisationId) ?? { readAtMs: Number.NEGATIVE_INFINITY, stored: undefined };
+    if (now() - entry.readAtMs >= refreshMs) {
+      entry.readAtMs = now();
+      entries.set(organisationId, entry);
+      void refresh(organisationId, entry);
+    }
+    return entry.stored;
+  };
+}
