@@ -43,6 +43,7 @@ import type {
   MemoryStatus,
   MetricSeries,
   MfaEnrolment,
+  MfaEnrolmentToken,
   ModelEntry,
   Pagination,
   Provider,
@@ -1160,6 +1161,22 @@ export interface Operations {
     };
   };
   /**
+   * Begin the enrolment of a second factor. Returns a token with which the holder of this key can enrol a second factor: `POST /v1/mfa` with the token in `X-MFA-Code`. Where the security settings demand a second factor, no key can enrol one without a token, and the calling key must have a second factor itself. The token is not kept: a retry with the same `Idempotency-Key` is 409.
+   *
+   * Needs the permission `manage`.
+   */
+  "POST /v1/keys/{key_id}/begin-mfa": {
+    request: {
+      params: {
+        key_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: MfaEnrolmentToken;
+    };
+  };
+  /**
    * Revoke a leaked API key. Revokes the key in the request body. Needs no other key, so that anyone who finds a leaked key can revoke it. Rate-limited by address.
    *
    * Needs no API key.
@@ -1349,7 +1366,7 @@ export interface Operations {
     };
   };
   /**
-   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same `Idempotency-Key` is 409.
+   * Enrol a second factor. Enrols a second factor for the calling key. Add `otpauth_url` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. Where the security settings demand a second factor, this needs a token from `POST /v1/keys/{key_id}/begin-mfa` in `X-MFA-Code`. The answer is not kept: a retry with the same `Idempotency-Key` is 409.
    *
    * Needs any valid API key.
    */

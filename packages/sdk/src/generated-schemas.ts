@@ -686,6 +686,13 @@ export interface MfaEnrolment {
   recovery_codes: string[];
 }
 
+export interface MfaEnrolmentToken {
+  key_id: KeyId;
+  /** Works only with this key. Shown only once. */
+  token: string;
+  expires_at: Timestamp;
+}
+
 export interface ModelEntry {
   /** Value for an agent's `model`. `provider/*` stands for all models of the provider. */
   id: string;

@@ -55,11 +55,7 @@ describe.each(shownOnceKeys)("%s", (key) => {
 });
 
 test("every answer that proves or enrols a second factor is shown once", () => {
-  expect(shownOnceKeys).toEqual([
-    "POST /v1/keys/{key_id}/begin-mfa",
-    "POST /v1/mfa",
-    "POST /v1/mfa/step-up",
-  ]);
+  expect(shownOnceKeys).toEqual(["POST /v1/keys/{key_id}/begin-mfa", "POST /v1/mfa", "POST /v1/mfa/step-up"]);
 });
 
 describe.each(keptKeys)("%s", (key) => {

@@ -848,6 +848,13 @@ class RevokeKeyResult(TypedDict):
     revoked_at: str
 
 
+class MfaEnrolmentToken(TypedDict):
+    key_id: str
+    token: str
+    """Works only with this key. Shown only once."""
+    expires_at: str
+
+
 class RevokeLeakedKeyResult(TypedDict):
     id: str
     revoked_at: str

@@ -1721,6 +1721,30 @@ class Keys:
         answer: m.CreatedApiKey = self._transport.send(call)[1]["data"]
         return answer
 
+    def begin_mfa(
+        self,
+        key_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.MfaEnrolmentToken:
+        """Begin the enrolment of a second factor.
+
+        Returns a token with which the holder of this key can enrol a second factor: ``POST /v1/mfa`` with the token in ``X-MFA-Code``. Where the security settings demand a second factor, no key can enrol one without a token, and the calling key must have a second factor itself. The token is not kept: a retry with the same ``Idempotency-Key`` is 409.
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/keys/{key_id}/begin-mfa",
+                key_id=key_id,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.MfaEnrolmentToken = self._transport.send(call)[1]["data"]
+        return answer
+
     def revoke_leaked(
         self,
         *,
@@ -1986,7 +2010,7 @@ class Mfa:
     ) -> m.MfaEnrolment:
         """Enrol a second factor.
 
-        Enrols a second factor for the calling key. Add ``otpauth_url`` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. The answer is not kept: a retry with the same ``Idempotency-Key`` is 409.
+        Enrols a second factor for the calling key. Add ``otpauth_url`` to an authenticator app, store the recovery codes, then confirm with a code. The second factor is active once it is confirmed. Where the security settings demand a second factor, this needs a token from ``POST /v1/keys/{key_id}/begin-mfa`` in ``X-MFA-Code``. The answer is not kept: a retry with the same ``Idempotency-Key`` is 409.
         Needs any valid API key.
         """
         call = Call(
