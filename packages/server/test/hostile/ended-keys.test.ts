@@ -102,6 +102,7 @@ describe("a key that ends", () => {
       address: "127.0.0.1",
       agentRef: undefined,
       setHeaders: () => undefined,
+      onRefused: () => undefined,
     });
     const readsToAdmit = reads;
     for (let i = 0; i < 5; i += 1) await admission.readmit(admitted, "read");

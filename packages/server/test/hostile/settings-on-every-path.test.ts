@@ -8,10 +8,12 @@ import {
   type SecuritySettings,
 } from "@perch/contract";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { signEnrolment } from "../../src/auth/mfa-rules.ts";
+import { parsePublicId } from "../../src/platform/ids.ts";
 import { isAudited } from "../../src/resources/audit/audit-entry.ts";
-import { enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
+import { generateTotpCode } from "../support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
-import { type Organisation, startPerch, usePerch } from "../support/harness.ts";
+import { type Organisation, type Perch, startPerch, usePerch } from "../support/harness.ts";
 
 const perch = usePerch();
 
@@ -136,11 +138,22 @@ describe("a webhook without an agent gets the events of every agent", () => {
   );
 });
 
+/** Where the instance demands a second factor, the operator begins the enrolment of the first. */
+async function enrolWithToken({ url: at, server }: Perch, { adminKey, call }: Organisation) {
+  const keyId = ok(await call("GET /v1/me", {})).data.key.id;
+  const token = signEnrolment(server.core.enrolmentKey(), parsePublicId("key", keyId) ?? "", Date.now() + 60_000);
+  const headers = { authorization: `Bearer ${adminKey}`, "x-mfa-code": token };
+  const response = await fetch(`${at}/v1/mfa`, { method: "POST", headers });
+  const { data } = (await response.json()) as { data: { secret: string } };
+  ok(await call("POST /v1/mfa/confirm", { body: { code: generateTotpCode(data.secret, -1) } }));
+  return { secret: data.secret, key: adminKey };
+}
+
 test("deleting a webhook or a provider is a deletion for the second factor that the instance asks for", async () => {
   const guarded = await startPerch({ security: { mfa: { enabled: true, operations: ["delete"] } } });
   onTestFinished(guarded.stop);
   const organisation = await guarded.createOrganisation();
-  const { secret, key } = await enrolSecondFactor(organisation);
+  const { secret, key } = await enrolWithToken(guarded, organisation);
   const create = async () => {
     const webhook = ok(await organisation.call("POST /v1/webhooks", { body: { url, events } })).data.id;
     const body = { name: "models", type: "openai-compatible" as const, base_url: "https://models.example/v1" };
