@@ -1,5 +1,7 @@
+import { BlockList, isIP } from "node:net";
 import { z } from "zod";
-import { commaList, type SettingTable, setting, wholeNumber } from "./setting.ts";
+import { ConfigError } from "./config-error.ts";
+import { commaList, type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
 
 const urlList = z
   .string()
@@ -22,12 +24,21 @@ export const engineSettings = {
   identityKeys: setting(
     "PERCH_RESTATE_IDENTITY_KEYS",
     commaList.describe(
-      "Public keys (publickeyv1_…) of the Restate servers that may call workers, separated by commas. If empty, any caller is accepted.",
+      "Public keys (publickeyv1_…) of the Restate servers that may call workers, separated by commas. If empty, any caller is accepted, so workers then start only on a loopback address or with PERCH_WORKER_NETWORK_CLOSED.",
     ),
   ),
   workerHost: setting(
     "PERCH_WORKER_HOST",
     z.string().default("127.0.0.1").describe("Address on which workers listen for Restate."),
+  ),
+  workerNetworkClosed: setting(
+    "PERCH_WORKER_NETWORK_CLOSED",
+    z
+      .stringbool()
+      .default(false)
+      .describe(
+        "Says that only Restate can reach the port of the workers. Lets workers without PERCH_RESTATE_IDENTITY_KEYS listen on an address that is not loopback.",
+      ),
   ),
   workerPort: setting(
     "PERCH_WORKER_PORT",
@@ -43,3 +54,25 @@ export const engineSettings = {
       ),
   ),
 } satisfies SettingTable;
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8);
+loopback.addAddress("::1", "ipv6");
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || (isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? "ipv6" : "ipv4"));
+
+/** Whoever reaches a worker that knows no identity keys can run any agent in the name of any organisation. */
+export function refuseOpenWorker({
+  workerHost,
+  identityKeys,
+  workerNetworkClosed,
+}: Pick<ValuesOf<typeof engineSettings>, "workerHost" | "identityKeys" | "workerNetworkClosed">): void {
+  if (identityKeys.length > 0 || workerNetworkClosed || isLoopback(workerHost)) return;
+  throw new ConfigError(
+    `PERCH_WORKER_HOST is ${workerHost}, where others than the engine can reach this worker, and no identity key says who the engine is.\n` +
+      "Give the engine a private key for its requests, and set PERCH_RESTATE_IDENTITY_KEYS to its public key. " +
+      "If only the engine can reach the worker's port, set PERCH_WORKER_NETWORK_CLOSED=true instead.\n" +
+      "See docs/operations/running.md.",
+  );
+}

@@ -1,5 +1,6 @@
 import { listen } from "../../api/listen.ts";
 import type { Config } from "../../config/config.ts";
+import { refuseOpenWorker } from "../../config/engine.ts";
 import { currentSchema, pendingMigrations } from "../../db/migrate.ts";
 import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
 import type { Logger } from "../../platform/logger.ts";
@@ -16,6 +17,7 @@ interface Roles {
 
 /** Runs the roles in one process until SIGTERM or SIGINT, then shuts down in order, the API first. */
 async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
+  if (roles.worker) refuseOpenWorker(config);
   const core = composeCore(config, logger);
   const steps: ShutdownStep[] = [];
   const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
