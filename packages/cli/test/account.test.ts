@@ -4,6 +4,7 @@ import { verifyWebhook } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { freePort } from "../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../spec/verifies.ts";
+import { generateTotpCode } from "../../server/test/support/authenticator.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { signedHeaders } from "../src/commands/listen.ts";
 import { createShell, withoutAccidents } from "./shell.ts";
@@ -37,6 +38,21 @@ describe("perch keys", () => {
     expect((await perch(["keys", "revoke", newest, "--yes"])).code).toBe(0);
     expect((await as(rotated.stdout.trim())(["agents"])).code).toBe(1);
     expect(withoutAccidents((await perch(["keys", "list"])).stdout)).toMatchSnapshot();
+  });
+
+  test("begin-mfa shows the token alone on standard output, and sends the code of the caller", async () => {
+    const { perch } = await newDesk(server());
+    const created = (await perch(["keys", "create", "ci", "--json"])).json<{ id: string }>();
+    const begun = await perch(["keys", "begin-mfa", created.id]);
+    expect([begun.code, begun.stderr.includes("X-MFA-Code")]).toEqual([0, true]);
+    expect(begun.stdout.trim()).toMatch(/^enrol_[\w-]+\.[\w-]+$/);
+    const enrolled = await perch(["api", "POST", "/v1/mfa"]);
+    const { secret } = JSON.parse(enrolled.stdout).data as { secret: string };
+    const code = (periods: number) => generateTotpCode(secret, periods);
+    const confirm = await perch(["api", "POST", "/v1/mfa/confirm", "--data", JSON.stringify({ code: code(-1) })]);
+    expect(confirm.code).toBe(0);
+    expect((await perch(["keys", "begin-mfa", created.id])).code).toBe(1);
+    expect((await perch(["keys", "begin-mfa", created.id, "--code", code(0)])).code).toBe(0);
   });
 });
 

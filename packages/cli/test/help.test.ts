@@ -64,7 +64,7 @@ describe("perch completion", () => {
   test("knows every command and option", () => {
     const words = completionsOf(commands);
     expect(words.get("")).toEqual(expect.arrayContaining(["agents", "deploy", "keys", "webhooks"]));
-    expect(words.get("keys")).toEqual(["create", "list", "revoke", "rotate"]);
+    expect(words.get("keys")).toEqual(["begin-mfa", "create", "list", "revoke", "rotate"]);
     expect(words.get("keys rotate")).toEqual(expect.arrayContaining(["--overlap", "--json"]));
     expect(words.get("agents")).toEqual(expect.arrayContaining(["get", "delete", "--limit"]));
   });

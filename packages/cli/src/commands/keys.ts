@@ -94,6 +94,24 @@ const rotate = command({
   },
 });
 
+const beginMfa = command({
+  name: "keys begin-mfa",
+  summary: "Print a token with which the holder of a key can enrol a second factor.",
+  args: ["key"],
+  options: {
+    code: { type: "string", value: "CODE", help: "A code of your own second factor, if your key has one." },
+  },
+  examples: ["perch keys begin-mfa key_01h455vb4pex5vsknk084sn02q --code 123456"],
+  run: async ({ perch, terminal, show, signal }, { key }, { code }) => {
+    const headers = code === undefined ? {} : { "x-mfa-code": code };
+    const begun = await perch().keys.beginMfa(key, { headers, signal });
+    show(begun, () => {
+      terminal.note(`Send this in X-MFA-Code with POST /v1/mfa, with that key, before ${time(begun.expires_at)}:`);
+      terminal.line(begun.token);
+    });
+  },
+});
+
 const revoke = command({
   name: "keys revoke",
   summary: "Revoke a key immediately.",
@@ -106,4 +124,4 @@ const revoke = command({
   },
 });
 
-export const keyCommands = [create, list, rotate, revoke];
+export const keyCommands = [create, list, rotate, beginMfa, revoke];
