@@ -110,6 +110,11 @@ export const RunEvent = z
         arguments: z.unknown().optional().describe("Only with `started`."),
       })
       .meta({ id: "ToolEvent", description: "Event `tool`." }),
+    z.object({ message: z.string() }).meta({
+      id: "DroppedEvent",
+      description:
+        "Event `dropped`: events of the run are missing, because the streams of the organisation hold as much as they may. The run goes on, and `done` has the whole response.",
+    }),
     InvocationResult.meta({ description: "Event `done`: the run completed. The last event." }),
     z
       .object({ code: z.enum(errorCodes), message: z.string(), request_id: RequestId })
@@ -126,7 +131,7 @@ export const invocationOperations = {
     tag,
     summary: "Invoke agent",
     description:
-      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. It is 202 immediately too while hundreds of requests of the organisation wait for their runs already. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
+      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. It is 202 immediately too while hundreds of requests of the organisation wait for their runs already. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,

@@ -336,6 +336,11 @@ export interface DeploymentStats {
 
 export type DeploymentStatus = "pending" | "active" | "failed" | "superseded" | "rolled_back";
 
+/** Event `dropped`: events of the run are missing, because the streams of the organisation hold as much as they may. The run goes on, and `done` has the whole response. */
+export interface DroppedEvent {
+  message: string;
+}
+
 /** The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile. */
 export interface EmbedderSettings {
   /** `provider/model`. The built-in `perch/minilm` runs in the server and needs no provider. */
@@ -824,7 +829,7 @@ export interface RunErrorEvent {
   request_id: RequestId;
 }
 
-export type RunEvent = TokenEvent | ToolEvent | InvocationResult | RunErrorEvent;
+export type RunEvent = TokenEvent | ToolEvent | DroppedEvent | InvocationResult | RunErrorEvent;
 
 /** What answers invocations: the model, or your own HTTP service, to which Perch posts each message. */
 export type Runtime = {

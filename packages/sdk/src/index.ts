@@ -14,7 +14,14 @@ export { type Page, PageList } from "./page-list.ts";
 export { Perch } from "./perch.ts";
 export type { FollowEventsOptions } from "./resources/events.ts";
 export type { LogFilter } from "./resources/logs.ts";
-export { type RunDone, RunStream, type RunStreamEvent, type RunToken, type RunTool } from "./run-stream.ts";
+export {
+  type RunDone,
+  type RunDropped,
+  RunStream,
+  type RunStreamEvent,
+  type RunToken,
+  type RunTool,
+} from "./run-stream.ts";
 export type { ApiResponse } from "./send.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
 export type { CompletedRun, FailedRun, PerchEvent, RunOutcome } from "./webhook-event.ts";

@@ -1,16 +1,18 @@
 import { createError } from "./errors.ts";
 import { follow, type Source } from "./follow.ts";
-import type { InvocationResult, RunErrorEvent, TokenEvent, ToolEvent } from "./generated-schemas.ts";
+import type { DroppedEvent, InvocationResult, RunErrorEvent, TokenEvent, ToolEvent } from "./generated-schemas.ts";
 import type { SentEvent } from "./read-events.ts";
 
 /** A piece of the model's text: it replaces the step's text from `offset` on. `snapshot` is the step's whole text so far. */
 export type RunToken = { readonly type: "token"; readonly snapshot: string } & Readonly<TokenEvent>;
 /** A tool call was started, completed or failed. */
 export type RunTool = { readonly type: "tool" } & Readonly<ToolEvent>;
+/** Events are missing, because the organisation's streams hold as much as they may. The run goes on, and `done` has the whole response. */
+export type RunDropped = { readonly type: "dropped" } & Readonly<DroppedEvent>;
 /** The run completed. The last event. */
 export type RunDone = { readonly type: "done" } & Readonly<InvocationResult>;
 /** An event of a run. */
-export type RunStreamEvent = RunToken | RunTool | RunDone;
+export type RunStreamEvent = RunToken | RunTool | RunDropped | RunDone;
 
 /** The run's id is the last part of its URL. */
 const idIn = (location: string | null): string | undefined => location?.split("/").at(-1);
@@ -84,6 +86,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   #take({ event, data }: SentEvent): RunStreamEvent | undefined {
     if (event === "token") return this.#token(JSON.parse(data) as TokenEvent);
     if (event === "tool") return { type: "tool", ...(JSON.parse(data) as ToolEvent) };
+    if (event === "dropped") return { type: "dropped", ...(JSON.parse(data) as DroppedEvent) };
     if (event === "done") {
       this.#result = JSON.parse(data) as InvocationResult;
       this.#invocationId = this.#result.request_id;

@@ -42,6 +42,14 @@ const snapshots = (events: readonly RunStreamEvent[]) =>
   events.flatMap((one) => (one.type === "token" ? [one.snapshot] : []));
 afterEach(() => void vi.useRealTimers());
 
+test("a reader is told that events were dropped, and gets the result all the same", async () => {
+  const { stream } = serving(event("1", "dropped", { message: "Too much is kept." }) + done);
+  expect(await allOf(stream)).toEqual([
+    { type: "dropped", message: "Too much is kept." },
+    { type: "done", ...result },
+  ]);
+});
+
 describe("the text of a stream", () => {
   test("is replaced from a smaller offset on, and begins anew with a step", async () => {
     const text =

@@ -26,7 +26,7 @@ from ._errors import (
 )
 from ._generated import models
 from ._pages import AsyncPager, Page, PageInfo, Pager
-from ._run_events import Done, RunEvent, Token, ToolCall
+from ._run_events import Done, Dropped, RunEvent, Token, ToolCall
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
 from ._version import __version__
 
@@ -39,6 +39,7 @@ __all__ = [
     "AsyncRunStream",
     "ConflictError",
     "Done",
+    "Dropped",
     "EventStream",
     "ForbiddenError",
     "InvalidRequestError",

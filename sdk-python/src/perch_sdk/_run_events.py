@@ -40,6 +40,17 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """Events are missing, because the organisation's streams hold as much as they may.
+
+    The run goes on, and ``Done`` has the whole response.
+    """
+
+    message: str
+    type: Literal["dropped"] = "dropped"
+
+
+@dataclass(frozen=True)
 class Done:
     """The run completed. The last event."""
 
@@ -47,7 +58,7 @@ class Done:
     type: Literal["done"] = "done"
 
 
-RunEvent = Token | ToolCall | Done
+RunEvent = Token | ToolCall | Dropped | Done
 
 
 class RunReader:
@@ -64,6 +75,8 @@ class RunReader:
         if event.event == "tool":
             data = json.loads(event.data)
             return ToolCall(data["step"], data["call"], data["name"], data["status"], data.get("arguments"))
+        if event.event == "dropped":
+            return Dropped(json.loads(event.data)["message"])
         if event.event == "done":
             result: InvocationResult = json.loads(event.data)
             self.result = result

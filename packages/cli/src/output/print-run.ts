@@ -25,6 +25,9 @@ export async function printRun(terminal: Terminal, stream: RunStream): Promise<v
     } else if (event.type === "tool") {
       newLine();
       terminal.note(terminal.style("dim", `[${event.name} ${event.status}]`));
+    } else if (event.type === "dropped") {
+      newLine();
+      terminal.note(terminal.style("dim", event.message));
     } else if (event.type === "done") {
       // The response is authoritative: a stream that has expired contains only the end.
       if (event.response !== printed) {

@@ -158,7 +158,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     slots: valkey ? createSharedSlots(valkey, localSlots, nowMs) : localSlots,
     streams:
       valkey && subscriptions
-        ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs })
+        ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs, onDropped: telemetry.streamDropped })
         : createLocalStreams(nowMs),
     logNotifications:
       valkey && subscriptions

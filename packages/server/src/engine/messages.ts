@@ -1,4 +1,4 @@
-import type { AgentDefinition } from "@perch/contract";
+import type { AgentDefinition, Tier } from "@perch/contract";
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
@@ -23,6 +23,8 @@ export interface RunInput {
   readonly sessionId: string | null;
   /** Whether its events are streamed while it runs. */
   readonly streamed: boolean;
+  /** Of a streamed run: how much its organisation may keep of such streams. */
+  readonly tier?: Tier;
   /** The request that started it; null where nothing is traced. */
   readonly trace: TraceParent | null;
 }

@@ -1,3 +1,5 @@
+import type { Tier } from "@perch/contract";
+
 /**
  * An event of a running run. Text belongs to a step and has an offset in it: a reader keeps `text.slice(0, offset) + event.text`,
  * so a retried step with a different text replaces the earlier one.
@@ -12,6 +14,8 @@ export type RunEvent =
       readonly status: "started" | "completed" | "failed";
       readonly arguments?: unknown;
     }
+  /** Events are missing from here on: the organisation's streams hold as much as they may. Once in a run. */
+  | { readonly type: "dropped"; readonly maxBytes: number }
   /** The run has ended, and its record can be read. */
   | { readonly type: "end" };
 
@@ -28,10 +32,16 @@ export interface TextWriter {
   readonly finish: () => Promise<void>;
 }
 
+/** Whose runs a stream belongs to: what all of them together keep is bounded. */
+export interface StreamOwner {
+  readonly organisationId: string;
+  readonly tier?: Tier;
+}
+
 export interface RunStreams {
   /** Begins an attempt of a step. An earlier attempt of it that is still alive somewhere writes no more. */
-  readonly writeText: (runId: string, step: number) => TextWriter;
-  readonly append: (runId: string, event: RunEvent) => Promise<void>;
+  readonly writeText: (runId: string, step: number, owner?: StreamOwner) => TextWriter;
+  readonly append: (runId: string, event: RunEvent, owner?: StreamOwner) => Promise<void>;
   /**
    * Pages of events after this one, or from the first. An empty page means that nothing is there or nothing came for a while:
    * whether the run has ended must then be looked up elsewhere. Ends when the signal is aborted.

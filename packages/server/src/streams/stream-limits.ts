@@ -1,3 +1,4 @@
+import type { Tier } from "@perch/contract";
 import type { RunEvent } from "./run-streams.ts";
 
 /** After the last event of a run. Longer than any pause of a model within a step. */
@@ -13,6 +14,13 @@ export const maxTextLength = 1024 * 1024;
 
 /** Of one run. Tokens beyond it are dropped: the stored text has no gaps, and the record has all of it in the end. */
 export const maxStreamBytes = 4 * 1024 * 1024;
+
+/** Of all runs of an organisation together, in Valkey. What comes beyond it is not kept, and the runs go on. */
+export const maxStreamBytesOf: Readonly<Record<Tier, number>> = {
+  free: 8 * 1024 * 1024,
+  pro: 64 * 1024 * 1024,
+  enterprise: 512 * 1024 * 1024,
+};
 
 /** What is stored of an event, other than a token, once its run's stream is full. */
 export function withoutArguments(event: RunEvent): RunEvent {

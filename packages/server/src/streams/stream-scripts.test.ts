@@ -4,12 +4,14 @@ import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { connectValkey } from "../limits/valkey-gate.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
-import { putScript, takeScript } from "./stream-scripts.ts";
+import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 
 type Call = (...args: (string | number)[]) => Promise<unknown>;
 const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), createLogger("silent")) as Redis & Record<string, Call>;
 valkey.defineCommand("take", { lua: takeScript, numberOfKeys: 2 });
 valkey.defineCommand("put", { lua: putScript, numberOfKeys: 2 });
+valkey.defineCommand("putCounted", { lua: putScript, numberOfKeys: 3 });
+valkey.defineCommand("appendCounted", { lua: appendScript, numberOfKeys: 3 });
 beforeAll(() => vi.waitUntil(() => valkey.status === "ready", { timeout: 10_000 }));
 afterAll(() => valkey.disconnect());
 
@@ -81,5 +83,61 @@ describe("the owner of a stream", () => {
     expect(await take("one", 2000, 1, 1)).toBe(false);
     expect(await put("two", 1)).toBe("put");
     expect(await take("ten", 1, 1, 10)).toBe(true);
+  });
+});
+
+describe("the streams of an organisation", () => {
+  const organisationLimit = 1000;
+
+  async function newOrganisation() {
+    const organisation = `perch:streams:${newUuid()}`;
+    const key = `perch:stream:{${newUuid()}}`;
+    const call = (name: string, ...args: (string | number)[]) =>
+      valkey[name]?.(key, `${key}:owner`, organisation, 60_000, ...args, organisationLimit, "dropped");
+    await valkey.hset(`${key}:owner`, { writer: "one", take: 1 });
+    const [seconds] = await valkey.time();
+    return {
+      key,
+      organisation,
+      minute: Math.floor(Number(seconds) / 60),
+      put: (text: string) => call("putCounted", "one", 1, 10_000, text),
+      append: (payload: string, mustBeKept = "") => call("appendCounted", 10_000, payload, payload, mustBeKept),
+      events: async () => (await valkey.xrange(key, "-", "+")).map(([, fields]) => fields[1]),
+    };
+  }
+
+  test("keep as much as they may; beyond it, readers are told once, and of the end", async () => {
+    const { put, append, events } = await newOrganisation();
+    const text = "x".repeat(900);
+    expect(await put(text)).toBe("put");
+    expect(await put(text)).toBe("dropped");
+    expect(await append("tool".repeat(20))).toBe("dropped");
+    expect(await append("end", "always")).toBe("put");
+    expect(await events()).toEqual([text, "dropped", "end"]);
+  });
+
+  test("count what has expired no longer", async () => {
+    const { organisation, minute, put } = await newOrganisation();
+    await valkey.hset(organisation, { [minute - 1]: organisationLimit });
+    expect(await put("x")).toBe("put");
+    expect(await valkey.hexists(organisation, String(minute - 1))).toBe(0);
+  });
+
+  test("count a stream that lives on once, in the minute in which it expires", async () => {
+    const { key, organisation, put } = await newOrganisation();
+    await put("x");
+    const [[expires, bytes] = ["", ""]] = Object.entries(await valkey.hgetall(organisation));
+    const earlier = String(Number(expires) - 1);
+    await valkey.del(organisation);
+    await valkey.hset(organisation, { [earlier]: bytes });
+    await valkey.hset(`${key}:owner`, { until: earlier });
+    await put("x");
+    const counted = await valkey.hgetall(organisation);
+    expect(
+      Object.values(counted)
+        .map(Number)
+        .reduce((sum, each) => sum + each),
+    ).toBe(2 * Number(bytes));
+    expect(counted[earlier] ?? "0").toBe("0");
   });
 });

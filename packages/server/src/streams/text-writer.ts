@@ -13,9 +13,10 @@ export interface Claim {
 /**
  * - taken: another attempt owns the stream now, or a later step has begun.
  * - lost: the store has forgotten who writes, as after a restart.
- * - full: the run's events exceed what the store keeps.
+ * - full: the run's events exceed what the store keeps of one run.
+ * - dropped: those of its organisation exceed what the store keeps of them.
  */
-export type PutResult = "put" | "taken" | "lost" | "full";
+export type PutResult = "put" | "taken" | "lost" | "full" | "dropped";
 
 /** Where the text of one step of one run is kept. Both may reject, with or without having taken effect. */
 export interface TextStore {
@@ -68,7 +69,7 @@ export function createTextWriter(options: TextWriterOptions): TextWriter {
   const put = async (token: TextToken | undefined): Promise<void> => {
     if (!token) return;
     const answer = await store.put(claim(), token);
-    if (answer === "taken" || answer === "full") stop();
+    if (answer === "taken" || answer === "full" || answer === "dropped") stop();
     if (answer !== "lost") return;
     forget();
     unflushed = fullText;

@@ -1,8 +1,15 @@
 import type { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 import { createPageReader, pageSize } from "./page-reader.ts";
-import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
+import type { RunEvent, RunStreams, StoredEvent, StreamOwner } from "./run-streams.ts";
+import {
+  maxStreamBytes,
+  maxStreamBytesOf,
+  maxTextLength,
+  streamTtlMs,
+  ttlAfter,
+  withoutArguments,
+} from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 import { textOfStep } from "./text-diff.ts";
 import { createTextWriter, type PutResult, type TextStore } from "./text-writer.ts";
@@ -10,7 +17,11 @@ import type { Subscriptions } from "./valkey-subscriptions.ts";
 
 type Entry = readonly [id: string, fields: readonly string[]];
 type Call<T> = (...args: (string | number)[]) => Promise<T>;
-type Scripted = Redis & { takeText: Call<Entry[] | null>; putText: Call<PutResult>; appendEvent: Call<null> };
+type Scripted = Redis & {
+  takeText: Call<Entry[] | null>;
+  putText: Call<PutResult>;
+  appendEvent: Call<"put" | "dropped">;
+};
 
 interface ValkeyStreamsOptions {
   readonly valkey: Redis;
@@ -18,6 +29,8 @@ interface ValkeyStreamsOptions {
   readonly logger: Logger;
   readonly now: () => number;
   readonly maxBytes?: number;
+  /** Called when events of a run are not kept, because its organisation's streams hold as much as they may. */
+  readonly onDropped?: () => void;
 }
 
 /** Most events are tokens: they are stored compactly as [step, offset, text]. */
@@ -33,29 +46,41 @@ function unpack([id, fields]: Entry): StoredEvent {
 
 const keysOf = (runId: string) => [`perch:stream:{${runId}}`, `perch:stream:{${runId}}:owner`] as const;
 
+/** The third key of every script, and the end of its arguments. A run of an earlier release does not say its tier. */
+function boundsOf(owner: StreamOwner | undefined) {
+  const maxBytes = maxStreamBytesOf[owner?.tier ?? "enterprise"];
+  const bounds = [maxBytes, pack({ type: "dropped", maxBytes })] as const;
+  return { organisationKey: owner ? `perch:streams:${owner.organisationId}` : "", bounds };
+}
+
 /** Any node writes and any node reads. Nothing here is a record: what Valkey loses costs the tokens, not the run. */
 export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
-  const { subscriptions, logger, now, maxBytes = maxStreamBytes } = options;
+  const { subscriptions, logger, now, maxBytes = maxStreamBytes, onDropped = () => undefined } = options;
   const valkey = options.valkey as Scripted;
   for (const [name, lua] of [
     ["takeText", takeScript],
     ["putText", putScript],
     ["appendEvent", appendScript],
   ] as const)
-    valkey.defineCommand(name, { lua, numberOfKeys: 2 });
+    valkey.defineCommand(name, { lua, numberOfKeys: 3 });
   let isClosed = false;
   const onFailure = (error: unknown): void => logger.debug({ err: error }, "run stream call failed");
 
-  const storeOf = (runId: string, step: number): TextStore => {
-    const keys = keysOf(runId);
+  const storeOf = (runId: string, step: number, owner: StreamOwner | undefined): TextStore => {
+    const { organisationKey, bounds } = boundsOf(owner);
+    const keys = [...keysOf(runId), organisationKey] as const;
     return {
       take: async ({ writer, startedAtMs, generation }) => {
-        const entries = await valkey.takeText(...keys, streamTtlMs, writer, startedAtMs, generation, step);
+        const entries = await valkey.takeText(...keys, streamTtlMs, writer, startedAtMs, generation, step, ...bounds);
         const events = entries?.map((entry) => unpack(entry).event);
         return events && textOfStep(events, step);
       },
-      put: ({ writer, generation }, token) =>
-        valkey.putText(...keys, streamTtlMs, writer, generation, maxBytes, pack({ type: "token", step, ...token })),
+      put: async ({ writer, generation }, token) => {
+        const payload = pack({ type: "token", step, ...token });
+        const result = await valkey.putText(...keys, streamTtlMs, writer, generation, maxBytes, payload, ...bounds);
+        if (result === "dropped") onDropped();
+        return result;
+      },
     };
   };
 
@@ -75,16 +100,20 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
   });
 
   return {
-    writeText: (runId, step) =>
+    writeText: (runId, step, owner) =>
       createTextWriter({
-        store: storeOf(runId, step),
+        store: storeOf(runId, step, owner),
         now,
         maxTextLength: Math.min(maxBytes, maxTextLength),
         onFailure,
       }),
-    append: async (runId, event) => {
+    append: async (runId, event, owner) => {
+      const { organisationKey, bounds } = boundsOf(owner);
       const payloads = [pack(event), pack(withoutArguments(event))];
-      await valkey.appendEvent(...keysOf(runId), ttlAfter(event), maxBytes, ...payloads).catch(onFailure);
+      const mustBeKept = event.type === "end" ? "always" : "";
+      const args = [ttlAfter(event), maxBytes, ...payloads, mustBeKept, ...bounds];
+      const result = await valkey.appendEvent(...keysOf(runId), organisationKey, ...args).catch(onFailure);
+      if (result === "dropped") onDropped();
     },
     read,
     close: async () => {

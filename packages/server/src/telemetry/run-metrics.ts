@@ -5,6 +5,8 @@ type AsyncFunction<A extends unknown[], R> = (...args: A) => Promise<R>;
 export interface RunMetrics {
   readonly runAccepted: () => void;
   readonly runEnded: (status: "completed" | "failed" | "cancelled", durationMs: number) => void;
+  /** Events of a step are not kept for its readers. */
+  readonly streamDropped: () => void;
   /** Wraps the steps so that running ones are counted. */
   readonly countSteps: <T extends object>(steps: T) => T;
   /** Wraps a model so that its calls are timed. The label `organisation` covers all providers of organisations. */
@@ -41,6 +43,11 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
   const underWay = new Gauge({
     name: "perch_worker_active_steps",
     help: "Steps of runs in progress in this worker: model calls, tool calls, recording.",
+    registers,
+  });
+  const droppedStreams = new Counter({
+    name: "perch_stream_drops_total",
+    help: "Steps and tool calls of runs whose events were not kept, because the streams of their organisation held as much as they may.",
     registers,
   });
   const modelSeconds = new Histogram({
@@ -80,6 +87,7 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
 
   return {
     runAccepted: () => accepted.inc(),
+    streamDropped: () => droppedStreams.inc(),
     runEnded: (status, durationMs) => {
       ended.inc({ status });
       durations.observe(durationMs / 1000);

@@ -133,6 +133,8 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const agent = await agents.get(context, agentRef);
     const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
     const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
+    // A run in the background may be followed later.
+    const streamed = waitMs === 0 || events !== undefined;
     const run: RunInput = {
       id: newUuid(),
       acceptedAtMs: Date.now(),
@@ -142,8 +144,8 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       message,
       userId,
       sessionId: invocation.session_id ?? null,
-      // A run in the background may be followed later.
-      streamed: waitMs === 0 || events !== undefined,
+      streamed,
+      ...(streamed && { tier: caller.organisation.tier }),
       trace: context.trace,
     };
     const slot = {

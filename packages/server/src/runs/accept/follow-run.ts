@@ -5,7 +5,7 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { ShareRefusal } from "../../platform/shares.ts";
 import { EventStream, type ServerEvent } from "../../resources/handlers.ts";
-import type { RunStreams, StoredEvent } from "../../streams/run-streams.ts";
+import type { RunEvent, RunStreams, StoredEvent } from "../../streams/run-streams.ts";
 import { findOutcome } from "../record/find-outcome.ts";
 import { toResult } from "../record/to-invocation.ts";
 
@@ -92,6 +92,13 @@ function* createEndEvents(
   yield { id: endId, event: "done", data: toResult(runId, outcome) };
 }
 
+function toServerEvent(event: RunEvent): Pick<ServerEvent, "event" | "data"> {
+  const { type, ...data } = event;
+  if (event.type !== "dropped") return { event: type, data };
+  const message = `The streams of this organisation hold as much as they may (${event.maxBytes / 2 ** 20} MiB), so events of this run are missing. The run goes on: wait for \`done\`, which has the whole response, or follow fewer runs at once.`;
+  return { event: type, data: { message } };
+}
+
 /**
  * Yields the events of a run until it ends. The stream is read from its start, to know what a reconnecting client has received.
  * The final text comes from the recorded run, so it is complete even if the stream is not.
@@ -112,10 +119,7 @@ export async function* readRunEvents(
       streamedText = applyEvent(streamedText, stored);
       lastEventFound ||= id === lastEventId;
       if (event.type === "end") ended = true;
-      else if (isAfter(id)) {
-        const { type, ...data } = event;
-        yield { id, event: type, data };
-      }
+      else if (isAfter(id)) yield { id, ...toServerEvent(event) };
     }
     const outcome = ended ? await findOutcome() : undefined;
     if (outcome) return yield* createEndEvents(runId, outcome, lastEventFound ? streamedText : noText, lastEventId);

@@ -101,7 +101,8 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
       waitingRuns.refusal(accepted.run.organisationId);
       // Hundreds may join one run, and none of them has to hand it over again.
       if (accepted.isRecorded) return acceptedReply(accepted, agentRef, context);
-      return startInBackground({ ...accepted, run: { ...accepted.run, streamed: true } }, agentRef, context);
+      const { tier } = context.caller.organisation;
+      return startInBackground({ ...accepted, run: { ...accepted.run, streamed: true, tier } }, agentRef, context);
     }
     try {
       return await waitForResult(accepted, agentRef, context);

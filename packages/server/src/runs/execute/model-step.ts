@@ -101,7 +101,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     progress: Progress,
     tools: readonly RunTool[],
   ): Promise<ModelReply> => {
-    const writer = run.streamed ? streams.writeText(run.id, progress.step) : noopWriter;
+    const writer = run.streamed ? streams.writeText(run.id, progress.step, run) : noopWriter;
     const request: ModelRequest = {
       requestId: toPublicId("request", run.id),
       step: progress.step,

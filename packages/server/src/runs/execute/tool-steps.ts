@@ -126,8 +126,10 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
     tool: async (run, progress, toolTry) => {
       const { call, callNumber } = toolTry;
       const event = { type: "tool" as const, step: progress.step, call: callNumber, name: call.name };
-      if (run.streamed && toolTry.tries === 1)
-        await streams.append(run.id, { ...event, status: "started", arguments: displayArguments(call.arguments) });
+      if (run.streamed && toolTry.tries === 1) {
+        const started = { ...event, status: "started", arguments: displayArguments(call.arguments) } as const;
+        await streams.append(run.id, started, run);
+      }
       // Also makes the run visible: who may still cancel it must be able to see it.
       const startedAtMs = now();
       const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
@@ -135,7 +137,7 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
       const failed = "retryAfterMs" in result || result.failed;
       spans.toolCall(run, progress, toolTry, { startedAtMs, failed });
       if (run.streamed && !("retryAfterMs" in result))
-        await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" });
+        await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" }, run);
       return { ...result, log };
     },
   };

@@ -85,7 +85,7 @@ export function createRunRecord({
     const released = slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id });
     await released;
-    if (run.streamed) await streams.append(run.id, { type: "end" });
+    if (run.streamed) await streams.append(run.id, { type: "end" }, run);
     return { ended, toDeliver };
   };
 
