@@ -40,7 +40,7 @@ describe(operation, () => {
     expect(expectError(await call(operation, { params: { ...params, agent_id: "no" } })).status).toBe(404);
   });
 
-  test("the server's database role can neither change nor delete versions, nor delete deployments or events", async () => {
+  test("the server's database role can neither change nor delete versions, nor delete events, nor deployments that have not ended", async () => {
     verifies("version.immutable");
     const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const id = parsePublicId("organisation", organisation.id);
@@ -55,10 +55,10 @@ describe(operation, () => {
       "update agent_versions set label = 'v2'",
       "delete from agent_versions",
       "truncate agent_versions",
-      "delete from deployments",
       "delete from events",
       "update events set type = 'x'",
     ])
       await expect(attempt(statement), statement).rejects.toThrow(/permission denied/);
+    await expect(attempt("delete from deployments")).rejects.toThrow(/a deployment that is active may not be deleted/);
   });
 });
