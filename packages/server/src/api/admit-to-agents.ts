@@ -1,4 +1,5 @@
-import { type AgentResource, type AgentSource, isAgentResource } from "@perch/contract";
+import { type AgentResource, type AgentSource, isAgentResource, type Permission } from "@perch/contract";
+import { authorize } from "../auth/authenticate.ts";
 import type { Caller, Scope } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
@@ -18,6 +19,7 @@ export interface ConcernedAgents {
   /** It changes what gets the events of every agent, unless it is given one: a webhook. */
   readonly isAboutEveryAgent: boolean;
   readonly mfa: MfaOperation | undefined;
+  readonly permission: Permission | null;
 }
 
 interface OperationInput {
@@ -94,30 +96,40 @@ export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAg
     return admitted;
   };
 
-  const listRefusing = async (client: Client, caller: Caller, all: readonly GuardedAgent[]): Promise<string[]> => {
+  const listRefusing = async (
+    client: Client,
+    caller: Caller,
+    all: readonly GuardedAgent[],
+    permission: Permission | null,
+  ): Promise<string[]> => {
     const refusing: string[] = [];
     for (const agent of all) {
       try {
-        await guard.admitToAgent(client, caller, agent);
+        // A user's token may allow less at one agent than the key does.
+        authorize(await guard.admitToAgent(client, caller, agent), permission);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        // Also where its issuer does not answer: one agent must not take the list away from the others.
+        if (!(error instanceof ApiError)) throw error;
         refusing.push(agent.id);
       }
     }
     return refusing;
   };
 
-  return async ({ source, isAboutEveryAgent, mfa }, admitted, client, input) => {
+  return async ({ source, isAboutEveryAgent, mfa, permission }, admitted, client, input) => {
     const { scope, epoch } = admitted;
     const guarded = await agents.guarded(scope.organisationId, epoch);
     if (guarded.length === 0) return admitted;
     const agentId = await findAgentId(source, admitted, input);
     const isList = agentId === undefined && (source === "listed" || source === "query");
-    if (isList)
-      return { ...admitted, scope: { ...scope, hiddenAgentIds: await listRefusing(client, admitted.caller, guarded) } };
+    if (isList) {
+      const hiddenAgentIds = await listRefusing(client, admitted.caller, guarded, permission);
+      return { ...admitted, scope: { ...scope, hiddenAgentIds } };
+    }
     const isAboutAll = agentId === undefined && isAboutEveryAgent;
     const concerned = guarded.filter(({ id }) => isAboutAll || id === agentId);
     const caller = await admitTo(client, admitted.caller, concerned, isAboutAll);
+    authorize(caller, permission);
     if (mfa) await guard.verifyForAgents(client, caller, concerned, mfa);
     return { ...admitted, caller };
   };

@@ -60,9 +60,14 @@ const mfaOperation = (key: OperationKey, source: AgentSource): MfaOperation | un
 };
 
 /** The agents whose settings apply though the path names none. */
-function concernedAgents(key: OperationKey, source: AgentSource, mfa: MfaOperation | undefined) {
-  if (source === "path" || source === "none") return undefined;
-  return { source, mfa, isAboutEveryAgent: isAudited(key) && resourceTypeOf(key) === "webhook" };
+function concernedAgents(
+  key: OperationKey,
+  source: AgentSource,
+  mfa: MfaOperation | undefined,
+): ConcernedAgents | undefined {
+  const { permission }: Operation = operations[key];
+  if (source === "path" || source === "none" || permission === "public") return undefined;
+  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && resourceTypeOf(key) === "webhook" };
 }
 
 /** What of an operation is the same for all of its requests. */
@@ -126,16 +131,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   };
 
   /** Enforces the settings of agents that only the parsed request names. */
-  const passAgents = async (
-    concerned: ConcernedAgents,
-    { permission }: Operation,
-    request: FastifyRequest,
-    input: object,
-  ): Promise<void> => {
-    if (!request.admitted || permission === "public") return;
-    request.admitted = await admitToAgents(concerned, request.admitted, clientOf(request), input);
-    // A user's token may have narrowed what the key may do.
-    authorize(request.admitted.caller, permission);
+  const passAgents = async (concerned: ConcernedAgents, request: FastifyRequest, input: object): Promise<void> => {
+    if (request.admitted) request.admitted = await admitToAgents(concerned, request.admitted, clientOf(request), input);
   };
 
   const contextOf = (
@@ -196,7 +193,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         const input = route.parseInput(request);
         reply.type("application/json; charset=utf-8");
         try {
-          if (route.concerned) await passAgents(route.concerned, operation, request, input);
+          if (route.concerned) await passAgents(route.concerned, request, input);
           if (operation.events) takeStream(route, request, reply);
           const result = await handler(input, contextOf(route, request, reply, input.body));
           reply.code(operation.status);

@@ -165,8 +165,10 @@ describe("JWT", () => {
     expect(shown.body).toMatchObject({ data: { auth: { type: "jwt", hasPreviousSecret: true } } });
     expect(JSON.stringify(shown.body)).not.toContain(secret);
     expect((await requestWithToken(sign({ ...validClaims(), user_id: "ada" }), "rotating", "DELETE")).status).toBe(200);
-    const { data } = ok(await organisation.call("GET /v1/audit-log", { query: { operation: "deleteAgent" } }));
-    expect(data[0]).toMatchObject({ actor: "jwt", user_id: "ada" });
+    const log = `${perch.url}/v1/audit-log?operation=deleteAgent`;
+    const headers = { "x-user-token": sign(validClaims()) };
+    const { body } = await sendRawRequest(log, { key: organisation.adminKey, headers });
+    expect((body as { data: unknown[] }).data[0]).toMatchObject({ actor: "jwt", user_id: "ada" });
   });
 
   test.each([

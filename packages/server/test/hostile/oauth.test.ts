@@ -131,8 +131,21 @@ describe("OAuth 2.0", () => {
     expectRefusal(await requestWithToken(read, { method: "POST", path: "/pause" }), 403);
     const both = await provider.issueToken({ scope: "read:agents write:agents", resource: audience });
     expect((await requestWithToken(both, { method: "POST", path: "/pause" })).status).toBe(200);
-    const { data } = ok(await organisation.call("GET /v1/audit-log", { query: { operation: "pauseAgent" } }));
-    expect(data[0]).toMatchObject({ actor: "oauth", user_id: oidcClient.clientId, outcome: "changed" });
+  });
+
+  test("the audit log names the user who made a change, for a token that may manage that agent", async () => {
+    const scopes = "read:agents write:agents manage:agents";
+    const token = await provider.issueToken({ scope: scopes, resource: audience });
+    for (const agent of ["bot", "all-scopes"])
+      expect((await requestWithToken(token, { agent, method: "POST", path: "/pause" })).status).toBe(200);
+    const { body } = await sendRawRequest(`${perch.url}/v1/audit-log?operation=pauseAgent`, {
+      key: organisation.adminKey,
+      headers: { "x-user-token": token },
+    });
+    const { data } = body as { data: unknown[] };
+    expect(data).toEqual([
+      expect.objectContaining({ actor: "oauth", user_id: oidcClient.clientId, outcome: "changed" }),
+    ]);
   });
 
   test.each([

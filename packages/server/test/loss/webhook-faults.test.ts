@@ -10,7 +10,7 @@ import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 /** A few hundred by default; set PERCH_FAULT_INVOCATIONS=5000 for a long run. */
 const invocations = Number(process.env.PERCH_FAULT_INVOCATIONS ?? 250);
 /** Allows for the circuit breaker, which such a receiver opens repeatedly. */
-const deliveredWithinMs = 60_000 + invocations * 200;
+const deliveredWithinMs = 120_000 + invocations * 400;
 const concurrency = 16;
 const kills = Math.max(2, Math.floor(invocations / 500));
 
