@@ -1,14 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { readCpuTimes } from "../bench/cpu-time.ts";
 import { packPackages } from "./pack-packages.ts";
 
 /**
  * From an empty directory to an agent that answers, with nothing but Node: npm installs the packed packages,
  * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each step took and fails above the limit.
  * npm's cache is filled first, so that the limit does not depend on the network. Between the steps it measures how long a bare
- * Node takes to start: on a machine that is busy with other work the limit grows in proportion.
+ * Node takes to start: on a machine that is busy with other work the limit grows in proportion. Time that other virtual machines took
+ * does not count.
  */
 
 const limitSeconds = 60;
@@ -28,6 +30,17 @@ function measureNodeStart(): void {
 function slowdown(): number {
   const sorted = nodeStarts.toSorted((a, b) => a - b);
   return Math.max(1, (sorted[Math.floor(sorted.length / 2)] ?? 0) / calmNodeStartSeconds);
+}
+
+/** Returns which part of the processor time that was wanted since then other virtual machines took; 0 where that is not known. */
+function watchStolen(): () => number {
+  if (!existsSync("/proc/stat")) return () => 0;
+  const before = readCpuTimes({});
+  return () => {
+    const after = readCpuTimes({});
+    const stolenMs = after.stolenMs - before.stolenMs;
+    return stolenMs / (stolenMs + after.busyMs - before.busyMs || 1);
+  };
 }
 
 async function timed<T>(title: string, work: () => Promise<T> | T): Promise<T> {
@@ -89,6 +102,7 @@ try {
   const startDev = () => spawn(bin, ["dev"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
 
   const startedAt = performance.now();
+  const stolenSince = watchStolen();
   await timed("npm install", () => install(folder, tarballs));
   dev = startDev();
   const first = dev;
@@ -97,6 +111,7 @@ try {
   await timed("perch apply", () => perch("apply", "--yes"));
   const answer = await timed("perch invoke", () => perch("invoke", "my-agent", message));
   const seconds = (performance.now() - startedAt) / 1000;
+  const stolen = stolenSince();
   if (answer !== message) throw new Error(`The agent answered ${JSON.stringify(answer)}`);
 
   const code = await timed("ctrl-c", () => stop(first));
@@ -110,13 +125,13 @@ try {
 
   const factor = slowdown();
   console.log(
-    `From npm install to the answer: ${seconds.toFixed(1)} s (limit ${limitSeconds} s, times ${factor.toFixed(1)} since Node starts that much slower than on a calm machine)`,
+    `From npm install to the answer: ${seconds.toFixed(1)} s (limit ${limitSeconds} s, times ${factor.toFixed(1)} since Node starts that much slower than on a calm machine; other machines took ${(stolen * 100).toFixed(0)} % of the processor)`,
   );
   if (process.env.GITHUB_STEP_SUMMARY) {
     const lines = durations.map(([title, duration]) => `| ${title} | ${duration.toFixed(1)} s |`);
     writeFileSync(process.env.GITHUB_STEP_SUMMARY, `| step | time |\n|---|---|\n${lines.join("\n")}\n`, { flag: "a" });
   }
-  if (seconds > limitSeconds * factor) process.exitCode = 1;
+  if (seconds * (1 - stolen) > limitSeconds * factor) process.exitCode = 1;
 } catch (error) {
   console.error(error);
   const log = join(root, "empty/.perch/logs/server.log");
