@@ -65,8 +65,8 @@ describe("errors", () => {
     expect(JSON.parse(json.stderr)).toMatchObject({
       error: { code: "not_found", status: 404, request_id: expect.stringMatching(/^req_/) },
     });
-    const stranger = await perch(["agents"], { env: { PERCH_API_KEY: `perch_${"0".repeat(46)}` } });
-    expect([stranger.code, withoutAccidents(stranger.stderr)]).toMatchSnapshot();
+    const unknown = await perch(["agents"], { env: { PERCH_API_KEY: `perch_${"0".repeat(46)}` } });
+    expect([unknown.code, withoutAccidents(unknown.stderr)]).toMatchSnapshot();
   });
 
   test("no server to talk to is said as such", async () => {

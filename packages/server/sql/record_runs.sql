@@ -1,6 +1,7 @@
 -- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, rollups and
--- events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded before is not `inserted`, and
--- nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event, in either case.
+-- events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
+-- before is not `inserted`, and nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event,
+-- in either case.
 create or replace function record_runs(runs jsonb, rollup_shard smallint)
   returns table (run_id uuid, inserted boolean, deliveries jsonb)
   language plpgsql security definer set search_path = public, pg_temp as $$

@@ -3,7 +3,7 @@ import { authorize } from "../auth/authenticate.ts";
 import type { Caller, Scope } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
 import type { Database, OrganisationTransaction } from "../db/database.ts";
-import { ApiError } from "../platform/api-error.ts";
+import { ApiError, isRefusal } from "../platform/api-error.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { GuardedAgent } from "../resources/agents/agent-queries.ts";
@@ -52,9 +52,6 @@ const agentOfResource: Record<AgentResource, FindAgentId> = {
 
 const fieldOf = (part: object | undefined, name: string): string | undefined =>
   (part as Record<string, string | undefined> | undefined)?.[name];
-
-const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && (error.code === "forbidden" || error.code === "unauthorized");
 
 /**
  * An agent's settings count wherever its data or its control can be reached, so also where a webhook, an event or a key belongs to

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { ApiError } from "../platform/api-error.ts";
+import { type ApiError, isRefusal } from "../platform/api-error.ts";
 import type { EventStream, ServerEvent } from "../resources/handlers.ts";
 
 type EventsOf = EventStream["events"];
@@ -144,7 +144,7 @@ async function endIfKeyEnded(body: EventBody, { checkKey }: OpenStream, logger: 
   try {
     await checkKey();
   } catch (error) {
-    if (error instanceof ApiError && (error.code === "unauthorized" || error.code === "forbidden")) body.refuse(error);
+    if (isRefusal(error)) body.refuse(error);
     else logger.debug({ err: error }, "key check of an event stream failed, will retry");
   }
 }

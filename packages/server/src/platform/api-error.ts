@@ -28,6 +28,10 @@ export const conflict = (message: string): ApiError => new ApiError("conflict", 
 
 export const forbidden = (message: string): ApiError => new ApiError("forbidden", message);
 
+/** Whether somebody was refused for who they are or what they may do, and not for what they asked or when. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.code === "forbidden" || error.code === "unauthorized");
+
 export const invalid = (field: string, error: string): ApiError =>
   new ApiError("invalid_request", "Validation failed", { details: [{ field, error }] });
 

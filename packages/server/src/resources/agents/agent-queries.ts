@@ -30,6 +30,9 @@ export const findAgent = async (
   ref: string,
 ): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().executeTakeFirst();
 
+/** Word for word the condition of an index. */
+const hasSettings = sql<boolean>`(auth is not null or security <> '{}'::jsonb)`;
+
 /** What an agent's own settings are, without its definition. */
 export type GuardedAgent = Pick<AgentRow, "id" | "organisation_id" | "name" | "security" | "auth" | "auth_secrets">;
 
@@ -39,8 +42,7 @@ export const listGuardedAgents = (trx: OrganisationTransaction, organisationId: 
     .selectFrom("agents")
     .select(["id", "organisation_id", "name", "security", "auth", "auth_secrets"])
     .where("organisation_id", "=", organisationId)
-    // Word for word the condition of an index.
-    .where(sql<boolean>`(auth is not null or security <> '{}'::jsonb)`)
+    .where(hasSettings)
     .execute();
 
 /** Locks the row until the transaction ends, so that changes to one agent are serialised. */
@@ -54,6 +56,7 @@ export const findAgentForUpdate = async (
 export async function hasAgentWithMfa(trx: OrganisationTransaction, scope: Scope): Promise<boolean> {
   const row = await visibleAgents(trx, scope)
     .select("id")
+    .where(hasSettings)
     .where(sql<boolean>`security @> '{"mfa": {"enabled": true}}'`)
     .limit(1)
     .executeTakeFirst();

@@ -1,6 +1,6 @@
 import type { OperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
-import { ApiError } from "../../platform/api-error.ts";
+import { type ApiError, isRefusal } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type AuditedRequest, isAudited, toNewEntry } from "./audit-entry.ts";
 import { insertAuditEntry } from "./audit-queries.ts";
@@ -33,7 +33,7 @@ const maxConcurrentWrites = 4;
 
 /** Whether somebody was kept from a change for want of a right to it. Other refusals, such as by a rate limit, are not recorded. */
 const isRefusedChange = (key: OperationKey, refusal: unknown): refusal is ApiError =>
-  refusal instanceof ApiError && (refusal.code === "forbidden" || refusal.code === "unauthorized") && isAudited(key);
+  isRefusal(refusal) && isAudited(key);
 
 export function createRefusalRecords({ db, logger, onDropped }: RefusalDeps): RefusalRecords {
   const inFlight = new Map<Promise<void>, string>();

@@ -78,15 +78,15 @@ function userOf({ user }: RequestContext["caller"], given: string | undefined): 
 }
 
 /** What a run needs space for. */
-const recorded = ["recordBytes"] as const;
-const remembered = ["recordBytes", "memoryBytes"] as const;
+const spaceForRecord = ["recordBytes"] as const;
+const spaceForMemory = ["recordBytes", "memoryBytes"] as const;
 
 /** The one decision of an invoke: which run this request stands for, whether it may start, and how it is answered. */
 export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDeps) {
   const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
     if (agent.status === "paused")
       throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
-    quotas.requireSpace(caller.organisation, run.definition.memory.remember ? remembered : recorded);
+    quotas.requireSpace(caller.organisation, run.definition.memory.remember ? spaceForMemory : spaceForRecord);
     const { concurrentRuns } = tierLimits[caller.organisation.tier];
     const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
     const full = await slots.take({
