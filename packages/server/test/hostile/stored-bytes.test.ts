@@ -32,13 +32,17 @@ async function countBytes(table: "record_bytes" | "memory_bytes", organisation: 
 }
 
 const fillRecords = (organisation: Organisation, daysAgo: number, bytes: number) =>
-  query("insert into record_bytes values ($1, (now() at time zone 'utc')::date - $2::int, 3, $3)", [
-    uuidOf(organisation),
-    daysAgo,
-    bytes,
-  ]);
+  query(
+    `insert into record_bytes as r values ($1, (now() at time zone 'utc')::date - $2::int, 3, $3)
+       on conflict (organisation_id, day, shard) do update set bytes = r.bytes + excluded.bytes`,
+    [uuidOf(organisation), daysAgo, bytes],
+  );
 const fillMemories = (organisation: Organisation) =>
-  query("insert into memory_bytes values ($1, 3, $2)", [uuidOf(organisation), tierLimits.free.memoryBytes]);
+  query(
+    `insert into memory_bytes as m values ($1, 3, $2)
+       on conflict (organisation_id, shard) do update set bytes = m.bytes + excluded.bytes`,
+    [uuidOf(organisation), tierLimits.free.memoryBytes],
+  );
 
 const invoke = ({ adminKey }: Organisation, message: string, session_id?: string, agent = "bot") =>
   invokeAgent(perch(), adminKey, { message, context: { session_id } }, { agent });
