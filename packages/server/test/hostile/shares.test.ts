@@ -51,7 +51,8 @@ describe("an organisation whose requests all wait in the database", () => {
         measureMeanwhile(async () => ({ status: (await isReady()) ? 200 : 503 }), held),
       ]);
       expect(statuses).toEqual([200]);
-      expect(longestMs).toBeLessThan(1000);
+      // Those who wait for the lock wait for 5 s.
+      expect(longestMs).toBeLessThan(4000);
       expect(ready.statuses).toEqual([200]);
       await client.query("rollback");
       return changes;

@@ -62,7 +62,7 @@ describe("the event of a run", () => {
   test("a cancelled run is agent.failed with the status cancelled, and that is its one terminal event", async () => {
     verifies("events.cause");
     const organisation = await perch().createOrganisation();
-    const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 600 };
+    const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 3000 };
     await createScriptedAgent(organisation, [echo, { reply: "never" }]);
     await createWebhook(organisation, receiver.url);
     const request_id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });

@@ -8,7 +8,7 @@ let activeCalls = 0;
 let maxActiveCalls = 0;
 const script = await startScriptServer((call) => {
   const message = lastUserMessage(call);
-  const delay_ms = message.startsWith("side by side") ? 500 : message.startsWith("slow") ? 20 : 0;
+  const delay_ms = /^(side by side|slow)/.test(message) ? 500 : 0;
   activeCalls += 1;
   maxActiveCalls = Math.max(maxActiveCalls, activeCalls);
   setTimeout(() => {
@@ -82,7 +82,7 @@ describe("a session", () => {
     const answers: Promise<void>[] = [];
     for (const message of messages) {
       answers.push(sendMessage(organisation, message, "ordered"));
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      await new Promise((resolve) => setTimeout(resolve, 300));
     }
     await Promise.all(answers);
     const userMessages = (await listStoredMessages("ordered"))
