@@ -14,6 +14,7 @@ import { models } from "./requirements/models.ts";
 import { operations } from "./requirements/operations.ts";
 import type { RequirementTable } from "./requirements/requirement.ts";
 import { responses } from "./requirements/responses.ts";
+import { secrets } from "./requirements/secrets.ts";
 import { security } from "./requirements/security.ts";
 import { service } from "./requirements/service.ts";
 import { versioning } from "./requirements/versioning.ts";
@@ -25,6 +26,7 @@ export const requirements = {
   ...agents,
   ...invocations,
   ...models,
+  ...secrets,
   ...deployments,
   ...logsAndMetrics,
   ...memory,

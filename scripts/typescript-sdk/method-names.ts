@@ -79,6 +79,17 @@ export const methodNames = {
   getProvider: "providers.get",
   updateProvider: "providers.update",
   deleteProvider: "providers.delete",
+
+  createSecret: "secrets.create",
+  listSecrets: "secrets.list",
+  getSecret: "secrets.get",
+  updateSecret: "secrets.update",
+  deleteSecret: "secrets.delete",
+  createAgentSecret: "agentSecrets.create",
+  listAgentSecrets: "agentSecrets.list",
+  getAgentSecret: "agentSecrets.get",
+  updateAgentSecret: "agentSecrets.update",
+  deleteAgentSecret: "agentSecrets.delete",
 } as const satisfies Record<OperationId, `${string}.${string}`>;
 
 /** Methods that send more than one request are written by hand in `packages/sdk/src/resources`. */

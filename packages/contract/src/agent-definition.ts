@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentAuth } from "./agent-auth.ts";
 import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
+import { RequestHeaders, RequestQuery } from "./secret-references.ts";
 
 export const ModelRef = z
   .string()
@@ -13,13 +14,19 @@ export const HttpUrl = z
   .url({ protocol: /^https?$/, hostname: z.regexes.hostname, error: "Expected an http or https address" })
   .max(2048)
   .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), "Must not contain a user name or password");
+/** An address that calls with secrets go to: readable for all who may read the agent, so it must not refer to one itself. */
+const CalledUrl = HttpUrl.refine(
+  (text) => !/\{\{|%7b%7b/i.test(text),
+  "An address cannot refer to a secret: put it into `headers` or `query`",
+);
 const ToolName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "Use 1 to 64 letters, digits, underscores and hyphens");
 
 export const McpTool = z
   .strictObject({
     type: z.literal("mcp"),
     name: ToolName,
-    url: HttpUrl.describe("URL of the MCP server (Streamable HTTP)."),
+    url: CalledUrl.describe("URL of the MCP server (Streamable HTTP)."),
+    headers: RequestHeaders.optional(),
   })
   .meta({ id: "McpTool" });
 
@@ -29,7 +36,9 @@ export const HttpTool = z
     name: ToolName,
     description: z.string().max(4096),
     method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
-    url: HttpUrl,
+    url: CalledUrl,
+    headers: RequestHeaders.optional(),
+    query: RequestQuery.optional(),
     parameters: z.looseObject({ type: z.literal("object") }).describe("JSON Schema of the arguments."),
   })
   .meta({ id: "HttpTool" });
@@ -42,7 +51,7 @@ const Tools = z
 const Runtime = z
   .discriminatedUnion("type", [
     z.strictObject({ type: z.literal("model") }),
-    z.strictObject({ type: z.literal("http"), url: HttpUrl }),
+    z.strictObject({ type: z.literal("http"), url: CalledUrl, headers: RequestHeaders.optional() }),
   ])
   .meta({
     id: "Runtime",

@@ -27,5 +27,7 @@ export type {
 export * from "./operations.ts";
 export * from "./permissions.ts";
 export * from "./providers.ts";
+export * from "./secret-references.ts";
+export * from "./secrets.ts";
 export * from "./versions.ts";
 export * from "./webhooks.ts";

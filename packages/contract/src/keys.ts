@@ -9,7 +9,15 @@ export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
 /** What an organisation, or one of its agents, may have as many of as its tier allows. */
-const countedQuotas = ["agents", "keys", "webhooks", "providers", "versionsPerAgent", "deploymentsPerAgent"] as const;
+const countedQuotas = [
+  "agents",
+  "keys",
+  "webhooks",
+  "providers",
+  "secrets",
+  "versionsPerAgent",
+  "deploymentsPerAgent",
+] as const;
 export type CountedQuota = (typeof countedQuotas)[number];
 /** How much it may store: memories, and the records of runs with sessions, events and logs. */
 const storedQuotas = ["memoryBytes", "recordBytes"] as const;
@@ -41,6 +49,7 @@ export const tierLimits = {
     keys: 20,
     webhooks: 20,
     providers: 5,
+    secrets: 20,
     versionsPerAgent: 100,
     deploymentsPerAgent: 100,
     memoriesPerAgent: 10_000,
@@ -56,6 +65,7 @@ export const tierLimits = {
     keys: 500,
     webhooks: 200,
     providers: 20,
+    secrets: 500,
     versionsPerAgent: 1000,
     deploymentsPerAgent: 1000,
     memoriesPerAgent: 1_000_000,
@@ -71,6 +81,7 @@ export const tierLimits = {
     keys: 10_000,
     webhooks: 1000,
     providers: 50,
+    secrets: 5000,
     versionsPerAgent: 10_000,
     deploymentsPerAgent: 10_000,
     memoriesPerAgent: 10_000_000,
@@ -113,6 +124,7 @@ const Usage = z
     keys: Use.describe("API keys that are active."),
     webhooks: Use,
     providers: Use.describe("Model providers of your own."),
+    secrets: Use.describe("Secrets of the organisation and of its agents."),
     memory_bytes: Use.describe("Texts and metadata of memories."),
     record_bytes: Use.describe("Messages, responses, sessions, events and logs of the last 30 days."),
   })

@@ -36,6 +36,8 @@ const tagDescriptions = {
   Webhooks:
     "URLs that receive events, and the log of their deliveries. Deliveries are signed and made at least once; their order is not guaranteed.",
   Models: "Models that agents can use, and model providers with your organisation's own API keys.",
+  Secrets:
+    "Credentials that agents send to tools, remote agents, providers and webhooks. A value is write-only and goes to its hosts alone.",
   "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
   "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
   "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",

@@ -12,6 +12,7 @@ import { metricOperations } from "./metrics.ts";
 import { mfaOperations } from "./mfa.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
+import { secretOperations } from "./secrets.ts";
 import { versionOperations } from "./versions.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -29,6 +30,7 @@ export const operations = {
   ...eventOperations,
   ...keyOperations,
   ...providerOperations,
+  ...secretOperations,
   ...auditOperations,
   ...mfaOperations,
 };
@@ -46,6 +48,7 @@ export type DeliveryOperationKey = keyof typeof deliveryOperations;
 export type EventOperationKey = keyof typeof eventOperations;
 export type KeyOperationKey = keyof typeof keyOperations;
 export type ProviderOperationKey = keyof typeof providerOperations;
+export type SecretOperationKey = keyof typeof secretOperations;
 export type MfaOperationKey = keyof typeof mfaOperations;
 export type AuditOperationKey = keyof typeof auditOperations;
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { HttpUrl } from "./agent-definition.ts";
 import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import type { OperationTable } from "./operation.ts";
+import { SecretName, wholeSecretName } from "./secret-references.ts";
 
 export const providerTypes = ["openai", "anthropic", "google", "openai-compatible"] as const;
 export const ProviderType = z
@@ -31,7 +32,13 @@ export const ProviderModels = z
 export const ProviderApiKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,4096}$/, "Expected visible characters, without spaces")
-  .describe("Stored encrypted and never returned.");
+  .refine(
+    (key) => !/\{\{|\}\}/.test(key) || wholeSecretName(key) !== undefined,
+    "Refer to one of the organisation's secrets as {{secret.name}}, with nothing beside it",
+  )
+  .describe(
+    "Stored encrypted and never returned. Or a reference to one of the organisation's secrets: `{{secret.openai_key}}`.",
+  );
 
 export const Provider = z
   .object({
@@ -40,6 +47,7 @@ export const Provider = z
     base_url: BaseUrl,
     models: ProviderModels,
     api_key_set: z.boolean().describe("Whether an API key is set. The key is never returned."),
+    api_key_secret: SecretName.nullable().describe("The secret that the API key is taken from, if it is one."),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -64,7 +72,9 @@ const UpdateProvider = z
   .strictObject({
     base_url: BaseUrl.optional(),
     models: ProviderModels.optional(),
-    api_key: ProviderApiKey.nullable().optional().describe("null removes the key. Required when `base_url` changes."),
+    api_key: ProviderApiKey.nullable()
+      .optional()
+      .describe("null removes the key. Required when `base_url` changes, unless it is a secret."),
   })
   .meta({ id: "UpdateProvider" });
 

@@ -3,6 +3,7 @@ import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import { SubscribableEventType, subscribableEvents } from "./events.ts";
 import { AgentId, AgentRef, KeyId, WebhookId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
+import { RequestHeaders } from "./secret-references.ts";
 
 export const webhookStatuses = ["enabled", "disabled"] as const;
 export const WebhookStatus = z.enum(webhookStatuses).meta({ id: "WebhookStatus" });
@@ -29,6 +30,7 @@ export const Webhook = z
     id: WebhookId,
     agent_id: AgentId.nullable().describe("The only agent whose events are delivered. null: all agents."),
     url: z.string(),
+    headers: z.record(z.string(), z.string()).describe("Headers of every delivery, with references to secrets."),
     events: z.array(z.string()),
     status: WebhookStatus,
     disabled_reason: z
@@ -58,6 +60,7 @@ const CreateWebhook = z
       .optional()
       .describe("Id or name of the only agent whose events are delivered. The default is all agents."),
     url: WebhookUrl,
+    headers: RequestHeaders.default({}),
     events: WebhookEvents,
   })
   .meta({ id: "CreateWebhook" });
@@ -65,6 +68,7 @@ const CreateWebhook = z
 const UpdateWebhook = z
   .strictObject({
     url: WebhookUrl.optional(),
+    headers: RequestHeaders.optional(),
     events: WebhookEvents.optional(),
     enabled: z
       .boolean()

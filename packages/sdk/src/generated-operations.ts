@@ -14,6 +14,7 @@ import type {
   CreateDeployment,
   CreateKey,
   CreateProvider,
+  CreateSecret,
   CreateWebhook,
   CreatedApiKey,
   CursorPagination,
@@ -57,6 +58,8 @@ import type {
   RunEvent,
   SearchMemory,
   SearchReport,
+  Secret,
+  SecretName,
   StepUp,
   StepUpToken,
   Timestamp,
@@ -64,6 +67,7 @@ import type {
   UpdateDeployment,
   UpdateKey,
   UpdateProvider,
+  UpdateSecret,
   UpdateWebhook,
   Version,
   VersionDiff,
@@ -1323,6 +1327,210 @@ export interface Operations {
       success: true;
       data: {
         name: ProviderName;
+        deleted: true;
+      };
+    };
+  };
+  /**
+   * Create secret. For all agents of the organisation. An agent's own secret of the same name takes precedence.
+   *
+   * Needs the permission `manage`.
+   */
+  "POST /v1/secrets": {
+    request: {
+      body: CreateSecret;
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * List secrets. Secrets for all agents of the organisation, without their values.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/secrets": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /**
+         * Number of items to skip.
+         *
+         * @defaultValue `0`
+         */
+        offset?: number | undefined;
+        /**
+         * Field to sort by. A leading `-` sorts in descending order.
+         *
+         * @defaultValue `"-created_at"`
+         */
+        sort?: "created_at" | "-created_at" | "name" | "-name" | undefined;
+      } | undefined;
+    };
+    response: {
+      data: Secret[];
+      pagination: Pagination;
+    };
+  };
+  /** Get secret. Needs the permission `read`. */
+  "GET /v1/secrets/{secret_name}": {
+    request: {
+      params: {
+        secret_name: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * Update secret. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   *
+   * Needs the permission `manage`.
+   */
+  "PATCH /v1/secrets/{secret_name}": {
+    request: {
+      params: {
+        secret_name: string;
+      };
+      body?: UpdateSecret | undefined;
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * Delete secret. Calls that refer to the secret are refused from then on.
+   *
+   * Needs the permission `manage`.
+   */
+  "DELETE /v1/secrets/{secret_name}": {
+    request: {
+      params: {
+        secret_name: string;
+      };
+    };
+    response: {
+      success: true;
+      data: {
+        name: SecretName;
+        deleted: true;
+      };
+    };
+  };
+  /**
+   * Create secret of an agent. For this agent alone. It takes precedence over the organisation's secret of the same name.
+   *
+   * Needs the permission `manage`.
+   */
+  "POST /v1/agents/{agent_id}/secrets": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+      };
+      body: CreateSecret;
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * List secrets of an agent. The agent's own secrets, without their values. It can use the organisation's too.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/agents/{agent_id}/secrets": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+      };
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /**
+         * Number of items to skip.
+         *
+         * @defaultValue `0`
+         */
+        offset?: number | undefined;
+        /**
+         * Field to sort by. A leading `-` sorts in descending order.
+         *
+         * @defaultValue `"-created_at"`
+         */
+        sort?: "created_at" | "-created_at" | "name" | "-name" | undefined;
+      } | undefined;
+    };
+    response: {
+      data: Secret[];
+      pagination: Pagination;
+    };
+  };
+  /** Get secret of an agent. Needs the permission `read`. */
+  "GET /v1/agents/{agent_id}/secrets/{secret_name}": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        secret_name: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * Update secret of an agent. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   *
+   * Needs the permission `manage`.
+   */
+  "PATCH /v1/agents/{agent_id}/secrets/{secret_name}": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        secret_name: string;
+      };
+      body?: UpdateSecret | undefined;
+    };
+    response: {
+      success: true;
+      data: Secret;
+    };
+  };
+  /**
+   * Delete secret of an agent. Calls that refer to the secret are refused from then on.
+   *
+   * Needs the permission `manage`.
+   */
+  "DELETE /v1/agents/{agent_id}/secrets/{secret_name}": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        secret_name: string;
+      };
+    };
+    response: {
+      success: true;
+      data: {
+        name: SecretName;
         deleted: true;
       };
     };

@@ -17,6 +17,7 @@ import type {
   CreateDeployment,
   CreateKey,
   CreateProvider,
+  CreateSecret,
   CreateWebhook,
   CreatedApiKey,
   CursorPagination,
@@ -43,12 +44,14 @@ import type {
   RotateKey,
   RotateWebhookSecret,
   SearchMemory,
+  Secret,
   StepUp,
   StepUpToken,
   UpdateAgent,
   UpdateDeployment,
   UpdateKey,
   UpdateProvider,
+  UpdateSecret,
   UpdateWebhook,
   Version,
   VersionDiff,
@@ -812,6 +815,132 @@ export class ProvidersMethods {
    */
   delete(providerName: string, options?: RequestOptions): Promise<Operations["DELETE /v1/providers/{provider_name}"]["response"]["data"]> {
     return this.client.data("DELETE /v1/providers/{provider_name}", { params: { provider_name: providerName } }, options);
+  }
+}
+
+/** The operations of `secrets`. */
+export class SecretsMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Create secret. For all agents of the organisation. An agent's own secret of the same name takes precedence.
+   *
+   * Needs the permission `manage`.
+   *
+   * `POST /v1/secrets`
+   */
+  create(body: CreateSecret, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("POST /v1/secrets", { body }, options);
+  }
+
+  /**
+   * List secrets. Secrets for all agents of the organisation, without their values.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/secrets`
+   */
+  list(query?: NonNullable<Operations["GET /v1/secrets"]["request"]["query"]>, options?: RequestOptions): PageList<Secret, Pagination> {
+    return this.client.list("GET /v1/secrets", { query }, options);
+  }
+
+  /**
+   * Get secret. Needs the permission `read`.
+   *
+   * `GET /v1/secrets/{secret_name}`
+   */
+  get(secretName: string, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("GET /v1/secrets/{secret_name}", { params: { secret_name: secretName } }, options);
+  }
+
+  /**
+   * Update secret. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   *
+   * Needs the permission `manage`.
+   *
+   * `PATCH /v1/secrets/{secret_name}`
+   */
+  update(secretName: string, body?: UpdateSecret, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("PATCH /v1/secrets/{secret_name}", { params: { secret_name: secretName }, body }, options);
+  }
+
+  /**
+   * Delete secret. Calls that refer to the secret are refused from then on.
+   *
+   * Needs the permission `manage`.
+   *
+   * `DELETE /v1/secrets/{secret_name}`
+   */
+  delete(secretName: string, options?: RequestOptions): Promise<Operations["DELETE /v1/secrets/{secret_name}"]["response"]["data"]> {
+    return this.client.data("DELETE /v1/secrets/{secret_name}", { params: { secret_name: secretName } }, options);
+  }
+}
+
+/** The operations of `agentSecrets`. */
+export class AgentSecretsMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Create secret of an agent. For this agent alone. It takes precedence over the organisation's secret of the same name.
+   *
+   * Needs the permission `manage`.
+   *
+   * `POST /v1/agents/{agent_id}/secrets`
+   */
+  create(agentId: string, body: CreateSecret, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("POST /v1/agents/{agent_id}/secrets", { params: { agent_id: agentId }, body }, options);
+  }
+
+  /**
+   * List secrets of an agent. The agent's own secrets, without their values. It can use the organisation's too.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/agents/{agent_id}/secrets`
+   */
+  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/secrets"]["request"]["query"]>, options?: RequestOptions): PageList<Secret, Pagination> {
+    return this.client.list("GET /v1/agents/{agent_id}/secrets", { params: { agent_id: agentId }, query }, options);
+  }
+
+  /**
+   * Get secret of an agent. Needs the permission `read`.
+   *
+   * `GET /v1/agents/{agent_id}/secrets/{secret_name}`
+   */
+  get(agentId: string, secretName: string, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("GET /v1/agents/{agent_id}/secrets/{secret_name}", { params: { agent_id: agentId, secret_name: secretName } }, options);
+  }
+
+  /**
+   * Update secret of an agent. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   *
+   * Needs the permission `manage`.
+   *
+   * `PATCH /v1/agents/{agent_id}/secrets/{secret_name}`
+   */
+  update(agentId: string, secretName: string, body?: UpdateSecret, options?: RequestOptions): Promise<Secret> {
+    return this.client.data("PATCH /v1/agents/{agent_id}/secrets/{secret_name}", { params: { agent_id: agentId, secret_name: secretName }, body }, options);
+  }
+
+  /**
+   * Delete secret of an agent. Calls that refer to the secret are refused from then on.
+   *
+   * Needs the permission `manage`.
+   *
+   * `DELETE /v1/agents/{agent_id}/secrets/{secret_name}`
+   */
+  delete(agentId: string, secretName: string, options?: RequestOptions): Promise<Operations["DELETE /v1/agents/{agent_id}/secrets/{secret_name}"]["response"]["data"]> {
+    return this.client.data("DELETE /v1/agents/{agent_id}/secrets/{secret_name}", { params: { agent_id: agentId, secret_name: secretName } }, options);
   }
 }
 

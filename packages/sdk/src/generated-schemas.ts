@@ -204,11 +204,25 @@ export interface CreateProvider {
   api_key?: string | null | undefined;
 }
 
+export interface CreateSecret {
+  name: SecretName;
+  /** Stored encrypted and never returned. */
+  value: string;
+  /** The only hosts that the secret is sent to: `api.github.com` stands for HTTPS and port 443, `tools.example:8443` for another port, `http://127.0.0.1:3000` for HTTP. There are no wildcards. */
+  hosts: string[];
+}
+
 export interface CreateWebhook {
   /** Id or name of the only agent whose events are delivered. The default is all agents. */
   agent_id?: string | undefined;
   /** HTTPS URL that receives events. It must not resolve to a private address. */
   url: string;
+  /**
+   * Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`.
+   *
+   * @defaultValue `{}`
+   */
+  headers?: Record<string, string> | undefined;
   /** Names of the events to deliver. */
   events: SubscribableEventType[];
 }
@@ -416,6 +430,10 @@ export interface HttpTool {
   description: string;
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   url: string;
+  /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
+  headers?: Record<string, string> | undefined;
+  /** Query parameters to send. A value may refer to secrets: `{{secret.maps_key}}`. */
+  query?: Record<string, string> | undefined;
   /** JSON Schema of the arguments. */
   parameters: {
     type: "object";
@@ -553,6 +571,8 @@ export interface McpTool {
   name: string;
   /** URL of the MCP server (Streamable HTTP). */
   url: string;
+  /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
+  headers?: Record<string, string> | undefined;
 }
 
 export interface Me {
@@ -763,6 +783,8 @@ export interface Provider {
   models: string[];
   /** Whether an API key is set. The key is never returned. */
   api_key_set: boolean;
+  /** The secret that the API key is taken from, if it is one. */
+  api_key_secret: SecretName | null;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
@@ -837,6 +859,8 @@ export type Runtime = {
 } | {
   type: "http";
   url: string;
+  /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
+  headers?: Record<string, string> | undefined;
 };
 
 export interface SearchMemory {
@@ -871,6 +895,23 @@ export interface SearchReport {
   /** Note about this search, such as why only the text search was used. */
   notice: string | null;
 }
+
+export interface Secret {
+  name: SecretName;
+  /** The only agent that can use the secret. null: all agents. */
+  agent_id: AgentId | null;
+  hosts: string[];
+  created_by: KeyId | null;
+  created_at: Timestamp;
+  /** The key that changed the value or the hosts last. */
+  updated_by: KeyId | null;
+  updated_at: Timestamp;
+  /** When the secret was last sent. May be a minute out of date. */
+  last_used_at: Timestamp | null;
+}
+
+/** The name by which requests refer to the secret: `{{secret.github_token}}`. */
+export type SecretName = string;
 
 export interface SecuritySettings {
   ipWhitelist?: {
@@ -1020,13 +1061,22 @@ export interface UpdateProvider {
   base_url?: string | null | undefined;
   /** Models that agents may use. Empty: all models of the provider. */
   models?: string[] | undefined;
-  /** null removes the key. Required when `base_url` changes. */
+  /** null removes the key. Required when `base_url` changes, unless it is a secret. */
   api_key?: string | null | undefined;
+}
+
+export interface UpdateSecret {
+  /** Stored encrypted and never returned. */
+  value?: string | undefined;
+  /** Replaces the hosts. A host that is new needs `value` again. */
+  hosts?: string[] | undefined;
 }
 
 export interface UpdateWebhook {
   /** HTTPS URL that receives events. It must not resolve to a private address. */
   url?: string | undefined;
+  /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
+  headers?: Record<string, string> | undefined;
   /** Names of the events to deliver. */
   events?: SubscribableEventType[] | undefined;
   /** false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again. */
@@ -1040,6 +1090,8 @@ export interface Usage {
   webhooks: Use;
   /** Model providers of your own. */
   providers: Use;
+  /** Secrets of the organisation and of its agents. */
+  secrets: Use;
   /** Texts and metadata of memories. */
   memory_bytes: Use;
   /** Messages, responses, sessions, events and logs of the last 30 days. */
@@ -1114,6 +1166,8 @@ export interface Webhook {
   /** The only agent whose events are delivered. null: all agents. */
   agent_id: AgentId | null;
   url: string;
+  /** Headers of every delivery, with references to secrets. */
+  headers: Record<string, string>;
   events: string[];
   status: WebhookStatus;
   /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */
@@ -1136,6 +1190,8 @@ export interface WebhookWithSecret {
   /** The only agent whose events are delivered. null: all agents. */
   agent_id: AgentId | null;
   url: string;
+  /** Headers of every delivery, with references to secrets. */
+  headers: Record<string, string>;
   events: string[];
   status: WebhookStatus;
   /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */

@@ -1,6 +1,7 @@
 import { type Client, createClient } from "./client.ts";
 import {
   AccountMethods,
+  AgentSecretsMethods,
   AuditLogMethods,
   DeliveriesMethods,
   DeploymentsMethods,
@@ -10,6 +11,7 @@ import {
   MfaMethods,
   ModelsMethods,
   ProvidersMethods,
+  SecretsMethods,
   VersionsMethods,
 } from "./generated-resources.ts";
 import type { Me } from "./generated-schemas.ts";
@@ -64,6 +66,10 @@ export class Perch {
   readonly providers: ProvidersMethods;
   /** Models that agents may use. */
   readonly models: ModelsMethods;
+  /** Credentials that all agents of the organisation can use. */
+  readonly secrets: SecretsMethods;
+  /** Credentials that one agent alone can use. */
+  readonly agentSecrets: AgentSecretsMethods;
 
   constructor(options: PerchOptions = {}) {
     const client = createClient(readSettings(options));
@@ -84,6 +90,8 @@ export class Perch {
     this.mfa = new MfaMethods(client);
     this.providers = new ProvidersMethods(client);
     this.models = new ModelsMethods(client);
+    this.secrets = new SecretsMethods(client);
+    this.agentSecrets = new AgentSecretsMethods(client);
   }
 
   /** The API key of this client and its organisation. `GET /v1/me` */

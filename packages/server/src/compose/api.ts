@@ -34,6 +34,8 @@ import { metricHandlers } from "../resources/metrics/metric-handlers.ts";
 import { mfaHandlers } from "../resources/mfa/mfa-handlers.ts";
 import { providerHandlers } from "../resources/providers/provider-handlers.ts";
 import { createFindUsage } from "../resources/quotas/usage.ts";
+import { secretHandlers } from "../resources/secrets/secret-handlers.ts";
+import { deleteSecretsOfAgent } from "../resources/secrets/secret-queries.ts";
 import { createUrlCheck } from "../resources/webhooks/check-url.ts";
 import { deliveryHandlers } from "../resources/webhooks/delivery-handlers.ts";
 import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
@@ -48,11 +50,12 @@ export interface Api {
   readonly shutdownSteps: readonly ShutdownStep[];
 }
 
-/** Revokes the keys of a deleted agent, deletes its webhooks and clears its memory. */
+/** Revokes the keys of a deleted agent, deletes its webhooks and secrets, and clears its memory. */
 const deleteWhatAgentOwns: OnAgentDelete = async (trx, agent, add) => {
   const scope = { organisationId: agent.organisationId, onlyAgentId: null };
   await updateAgentKeysRevokedAt(trx, scope, agent.agentId);
   await deleteWebhooksOfAgent(trx, scope, agent.agentId);
+  await deleteSecretsOfAgent(trx, agent);
   await clearDeletedAgent(trx, agent, add);
 };
 
@@ -104,6 +107,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
+      ...secretHandlers({ db, agents, quotas, secrets: core.secrets }),
       ...auditHandlers({ db }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },

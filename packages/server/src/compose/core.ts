@@ -57,6 +57,7 @@ export interface Core {
   readonly enrolmentKey: KeySource;
   readonly idempotentAnswers: Sealer;
   readonly webhookSecrets: Sealer;
+  readonly secrets: Sealer;
   /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
   readonly ownAddresses: ListeningAddresses;
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
@@ -175,6 +176,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     stepUpKey: dataKeys.keyFor("step-up tokens"),
     enrolmentKey: dataKeys.keyFor("enrolment tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
+    secrets: createSealer(dataKeys.keyFor("secrets")),
     ownAddresses,
     guarded,
     trusted,

@@ -14,6 +14,7 @@ export const keyPurposes = [
   "recovery codes",
   "step-up tokens",
   "enrolment tokens",
+  "secrets",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -299,6 +299,7 @@ export interface MemoryCounts {
 }
 
 export interface ModelProviders {
+  api_key_secret: string | null;
   base_url: string | null;
   created_at: Generated<Timestamp>;
   models: string[];
@@ -354,6 +355,19 @@ export interface SchemaRelease {
   release: string;
 }
 
+export interface Secrets {
+  agent_id: string | null;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  hosts: string[];
+  last_used_at: Timestamp | null;
+  name: string;
+  organisation_id: string;
+  sealed_value: Buffer;
+  updated_at: Generated<Timestamp>;
+  updated_by: string | null;
+}
+
 export interface SessionMessages {
   accepted_at: Timestamp;
   agent_id: string;
@@ -375,6 +389,7 @@ export interface Webhooks {
   disabled_reason: string | null;
   events: string[];
   failing_since: Timestamp | null;
+  headers: Generated<Json>;
   id: string;
   organisation_id: string;
   previous_until: Timestamp | null;
@@ -415,6 +430,7 @@ export interface DB {
   run_rollups: RunRollups;
   schema_functions: SchemaFunctions;
   schema_release: SchemaRelease;
+  secrets: Secrets;
   session_messages: SessionMessages;
   webhooks: Webhooks;
 }

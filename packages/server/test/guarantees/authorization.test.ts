@@ -69,6 +69,17 @@ const reviewedPermissions = {
   "PATCH /v1/providers/{provider_name}": "manage",
   "DELETE /v1/providers/{provider_name}": "manage",
 
+  "GET /v1/secrets": "read",
+  "POST /v1/secrets": "manage",
+  "GET /v1/secrets/{secret_name}": "read",
+  "PATCH /v1/secrets/{secret_name}": "manage",
+  "DELETE /v1/secrets/{secret_name}": "manage",
+  "GET /v1/agents/{agent_id}/secrets": "read",
+  "POST /v1/agents/{agent_id}/secrets": "manage",
+  "GET /v1/agents/{agent_id}/secrets/{secret_name}": "read",
+  "PATCH /v1/agents/{agent_id}/secrets/{secret_name}": "manage",
+  "DELETE /v1/agents/{agent_id}/secrets/{secret_name}": "manage",
+
   "GET /v1/keys": "manage",
   "POST /v1/keys": "manage",
   "PATCH /v1/keys/{key_id}": "manage",

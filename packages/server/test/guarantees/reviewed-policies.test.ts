@@ -57,6 +57,7 @@ const reviewed = {
     organisations: ["own_organisation: permissive all to public using (id = current_organisation_id())", platformReads],
     record_bytes: [ownRows, recorderRecords],
     run_rollups: [ownRows, recorderRecords],
+    secrets: [ownRows],
     session_messages: [ownRows, recorderInserts],
     webhooks: [ownRows, "recorder_matches: permissive select to perch_recorder using true"],
   } as Record<string, string[]>,

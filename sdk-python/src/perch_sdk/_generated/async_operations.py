@@ -1185,6 +1185,7 @@ class AsyncWebhooks:
         url: str,
         events: Sequence[m.SubscribableEventType],
         agent_id: str | None = None,
+        headers: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.WebhookWithSecret:
@@ -1196,6 +1197,7 @@ class AsyncWebhooks:
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
+        :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
         """
         call = Call(
             "POST",
@@ -1204,6 +1206,7 @@ class AsyncWebhooks:
                 url=url,
                 events=events,
                 agent_id=given(agent_id),
+                headers=given(headers),
             ),
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
@@ -1270,6 +1273,7 @@ class AsyncWebhooks:
         webhook_id: str,
         *,
         url: str | None = None,
+        headers: dict[str, Any] | None = None,
         events: Sequence[m.SubscribableEventType] | None = None,
         enabled: bool | None = None,
         idempotency_key: str | None = None,
@@ -1281,6 +1285,7 @@ class AsyncWebhooks:
         Needs the permission ``write``.
 
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
+        :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
         :param events: Names of the events to deliver.
         :param enabled: false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.
         """
@@ -1292,6 +1297,7 @@ class AsyncWebhooks:
             ),
             body=body_of(
                 url=given(url),
+                headers=given(headers),
                 events=given(events),
                 enabled=given(enabled),
             ),
@@ -1907,7 +1913,7 @@ class AsyncProviders:
 
         :param base_url: URL of the provider's API. null uses the provider's public API.
         :param models: Models that agents may use. Empty: all models of the provider.
-        :param api_key: null removes the key. Required when ``base_url`` changes.
+        :param api_key: null removes the key. Required when ``base_url`` changes, unless it is a secret.
         """
         call = Call(
             "PATCH",
@@ -1946,6 +1952,299 @@ class AsyncProviders:
             timeout=timeout,
         )
         answer: m.DeleteProviderResult = (await self._transport.send(call))[1]["data"]
+        return answer
+
+
+class AsyncSecrets:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(
+        self,
+        *,
+        name: str,
+        value: str,
+        hosts: Sequence[str],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Create secret.
+
+        For all agents of the organisation. An agent's own secret of the same name takes precedence.
+        Needs the permission ``manage``.
+
+        :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
+        :param value: Stored encrypted and never returned.
+        :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        """
+        call = Call(
+            "POST",
+            "/v1/secrets",
+            body=body_of(
+                name=name,
+                value=value,
+                hosts=hosts,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPager[m.Secret]:
+        """List secrets.
+
+        Secrets for all agents of the organisation, without their values.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
+        """
+        call = Call(
+            "GET",
+            "/v1/secrets",
+            query={
+                "limit": limit,
+                "offset": offset,
+                "sort": sort,
+            },
+            timeout=timeout,
+        )
+        return AsyncPager(self._transport, call, 100)
+
+    async def get(
+        self,
+        secret_name: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Get secret.
+
+        Needs the permission ``read``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/secrets/{secret_name}",
+                secret_name=secret_name,
+            ),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    async def update(
+        self,
+        secret_name: str,
+        *,
+        value: str | None = None,
+        hosts: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Update secret.
+
+        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Needs the permission ``manage``.
+
+        :param value: Stored encrypted and never returned.
+        :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        """
+        call = Call(
+            "PATCH",
+            path_of(
+                "/v1/secrets/{secret_name}",
+                secret_name=secret_name,
+            ),
+            body=body_of(
+                value=given(value),
+                hosts=given(hosts),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    async def delete(
+        self,
+        secret_name: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.DeleteSecretResult:
+        """Delete secret.
+
+        Calls that refer to the secret are refused from then on.
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "DELETE",
+            path_of(
+                "/v1/secrets/{secret_name}",
+                secret_name=secret_name,
+            ),
+            timeout=timeout,
+        )
+        answer: m.DeleteSecretResult = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    async def create_agent(
+        self,
+        agent_id: str,
+        *,
+        name: str,
+        value: str,
+        hosts: Sequence[str],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Create secret of an agent.
+
+        For this agent alone. It takes precedence over the organisation's secret of the same name.
+        Needs the permission ``manage``.
+
+        :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
+        :param value: Stored encrypted and never returned.
+        :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/secrets",
+                agent_id=agent_id,
+            ),
+            body=body_of(
+                name=name,
+                value=value,
+                hosts=hosts,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    def list_agent(
+        self,
+        agent_id: str,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPager[m.Secret]:
+        """List secrets of an agent.
+
+        The agent's own secrets, without their values. It can use the organisation's too.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        :param sort: Field to sort by. A leading ``-`` sorts in descending order.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/secrets",
+                agent_id=agent_id,
+            ),
+            query={
+                "limit": limit,
+                "offset": offset,
+                "sort": sort,
+            },
+            timeout=timeout,
+        )
+        return AsyncPager(self._transport, call, 100)
+
+    async def get_agent(
+        self,
+        agent_id: str,
+        secret_name: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Get secret of an agent.
+
+        Needs the permission ``read``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/secrets/{secret_name}",
+                agent_id=agent_id,
+                secret_name=secret_name,
+            ),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    async def update_agent(
+        self,
+        agent_id: str,
+        secret_name: str,
+        *,
+        value: str | None = None,
+        hosts: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> m.Secret:
+        """Update secret of an agent.
+
+        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Needs the permission ``manage``.
+
+        :param value: Stored encrypted and never returned.
+        :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        """
+        call = Call(
+            "PATCH",
+            path_of(
+                "/v1/agents/{agent_id}/secrets/{secret_name}",
+                agent_id=agent_id,
+                secret_name=secret_name,
+            ),
+            body=body_of(
+                value=given(value),
+                hosts=given(hosts),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout=timeout,
+        )
+        answer: m.Secret = (await self._transport.send(call))[1]["data"]
+        return answer
+
+    async def delete_agent(
+        self,
+        agent_id: str,
+        secret_name: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.DeleteAgentSecretResult:
+        """Delete secret of an agent.
+
+        Calls that refer to the secret are refused from then on.
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "DELETE",
+            path_of(
+                "/v1/agents/{agent_id}/secrets/{secret_name}",
+                agent_id=agent_id,
+                secret_name=secret_name,
+            ),
+            timeout=timeout,
+        )
+        answer: m.DeleteAgentSecretResult = (await self._transport.send(call))[1]["data"]
         return answer
 
 
@@ -2117,6 +2416,7 @@ class AsyncOperations:
         self.keys = AsyncKeys(transport)
         self.models = AsyncModels(transport)
         self.providers = AsyncProviders(transport)
+        self.secrets = AsyncSecrets(transport)
         self.audit_log = AsyncAuditLog(transport)
         self.mfa = AsyncMfa(transport)
 

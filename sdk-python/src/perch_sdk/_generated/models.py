@@ -143,6 +143,8 @@ class McpTool(TypedDict):
     name: str
     url: str
     """URL of the MCP server (Streamable HTTP)."""
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
 
 
 class HttpTool(TypedDict):
@@ -151,6 +153,10 @@ class HttpTool(TypedDict):
     description: str
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     url: str
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    query: NotRequired[dict[str, Any]]
+    """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
 
@@ -199,6 +205,8 @@ class RuntimeModel(TypedDict):
 class RuntimeHttp(TypedDict):
     type: Literal["http"]
     url: str
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
 
 
 class SecuritySettings(TypedDict):
@@ -702,6 +710,8 @@ class WebhookWithSecret(TypedDict):
     agent_id: str | None
     """The only agent whose events are delivered. null: all agents."""
     url: str
+    headers: dict[str, Any]
+    """Headers of every delivery, with references to secrets."""
     events: list[str]
     status: WebhookStatus
     disabled_reason: str | None
@@ -722,6 +732,8 @@ class Webhook(TypedDict):
     agent_id: str | None
     """The only agent whose events are delivered. null: all agents."""
     url: str
+    headers: dict[str, Any]
+    """Headers of every delivery, with references to secrets."""
     events: list[str]
     status: WebhookStatus
     disabled_reason: str | None
@@ -877,11 +889,37 @@ class Provider(TypedDict):
     """Models that agents may use. Empty: all models of the provider."""
     api_key_set: bool
     """Whether an API key is set. The key is never returned."""
+    api_key_secret: str | None
+    """The secret that the API key is taken from, if it is one."""
     created_at: str
     updated_at: str
 
 
 class DeleteProviderResult(TypedDict):
+    name: str
+    deleted: Literal[True]
+
+
+class Secret(TypedDict):
+    name: str
+    agent_id: str | None
+    """The only agent that can use the secret. null: all agents."""
+    hosts: list[str]
+    created_by: str | None
+    created_at: str
+    updated_by: str | None
+    """The key that changed the value or the hosts last."""
+    updated_at: str
+    last_used_at: str | None
+    """When the secret was last sent. May be a minute out of date."""
+
+
+class DeleteSecretResult(TypedDict):
+    name: str
+    deleted: Literal[True]
+
+
+class DeleteAgentSecretResult(TypedDict):
     name: str
     deleted: Literal[True]
 
@@ -971,6 +1009,8 @@ class Usage(TypedDict):
     webhooks: Use
     providers: Use
     """Model providers of your own."""
+    secrets: Use
+    """Secrets of the organisation and of its agents."""
     memory_bytes: Use
     """Texts and metadata of memories."""
     record_bytes: Use

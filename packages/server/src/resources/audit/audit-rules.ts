@@ -12,6 +12,7 @@ const collections: Readonly<Record<string, string>> = {
   memory: "memory",
   mfa: "mfa",
   providers: "provider",
+  secrets: "secret",
   versions: "version",
   webhooks: "webhook",
 };

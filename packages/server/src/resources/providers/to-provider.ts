@@ -7,7 +7,8 @@ export const toProvider = (row: ProviderRow): Provider => ({
   type: row.type as ProviderType,
   base_url: row.base_url,
   models: row.models,
-  api_key_set: row.sealed_api_key !== null,
+  api_key_set: row.sealed_api_key !== null || row.api_key_secret !== null,
+  api_key_secret: row.api_key_secret,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 });

@@ -34,6 +34,8 @@ export const quotaCounts: Readonly<Record<QuotaName, (of: Counted, max: number) 
   },
   webhooks: (of, max) => countUpTo([sql`select 1 from webhooks where ${ofOrganisation(of)}`], max),
   providers: (of, max) => countUpTo([sql`select 1 from model_providers where ${ofOrganisation(of)}`], max),
+  // Those of agents too.
+  secrets: (of, max) => countUpTo([sql`select 1 from secrets where ${ofOrganisation(of)}`], max),
   versionsPerAgent: (of, max) => countUpTo([sql`select 1 from agent_versions where ${ofAgent(of)}`], max),
   // Others make room for new ones.
   deploymentsPerAgent: (of, max) => {

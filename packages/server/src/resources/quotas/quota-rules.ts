@@ -12,6 +12,7 @@ const countedTexts: Readonly<Record<CountedQuota, QuotaText>> = {
   keys: { reached: "This organisation has # active API keys", advice: "Revoke one" },
   webhooks: { reached: "This organisation has # webhooks", advice: "Delete one" },
   providers: { reached: "This organisation has # model providers", advice: "Delete one" },
+  secrets: { reached: "This organisation has # secrets, those of its agents included", advice: "Delete one" },
   versionsPerAgent: {
     reached: "This agent has # versions",
     advice: 'Deploy one of them with "redeploy": true, create another agent',

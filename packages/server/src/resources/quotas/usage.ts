@@ -12,6 +12,7 @@ const organisationQuotas = [
   "keys",
   "webhooks",
   "providers",
+  "secrets",
   "memoryBytes",
   "recordBytes",
 ] as const satisfies readonly QuotaName[];
@@ -51,6 +52,7 @@ export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
       keys: useOf("keys"),
       webhooks: useOf("webhooks"),
       providers: useOf("providers"),
+      secrets: useOf("secrets"),
       memory_bytes: useOf("memoryBytes"),
       record_bytes: useOf("recordBytes"),
     };

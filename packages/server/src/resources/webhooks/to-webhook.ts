@@ -7,6 +7,7 @@ export const toWebhook = (row: WebhookRow, now: Date): Webhook => ({
   id: toPublicId("webhook", row.id),
   agent_id: row.agent_id && toPublicId("agent", row.agent_id),
   url: row.url,
+  headers: row.headers as Record<string, string>,
   events: row.events,
   status: row.status as WebhookStatus,
   disabled_reason: row.disabled_reason,

@@ -1,0 +1,74 @@
+import { z } from "zod";
+
+export const SecretName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,62}$/, "Use 1 to 63 lower-case letters, digits and underscores, starting with a letter")
+  .describe("The name by which requests refer to the secret: `{{secret.github_token}}`.")
+  .meta({ id: "SecretName", example: "github_token" });
+
+const reference = /\{\{secret\.([a-z][a-z0-9_]{0,62})\}\}/g;
+
+/** The names of the secrets that a text refers to, each once. */
+export const secretNamesIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(reference)].map(([, name = ""]) => name)),
+];
+
+/** Replaces each reference by what `valueOf` returns. What that returns is not looked at again. */
+export const replaceSecrets = (text: string, valueOf: (name: string) => string): string =>
+  text.replaceAll(reference, (_, name: string) => valueOf(name));
+
+/** The name in a text that is one reference and nothing else. */
+export const wholeSecretName = (text: string): string | undefined => {
+  const [name, ...others] = secretNamesIn(text);
+  return name !== undefined && others.length === 0 && text === `{{secret.${name}}}` ? name : undefined;
+};
+
+/** Whether a text has no braces but those of references. */
+export const hasOnlySecretReferences = (text: string): boolean => !/\{\{|\}\}/.test(text.replaceAll(reference, ""));
+
+const wrongReference = "Refer to a secret as {{secret.name}}; other double braces are not allowed";
+
+const Template = z
+  .string()
+  .max(1024)
+  .regex(/^[\x20-\x7e]*$/, "Use printable ASCII characters")
+  .refine((text) => text.trim() === text && text !== "", "Must not be empty, nor begin or end with a space")
+  .refine(hasOnlySecretReferences, wrongReference);
+
+const maxEntries = 16;
+const hasFewEntries = (entries: object): boolean => Object.keys(entries).length <= maxEntries;
+
+/** Headers that Perch sets itself, and those that change how a request is transported. */
+const ownHeaders = new Set([
+  ...["accept", "accept-encoding", "connection", "cookie2", "date", "expect", "host", "idempotency-key", "keep-alive"],
+  ...["last-event-id", "signature", "signature-agent", "signature-input", "te", "traceparent", "tracestate", "trailer"],
+  ...["transfer-encoding", "upgrade", "user-agent", "via", "x-request-id"],
+]);
+const ownPrefixes = ["content-", "mcp-", "proxy-", "sec-", "webhook-", "x-service-"];
+
+const isOwnHeader = (name: string): boolean => {
+  const lower = name.toLowerCase();
+  return ownHeaders.has(lower) || ownPrefixes.some((prefix) => lower.startsWith(prefix));
+};
+
+const HeaderName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "Use 1 to 64 letters, digits and hyphens, starting with a letter")
+  .refine((name) => !isOwnHeader(name), "Perch sets this header itself");
+
+/** What a request carries beside what Perch sends: values may refer to secrets. */
+export const RequestHeaders = z
+  .record(HeaderName, Template)
+  .refine(hasFewEntries, `At most ${maxEntries}`)
+  .refine(
+    (headers) => new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
+    "Two headers have the same name",
+  )
+  .describe("Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`.");
+
+const ParameterName = z.string().regex(/^[\w.$[\]-]{1,64}$/, "Use 1 to 64 letters, digits and _ . $ [ ] -");
+
+export const RequestQuery = z
+  .record(ParameterName, Template)
+  .refine(hasFewEntries, `At most ${maxEntries}`)
+  .describe("Query parameters to send. A value may refer to secrets: `{{secret.maps_key}}`.");

@@ -1,0 +1,19 @@
+import type { Sealer } from "../../platform/secrets.ts";
+
+/** What a sealed value belongs to. */
+export interface SecretIdentity {
+  readonly organisationId: string;
+  readonly agentId: string | null;
+  readonly name: string;
+  readonly hosts: readonly string[];
+}
+
+/** Includes the hosts: whoever can write the table alone cannot have a secret sent elsewhere. */
+const associatedDataFor = ({ organisationId, agentId, name, hosts }: SecretIdentity): string =>
+  JSON.stringify([organisationId, agentId, name, hosts.toSorted()]);
+
+export const sealSecretValue = (sealer: Sealer, value: string, identity: SecretIdentity): Buffer =>
+  sealer.seal(value, associatedDataFor(identity));
+
+export const openSecretValue = (sealer: Sealer, sealed: Buffer, identity: SecretIdentity): string =>
+  sealer.open(sealed, associatedDataFor(identity));

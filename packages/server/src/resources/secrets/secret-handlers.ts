@@ -1,0 +1,145 @@
+import type { InputOf, Operations, SecretOperationKey } from "@perch/contract";
+import type { Caller, Scope } from "../../auth/caller.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
+import { page, single } from "../../platform/envelopes.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { findAgentForUpdate } from "../agents/agent-queries.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { openSecretValue, sealSecretValue } from "./seal-secret.ts";
+import * as queries from "./secret-queries.ts";
+import { addsHost, normaliseHosts } from "./secret-rules.ts";
+import { toSecret } from "./to-secret.ts";
+
+interface SecretDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly quotas: Quotas;
+  readonly secrets: Sealer;
+}
+
+type CreateBody = InputOf<Operations["POST /v1/secrets"]>["body"];
+type UpdateBody = InputOf<Operations["PATCH /v1/secrets/{secret_name}"]>["body"];
+type ListQuery = InputOf<Operations["GET /v1/secrets"]>["query"];
+type OwnerInTransaction = (trx: OrganisationTransaction) => Promise<queries.SecretOwner>;
+
+/** The owner of secrets for all agents. */
+function organisationOwner({ organisationId }: Scope, { onlyAgentId }: Caller): queries.SecretOwner {
+  if (onlyAgentId !== null)
+    throw forbidden(
+      "This key belongs to one agent. Manage that agent's own secrets, or use an organisation's key for those of all agents.",
+    );
+  return { organisationId, agentId: null };
+}
+
+/** Locks the agent, so that it is not deleted meanwhile: deleting an agent deletes its secrets. */
+const lockAgentOwner =
+  (scope: Scope, ref: string): OwnerInTransaction =>
+  async (trx) => {
+    const agent = await findAgentForUpdate(trx, scope, ref);
+    if (!agent) throw notFound("agent", ref);
+    return { organisationId: scope.organisationId, agentId: agent.id };
+  };
+
+const needsValue =
+  "A host that is new needs `value` again: otherwise whoever may change hosts could have the stored value sent to a host of their own";
+
+/** Fewer hosts need a new seal too: the old one opens for the old hosts alone. */
+function sealChanged(
+  secrets: Sealer,
+  row: queries.SecretRow,
+  value: string | undefined,
+  hosts: readonly string[],
+): Buffer {
+  const { organisation_id: organisationId, agent_id: agentId, name } = row;
+  const identity = { organisationId, agentId, name };
+  if (value !== undefined) return sealSecretValue(secrets, value, { ...identity, hosts });
+  if (addsHost(row.hosts, hosts)) throw invalid("value", needsValue);
+  const kept = openSecretValue(secrets, row.sealed_value, { ...identity, hosts: row.hosts });
+  return sealSecretValue(secrets, kept, { ...identity, hosts });
+}
+
+/** What the ten operations do, for either owner. */
+function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
+  return {
+    create: ({ caller, change }: RequestContext, lockOwner: OwnerInTransaction, { name, value, hosts }: CreateBody) => {
+      const normalised = normaliseHosts(hosts);
+      return change(async (trx) => {
+        const owner = await lockOwner(trx);
+        await quotas.requireRoom(trx, caller.organisation, "secrets");
+        const sealedValue = sealSecretValue(secrets, value, { ...owner, name, hosts: normalised });
+        const created = { name, hosts: normalised, sealedValue, createdBy: caller.keyId };
+        const row = await queries.insertSecret(trx, owner, created);
+        if (!row) throw conflict(`There is a secret called ${JSON.stringify(name)} already. Change that one.`);
+        return single(toSecret(row));
+      });
+    },
+
+    list: (owner: queries.SecretOwner, query: ListQuery) =>
+      db.inOrganisation(owner.organisationId, async (trx) => {
+        const rows = await queries.listSecrets(trx, owner, query);
+        return page(rows.map(toSecret), query, await queries.countSecrets(trx, owner));
+      }),
+
+    get: async (owner: queries.SecretOwner, name: string) => {
+      const row = await db.inOrganisation(owner.organisationId, (trx) => queries.findSecret(trx, owner, name));
+      if (!row) throw notFound("secret", name);
+      return single(toSecret(row));
+    },
+
+    update: ({ caller, change }: RequestContext, lockOwner: OwnerInTransaction, name: string, body: UpdateBody) => {
+      const given = body.hosts && normaliseHosts(body.hosts);
+      return change(async (trx) => {
+        const owner = await lockOwner(trx);
+        const row = await queries.findSecretForUpdate(trx, owner, name);
+        if (!row) throw notFound("secret", name);
+        if (body.value === undefined && given === undefined) return single(toSecret(row));
+        const hosts = given ?? row.hosts;
+        const changed = { hosts, sealedValue: sealChanged(secrets, row, body.value, hosts), updatedBy: caller.keyId };
+        return single(toSecret(await queries.updateSecret(trx, owner, name, changed)));
+      });
+    },
+
+    delete: ({ change }: RequestContext, lockOwner: OwnerInTransaction, name: string) =>
+      change(async (trx) => {
+        if (!(await queries.deleteSecret(trx, await lockOwner(trx), name))) throw notFound("secret", name);
+        return single({ name, deleted: true as const });
+      }),
+  };
+}
+
+export const secretHandlers = ({ agents, ...deps }: SecretDeps) => {
+  const actions = secretActions(deps);
+  const ofOrganisation = ({ scope, caller }: RequestContext): OwnerInTransaction => {
+    const owner = organisationOwner(scope, caller);
+    return async () => owner;
+  };
+  const ofAgent = async (context: RequestContext, ref: string): Promise<queries.SecretOwner> => {
+    const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
+    return { organisationId, agentId };
+  };
+
+  return {
+    "POST /v1/secrets": async ({ body }, context) => actions.create(context, ofOrganisation(context), body),
+    "GET /v1/secrets": async ({ query }, { scope, caller }) => actions.list(organisationOwner(scope, caller), query),
+    "GET /v1/secrets/{secret_name}": async ({ params }, { scope, caller }) =>
+      actions.get(organisationOwner(scope, caller), params.secret_name),
+    "PATCH /v1/secrets/{secret_name}": async ({ params, body }, context) =>
+      actions.update(context, ofOrganisation(context), params.secret_name, body),
+    "DELETE /v1/secrets/{secret_name}": async ({ params }, context) =>
+      actions.delete(context, ofOrganisation(context), params.secret_name),
+
+    "POST /v1/agents/{agent_id}/secrets": async ({ params, body }, context) =>
+      actions.create(context, lockAgentOwner(context.scope, params.agent_id), body),
+    "GET /v1/agents/{agent_id}/secrets": async ({ params, query }, context) =>
+      actions.list(await ofAgent(context, params.agent_id), query),
+    "GET /v1/agents/{agent_id}/secrets/{secret_name}": async ({ params }, context) =>
+      actions.get(await ofAgent(context, params.agent_id), params.secret_name),
+    "PATCH /v1/agents/{agent_id}/secrets/{secret_name}": async ({ params, body }, context) =>
+      actions.update(context, lockAgentOwner(context.scope, params.agent_id), params.secret_name, body),
+    "DELETE /v1/agents/{agent_id}/secrets/{secret_name}": async ({ params }, context) =>
+      actions.delete(context, lockAgentOwner(context.scope, params.agent_id), params.secret_name),
+  } satisfies Handlers<SecretOperationKey>;
+};

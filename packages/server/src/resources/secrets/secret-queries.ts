@@ -1,0 +1,129 @@
+import type { SecretSortField } from "@perch/contract";
+import { type Selectable, sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { Secrets } from "../../db/generated-rows.ts";
+import { sortOrder } from "../../platform/envelopes.ts";
+
+export type SecretRow = Selectable<Secrets>;
+
+/** Whose secrets: the organisation's for all agents, or one agent's own. */
+export interface SecretOwner {
+  readonly organisationId: string;
+  readonly agentId: string | null;
+}
+
+const ownedBy = ({ organisationId, agentId }: SecretOwner) =>
+  sql<boolean>`organisation_id = ${organisationId} and ${agentId === null ? sql`agent_id is null` : sql`agent_id = ${agentId}`}`;
+
+const selectOwn = (trx: OrganisationTransaction, owner: SecretOwner) => trx.selectFrom("secrets").where(ownedBy(owner));
+
+export const findSecret = (
+  trx: OrganisationTransaction,
+  owner: SecretOwner,
+  name: string,
+): Promise<SecretRow | undefined> => selectOwn(trx, owner).selectAll().where("name", "=", name).executeTakeFirst();
+
+/** Locks the row until the transaction ends, so that changes to one secret are serialised. */
+export const findSecretForUpdate = (
+  trx: OrganisationTransaction,
+  owner: SecretOwner,
+  name: string,
+): Promise<SecretRow | undefined> =>
+  selectOwn(trx, owner).selectAll().where("name", "=", name).forUpdate().executeTakeFirst();
+
+interface SecretPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: SecretSortField | `-${SecretSortField}`;
+}
+
+export const listSecrets = (
+  trx: OrganisationTransaction,
+  owner: SecretOwner,
+  { limit, offset, sort }: SecretPage,
+): Promise<SecretRow[]> => {
+  const [field, direction] = sortOrder(sort);
+  return selectOwn(trx, owner)
+    .selectAll()
+    .orderBy(field, direction)
+    .orderBy("name", direction)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+};
+
+/** An organisation has five thousand at most. */
+export async function countSecrets(trx: OrganisationTransaction, owner: SecretOwner): Promise<number> {
+  const row = await selectOwn(trx, owner)
+    .select((eb) => eb.fn.countAll<string>().as("secrets"))
+    .executeTakeFirstOrThrow();
+  return Number(row.secrets);
+}
+
+interface NewSecret {
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly sealedValue: Buffer;
+  readonly createdBy: string;
+}
+
+/** Undefined when the name is taken. */
+export const insertSecret = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: SecretOwner,
+  { name, hosts, sealedValue, createdBy }: NewSecret,
+): Promise<SecretRow | undefined> =>
+  trx
+    .insertInto("secrets")
+    .values({
+      organisation_id: organisationId,
+      agent_id: agentId,
+      name,
+      hosts: [...hosts],
+      sealed_value: sealedValue,
+      created_by: createdBy,
+      updated_by: createdBy,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+
+interface SecretChange {
+  readonly hosts: readonly string[];
+  readonly sealedValue: Buffer;
+  readonly updatedBy: string;
+}
+
+export const updateSecret = (
+  trx: OrganisationTransaction,
+  owner: SecretOwner,
+  name: string,
+  { hosts, sealedValue, updatedBy }: SecretChange,
+): Promise<SecretRow> =>
+  trx
+    .updateTable("secrets")
+    .set({ hosts: [...hosts], sealed_value: sealedValue, updated_by: updatedBy, updated_at: sql`now()` })
+    .where(ownedBy(owner))
+    .where("name", "=", name)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const deleteSecret = async (
+  trx: OrganisationTransaction,
+  owner: SecretOwner,
+  name: string,
+): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom("secrets")
+    .where(ownedBy(owner))
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+};
+
+export const deleteSecretsOfAgent = async (
+  trx: OrganisationTransaction,
+  owner: { readonly organisationId: string; readonly agentId: string },
+): Promise<void> => {
+  await trx.deleteFrom("secrets").where(ownedBy(owner)).execute();
+};

@@ -1,0 +1,39 @@
+import type { RequirementTable } from "./requirement.ts";
+
+export const secrets = {
+  "secrets.resource": {
+    section: "What the service does",
+    silent: "How an agent logs in at a tool: not shown.",
+    decision:
+      "With a secret: POST, GET, PATCH, DELETE `/v1/secrets`. It has a name of lower-case letters, digits and underscores, a value of 8 to 4096 printable ASCII characters, and 1 to 16 hosts.",
+  },
+  "secrets.of-agents": {
+    section: "What the service does",
+    silent: "Whether an agent can have a secret of its own: not shown.",
+    decision:
+      "The same operations exist under `/v1/agents/{agent_id}/secrets`. An agent's own secret takes precedence over the organisation's of the same name, no other agent can use it, and it is deleted with the agent.",
+  },
+  "secrets.write-only": {
+    section: "What the service does",
+    silent: "Whether the value of a secret can be read: not shown.",
+    decision: "No answer, audit entry or stored answer to a retry holds a part of it.",
+  },
+  "secrets.sealed": {
+    section: "What the service does",
+    silent: "How a secret is stored: not shown.",
+    decision:
+      "Encrypted under a data key of its own, bound to organisation, agent, name and hosts: in another row, or beside other hosts, it does not open.",
+  },
+  "secrets.hosts": {
+    section: "What the service does",
+    silent: "Where a secret may be sent: not shown.",
+    decision:
+      "To its hosts alone. A host stands for one origin (scheme, host and port), HTTPS unless it says otherwise, and there are no wildcards. A host that is new needs the value again in the same request; removing one does not.",
+  },
+  "secrets.permissions": {
+    section: "What the service does",
+    silent: "Who may create, change and see secrets: not shown.",
+    decision:
+      "`manage` creates, changes and deletes, `read` sees names and hosts. A key that belongs to one agent reaches that agent's own secrets only.",
+  },
+} as const satisfies RequirementTable;
