@@ -143,7 +143,8 @@ async function toUndiciRequest(
   return { url, init: { method, headers: [...headers], body, signal, redirect } };
 }
 
-function parseAllowedUrl(input: string | URL): URL {
+/** Throws on an address that is never called, whatever it resolves to. */
+export function parseAllowedUrl(input: string | URL): URL {
   const url = new URL(input);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new RefusedAddressError(`Only http: and https: addresses can be called, not ${url.protocol}`);

@@ -1,0 +1,33 @@
+import type { PatternAutomaton } from "./pattern-automaton.ts";
+import { backslash, hexValue, letterU, percent, shortEscapes } from "./text-reading.ts";
+
+const codes = 256;
+
+/**
+ * How many characters can be passed where these two follow each other and no match has begun; 0 where one may begin. Nearly all of a
+ * text is passed so, which makes reading it several times as fast.
+ */
+export type PassablePairs = (code: number, next: number) => number;
+
+export function createPassablePairs(automata: readonly PatternAutomaton[]): PassablePairs {
+  const begins = (code: number): boolean => automata.some(({ step }) => step(0, code) !== 0);
+  const continues = (code: number, next: number): boolean =>
+    automata.some(({ step, depth, isIgnored }) => {
+      const state = step(0, code);
+      if (state === 0) return false;
+      return next === percent || next === backslash || isIgnored(next) || depth(step(state, next)) === 2;
+    });
+  const passed = new Uint8Array(codes * codes).fill(1);
+  for (let code = 0; code < codes; code++)
+    if (begins(code))
+      for (let next = 0; next < codes; next++) if (continues(code, next)) passed[code * codes + next] = 0;
+  for (let next = 0; next < codes; next++) {
+    if (hexValue(next) >= 0) passed[percent * codes + next] = 0;
+    const escaped = shortEscapes.get(next);
+    const mayBegin = next === letterU || (escaped !== undefined && begins(escaped));
+    if (mayBegin) passed[backslash * codes + next] = 0;
+  }
+  // Both, or the second would be taken for the beginning of an escape.
+  if (!begins(backslash)) passed[backslash * codes + backslash] = 2;
+  return (code, next) => (code >= codes || next >= codes ? 1 : (passed[code * codes + next] as number));
+}

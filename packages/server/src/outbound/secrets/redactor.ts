@@ -1,0 +1,164 @@
+import { createPassablePairs, type PassablePairs } from "./passable-pairs.ts";
+import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
+import { base64Forms, plainForms } from "./secret-forms.ts";
+import { backslash, createReading, type OnMatch, percent } from "./text-reading.ts";
+
+/** Text that arrives in pieces. All that `write` and `end` return together is the text without the values. */
+export interface RedactedStream {
+  /** Keeps back what may still become a value, and nothing else. */
+  readonly write: (piece: string) => string;
+  readonly end: () => string;
+}
+
+/**
+ * Puts `[secret NAME]` in the place of each value: as it is, in base64 (of either alphabet, at any offset, in lines), and with any
+ * of its characters URL-encoded or escaped as in JSON.
+ */
+export interface Redactor {
+  readonly text: (text: string) => string;
+  /** The beginning of a longer text: a value that is cut off at its end is left out. */
+  readonly beginning: (text: string) => string;
+  /** Texts and names in a value from JSON. */
+  readonly json: (value: unknown) => unknown;
+  readonly stream: () => RedactedStream;
+}
+
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly id: number;
+}
+
+/** Beside the one that takes every character as it is. */
+const readings = [
+  { url: true, json: false },
+  { url: false, json: true },
+  { url: true, json: true },
+];
+
+/** Matches that overlap become one, named after the one that begins first. */
+function joinOverlapping(matches: readonly Match[]): Match[] {
+  const joined: Match[] = [];
+  for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end || a.id - b.id)) {
+    const last = joined.at(-1);
+    if (last && match.start < last.end) joined.splice(-1, 1, { ...last, end: Math.max(last.end, match.end) });
+    else joined.push(match);
+  }
+  return joined;
+}
+
+interface Patterns {
+  readonly names: readonly string[];
+  readonly automata: readonly PatternAutomaton[];
+  readonly passable: PassablePairs;
+}
+
+function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
+  const values = [...secrets.values()];
+  const patternsOf = (formsOf: (value: string) => readonly string[]) =>
+    values.flatMap((value, id) => formsOf(value).map((text) => ({ text, id })));
+  const automata = [
+    createAutomaton(patternsOf(plainForms), { equal: [" +"], ignored: "" }),
+    createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\r\n" }),
+  ];
+  return { names: [...secrets.keys()], automata, passable: createPassablePairs(automata) };
+}
+
+/** All readings of a text. Those with escapes rest while they would read what the plain one reads: most text has no escapes. */
+function createReader({ automata, passable }: Patterns, onMatch: OnMatch) {
+  const plain = createReading({ url: false, json: false }, automata, onMatch);
+  const escaped = readings.map((escapes) => createReading(escapes, automata, onMatch));
+  let areResting = true;
+  let isOpen = false;
+  const push = (code: number, position: number): void => {
+    if (areResting && (code === percent || code === backslash)) {
+      for (const reading of escaped) reading.continueFrom(plain);
+      areResting = false;
+    }
+    plain.push(code, position);
+    isOpen = plain.isOpen();
+    if (areResting) return;
+    for (const reading of escaped) {
+      reading.push(code, position);
+      isOpen = reading.isOpen() || isOpen;
+    }
+    areResting = !isOpen;
+  };
+  const current = () => (areResting ? [plain] : [plain, ...escaped]);
+  return {
+    read: (piece: string, offset: number): void => {
+      const last = piece.length - 1;
+      for (let at = 0; at <= last; ) {
+        const code = piece.charCodeAt(at);
+        const passed = isOpen || at === last ? 0 : passable(code, piece.charCodeAt(at + 1));
+        if (passed === 0) push(code, offset + at);
+        at += Math.max(1, passed);
+      }
+    },
+    findOpenStart: (): number => Math.min(...current().flatMap((reading) => reading.findOpenStart() ?? [])),
+    end: (): void => {
+      for (const reading of current()) reading.end();
+    },
+  };
+}
+
+function createStream(patterns: Patterns): RedactedStream {
+  let matches: Match[] = [];
+  /** The text from `from` on has not been returned. */
+  let pending = "";
+  let from = 0;
+  const reader = createReader(patterns, (start, end, id) => void matches.push({ start, end, id }));
+
+  const take = (limit: number): string => {
+    const joined = joinOverlapping(matches);
+    const until = Math.min(limit, joined.find(({ start, end }) => start < limit && limit < end)?.start ?? limit);
+    let taken = "";
+    let at = from;
+    for (const { start, end, id } of joined.filter((match) => match.end <= until)) {
+      taken += `${pending.slice(at - from, start - from)}[secret ${patterns.names[id]}]`;
+      at = end;
+    }
+    taken += pending.slice(at - from, until - from);
+    matches = matches.filter(({ start }) => start >= until);
+    pending = pending.slice(until - from);
+    from = until;
+    return taken;
+  };
+
+  return {
+    write: (piece) => {
+      reader.read(piece, from + pending.length);
+      pending += piece;
+      return take(Math.min(from + pending.length, reader.findOpenStart()));
+    },
+    end: () => {
+      reader.end();
+      return take(from + pending.length);
+    },
+  };
+}
+
+/** For the secrets of one call, as values by name. */
+export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
+  const patterns = createPatterns(secrets);
+  const stream = () => createStream(patterns);
+  const text = (whole: string): string => {
+    const { write, end } = stream();
+    return write(whole) + end();
+  };
+  const json = (value: unknown): unknown => {
+    if (typeof value === "string") return text(value);
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map(json);
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [text(name), json(inner)]));
+  };
+  return { text, beginning: (start) => stream().write(start), json, stream };
+}
+
+/** For calls without secrets. */
+export const noRedaction: Redactor = {
+  text: (text) => text,
+  beginning: (text) => text,
+  json: (value) => value,
+  stream: () => ({ write: (piece) => piece, end: () => "" }),
+};

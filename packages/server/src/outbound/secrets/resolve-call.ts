@@ -1,0 +1,103 @@
+import { replaceSecrets, secretNamesIn } from "@perch/contract";
+import { parseAllowedUrl } from "../guarded-client.ts";
+import { OutsideError } from "../outbound-errors.ts";
+import type { FindSecrets, FoundSecret, SecretOwner } from "./find-secrets.ts";
+import { createRedactor, noRedaction, type Redactor } from "./redactor.ts";
+
+type Templates = Readonly<Record<string, string>>;
+
+/** A call as its definition has it. */
+export interface CallTemplate {
+  /** Begins messages: "The tool search". */
+  readonly subject: string;
+  readonly url: string | URL;
+  readonly headers?: Templates | undefined;
+  readonly query?: Templates | undefined;
+}
+
+/** What a call carries beside what Perch sends itself, and how to keep the secrets in it out of all that comes back. */
+export interface ResolvedCall {
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly redactor: Redactor;
+}
+
+/**
+ * Puts secrets into a call, once for each attempt and just before it. Throws a `RefusedSecretError` if one does not exist or is not
+ * for this address. Without references it costs nothing.
+ */
+export type ResolveCall = (owner: SecretOwner, call: CallTemplate) => Promise<ResolvedCall>;
+
+export type SecretRefusal = "missing" | "host";
+
+/** Nothing was sent, and repeating the call would not help. The message is for users and for the model: it says what to do. */
+export class RefusedSecretError extends OutsideError {}
+export class MissingSecretError extends RefusedSecretError {}
+export class SecretHostError extends RefusedSecretError {}
+
+/** Answers are searched for all of them. */
+const maxSecrets = 32;
+
+export const secretNamesOf = ({ headers = {}, query = {} }: Pick<CallTemplate, "headers" | "query">): string[] =>
+  secretNamesIn([...Object.values(headers), ...Object.values(query)].join("\n"));
+
+const quantity = (names: readonly string[], one: string, several: string): string =>
+  names.length === 1 ? `the secret ${names[0]} ${one}` : `the secrets ${names.join(", ")} ${several}`;
+
+/** The first reason why a call may not carry the secrets it refers to, in words; undefined if it may. */
+export function findRefusal(
+  { subject, url, ...templates }: CallTemplate,
+  { agentId }: SecretOwner,
+  found: ReadonlyMap<string, FoundSecret>,
+): RefusedSecretError | undefined {
+  const names = secretNamesOf(templates);
+  if (names.length > maxSecrets)
+    return new RefusedSecretError(`${subject} cannot be called: it refers to more than ${maxSecrets} secrets.`);
+  const missing = names.filter((name) => !found.has(name));
+  if (missing.length > 0) {
+    const forAgent = agentId === null ? "" : ", or POST /v1/agents/{agent_id}/secrets for one agent alone";
+    const what = quantity(missing, "does not exist. Create it", "do not exist. Create them");
+    return new MissingSecretError(`${subject} cannot be called: ${what}: POST /v1/secrets${forAgent}.`);
+  }
+  const { origin } = parseAllowedUrl(url);
+  const elsewhere = names.filter((name) => !found.get(name)?.origins.includes(origin));
+  if (elsewhere.length === 0) return undefined;
+  const what = quantity(elsewhere, "is", "are");
+  return new SecretHostError(
+    `${subject} cannot be called: ${what} not for ${origin}. Correct the address, or add it to the hosts of the secret.`,
+  );
+}
+
+interface ResolveCallDeps {
+  readonly findSecrets: FindSecrets;
+  readonly onRefused: (reason: SecretRefusal) => void;
+}
+
+const mapValues = (templates: Templates, toValue: (template: string) => string, toName = (name: string) => name) =>
+  Object.fromEntries(Object.entries(templates).map(([name, template]) => [toName(name), toValue(template)]));
+
+const toLowerCase = (name: string): string => name.toLowerCase();
+
+export const createResolveCall =
+  ({ findSecrets, onRefused }: ResolveCallDeps): ResolveCall =>
+  async (owner, call) => {
+    const { headers = {}, query = {} } = call;
+    const names = secretNamesOf(call);
+    const asItIs = (text: string): string => text;
+    if (names.length === 0) return { headers: mapValues(headers, asItIs, toLowerCase), query, redactor: noRedaction };
+    // Before a secret is looked for: an address that is never called gets none.
+    parseAllowedUrl(call.url);
+    const found = names.length > maxSecrets ? new Map<string, FoundSecret>() : await findSecrets(owner, names);
+    const refusal = findRefusal(call, owner, found);
+    if (refusal instanceof MissingSecretError) onRefused("missing");
+    if (refusal instanceof SecretHostError) onRefused("host");
+    if (refusal) throw refusal;
+    const findValue = (name: string): string => found.get(name)?.value ?? "";
+    const resolve = (template: string): string => replaceSecrets(template, findValue);
+    return {
+      headers: mapValues(headers, resolve, toLowerCase),
+      query: mapValues(query, resolve),
+      redactor: createRedactor(new Map(names.map((name) => [name, findValue(name)]))),
+    };
+  };

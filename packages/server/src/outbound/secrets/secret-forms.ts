@@ -1,0 +1,41 @@
+const unescapeJson = (text: string): string => {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+};
+
+const unescapeUrl = (text: string): string =>
+  text.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+/** As encoders write the value. Mostly all are the same. */
+const encodedForms = (value: string): readonly string[] => [
+  ...new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]),
+];
+
+/** Shorter texts, and those that are not ASCII, are no value. */
+const isLikeValue = (text: string): boolean => /^[\x20-\x7e]{8,}$/.test(text);
+
+/**
+ * The value as encoders write it and decoders leave it: texts are encoded twice (JSON within JSON), and some encoders leave alone
+ * what looks encoded already. Each of these is then found with any of its characters escaped.
+ */
+export const plainForms = (value: string): readonly string[] => [
+  ...new Set([...encodedForms(value), ...[unescapeJson(value), unescapeUrl(value)].filter(isLikeValue)]),
+];
+
+const bitsOfByte = 8;
+const bitsOfCharacter = 6;
+
+/** What base64 makes of the value after so many other bytes, without the characters that depend on what stands beside it. */
+function base64After(text: string, bytesBefore: number): string {
+  const before = bitsOfByte * bytesBefore;
+  const bits = before + bitsOfByte * Buffer.byteLength(text);
+  return Buffer.from("\0".repeat(bytesBefore) + text)
+    .toString("base64")
+    .slice(Math.ceil(before / bitsOfCharacter), Math.floor(bits / bitsOfCharacter));
+}
+
+export const base64Forms = (value: string): readonly string[] =>
+  encodedForms(value).flatMap((form) => [0, 1, 2].map((bytesBefore) => base64After(form, bytesBefore)));
