@@ -36,4 +36,14 @@ export const secrets = {
     decision:
       "`manage` creates, changes and deletes, `read` sees names and hosts. A key that belongs to one agent reaches that agent's own secrets only.",
   },
+  "secrets.rotation": {
+    section: "What the service does",
+    silent: "When a changed secret takes effect: not shown.",
+    decision: "With the next call on every worker, because it is read for every call and cached nowhere.",
+  },
+  "secrets.last-used": {
+    section: "What the service does",
+    silent: "Whether unused secrets can be told: not shown.",
+    decision: "`last_used_at` is written beside the call, at most once a minute.",
+  },
 } as const satisfies RequirementTable;

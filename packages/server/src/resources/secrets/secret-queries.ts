@@ -127,3 +127,42 @@ export const deleteSecretsOfAgent = async (
 ): Promise<void> => {
   await trx.deleteFrom("secrets").where(ownedBy(owner)).execute();
 };
+
+/** Those that an agent can use under these names: its own before the organisation's. Without an agent, the organisation's. */
+export const listUsableSecrets = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: SecretOwner,
+  names: readonly string[],
+): Promise<SecretRow[]> =>
+  trx
+    .selectFrom("secrets")
+    .distinctOn("name")
+    .selectAll()
+    .where("organisation_id", "=", organisationId)
+    .where("name", "in", [...names])
+    .where((eb) => eb.or([eb("agent_id", "is", null), ...(agentId === null ? [] : [eb("agent_id", "=", agentId)])]))
+    .orderBy("name")
+    .orderBy("agent_id", (order) => order.asc().nullsLast())
+    .execute();
+
+/** Skips what others change right now, so that it never waits and nobody waits long for it. */
+export const updateSecretsLastUsedAt = async (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  used: readonly Pick<SecretRow, "name" | "agent_id">[],
+  { at, unlessSince }: { readonly at: Date; readonly unlessSince: Date },
+): Promise<void> => {
+  const agentIds = used.map(({ agent_id }) => agent_id);
+  const names = used.map(({ name }) => name);
+  await sql`
+    update secrets s set last_used_at = ${at}
+      from (select organisation_id, agent_id, name from secrets
+              where organisation_id = ${organisationId}
+                and exists (select from unnest(${agentIds}::uuid[], ${names}::text[]) u (agent_id, name)
+                              where u.name = secrets.name and u.agent_id is not distinct from secrets.agent_id)
+                and (last_used_at is null or last_used_at < ${unlessSince})
+              for update skip locked) due
+      where s.organisation_id = due.organisation_id and s.name = due.name and s.agent_id is not distinct from due.agent_id`.execute(
+    trx,
+  );
+};
