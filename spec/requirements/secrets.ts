@@ -46,4 +46,10 @@ export const secrets = {
     silent: "Whether unused secrets can be told: not shown.",
     decision: "`last_used_at` is written beside the call, at most once a minute.",
   },
+  "secrets.references-stored": {
+    section: "What the service does",
+    silent: "How providers and webhooks refer to a secret: not shown.",
+    decision:
+      "A provider's `api_key` may be one reference to a secret of the organisation, shown as `api_key_secret`; the `headers` of a webhook are templates. What is stored and shown is the reference.",
+  },
 } as const satisfies RequirementTable;

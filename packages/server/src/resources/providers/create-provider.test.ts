@@ -44,6 +44,19 @@ describe(create, () => {
     for (const one of sealed) expect(one.toString("latin1")).not.toContain(providerSecret.slice(3, 12));
   });
 
+  test("an API key that refers to a secret is stored and shown as its name, whether or not the secret exists", async () => {
+    verifies("secrets.references-stored");
+    const { call } = await perch().createOrganisation();
+    const { data } = ok(await call(create, { body: { ...body, api_key: "{{secret.openai_key}}" } }));
+    expect(data).toMatchObject({ api_key_set: true, api_key_secret: "openai_key" });
+    const { rows } = await withClient(perch().database.adminUrl, (admin) =>
+      admin.query("select sealed_api_key as sealed from model_providers where api_key_secret = 'openai_key'"),
+    );
+    expect(rows).toEqual([{ sealed: null }]);
+    const own = ok(await call(create, { body: { ...body, name: "own" } })).data;
+    expect(own).toMatchObject({ api_key_set: true, api_key_secret: null });
+  });
+
   test("the well-known providers need no address, and a model server of one's own needs no key", async () => {
     const { call } = await perch().createOrganisation();
     const openai = ok(await call(create, { body: { name: "openai", type: "openai", api_key: "sk-1" } })).data;
@@ -60,6 +73,10 @@ describe(create, () => {
     ["name", { ...body, name: "perch" }],
     ["name", { ...body, name: "Acme" }],
     ["api_key", { ...body, api_key: "two words" }],
+    ["api_key", { ...body, api_key: "Bearer-{{secret.openai_key}}" }],
+    ["api_key", { ...body, api_key: "{{secret.one}}{{secret.two}}" }],
+    ["api_key", { ...body, api_key: "{{secret.Upper}}" }],
+    ["api_key", { ...body, api_key: "{{env.OPENAI_API_KEY}}" }],
     ["type", { ...body, type: "acme" }],
     ["models.0", { ...body, models: ["a b"] }],
   ])("400 names %s", async (field, wrong) => {

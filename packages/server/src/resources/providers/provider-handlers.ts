@@ -7,7 +7,7 @@ import type { Sealer } from "../../platform/secrets.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { type InstallationProvider, listUsableModels } from "./installation-providers.ts";
-import { sealApiKey } from "./provider-keys.ts";
+import { toStoredApiKey } from "./provider-keys.ts";
 import * as queries from "./provider-queries.ts";
 import { toProvider } from "./to-provider.ts";
 
@@ -38,10 +38,10 @@ export const providerHandlers = ({ db, installation, providerKeys, quotas }: Pro
     "POST /v1/providers": async ({ body }, { caller, scope, change }) => {
       requireOrganisationKey(caller);
       const { name, type, base_url: baseUrl, models, api_key } = body;
-      const sealedApiKey = sealApiKey(providerKeys, api_key, { ...scope, name, baseUrl });
+      const storedKey = toStoredApiKey(providerKeys, api_key, { ...scope, name, baseUrl });
       return change(async (trx) => {
         await quotas.requireRoom(trx, caller.organisation, "providers");
-        const row = await queries.insertProvider(trx, scope, { name, type, baseUrl, models, sealedApiKey });
+        const row = await queries.insertProvider(trx, scope, { name, type, baseUrl, models, ...storedKey });
         if (!row) throw conflict(`There is a provider called ${JSON.stringify(name)} already. Change that one.`);
         return single(toProvider(row));
       });
@@ -73,13 +73,14 @@ export const providerHandlers = ({ db, installation, providerKeys, quotas }: Pro
         const baseUrl = body.base_url === undefined ? row.base_url : body.base_url;
         if (baseUrl === null && row.type === "openai-compatible")
           throw invalid("base_url", "Required for openai-compatible");
+        // A secret has hosts of its own, which no address of a provider can widen.
         if (baseUrl !== row.base_url && row.sealed_api_key !== null && body.api_key === undefined)
           throw invalid("api_key", "A new base_url needs the API key again, or null for none");
-        const sealedApiKey =
+        const storedKey =
           body.api_key === undefined
-            ? row.sealed_api_key
-            : sealApiKey(providerKeys, body.api_key, { ...scope, name, baseUrl });
-        const changed = { baseUrl, models: body.models ?? row.models, sealedApiKey };
+            ? { sealedApiKey: row.sealed_api_key, apiKeySecret: row.api_key_secret }
+            : toStoredApiKey(providerKeys, body.api_key, { ...scope, name, baseUrl });
+        const changed = { baseUrl, models: body.models ?? row.models, ...storedKey };
         return single(toProvider(await queries.updateProvider(trx, scope, name, changed)));
       });
     },

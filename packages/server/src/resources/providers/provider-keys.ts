@@ -1,3 +1,4 @@
+import { wholeSecretName } from "@perch/contract";
 import type { Sealer } from "../../platform/secrets.ts";
 
 interface ProviderKeyContext {
@@ -15,3 +16,14 @@ export const sealApiKey = (sealer: Sealer, apiKey: string | null, context: Provi
 
 export const openApiKey = (sealer: Sealer, sealed: Buffer | null, context: ProviderKeyContext): string | null =>
   sealed === null ? null : sealer.open(sealed, associatedDataFor(context));
+
+/** A key of the provider's own, or the name of the secret that it is taken from at every call; never both. */
+export interface StoredApiKey {
+  readonly sealedApiKey: Buffer | null;
+  readonly apiKeySecret: string | null;
+}
+
+export function toStoredApiKey(sealer: Sealer, apiKey: string | null, context: ProviderKeyContext): StoredApiKey {
+  const apiKeySecret = (apiKey !== null && wholeSecretName(apiKey)) || null;
+  return { apiKeySecret, sealedApiKey: apiKeySecret === null ? sealApiKey(sealer, apiKey, context) : null };
+}

@@ -48,13 +48,15 @@ export interface NewProvider {
   readonly baseUrl: string | null;
   readonly models: readonly string[];
   readonly sealedApiKey: Buffer | null;
+  /** The name of the secret in place of a sealed key. */
+  readonly apiKeySecret?: string | null;
 }
 
 /** Undefined when the name is taken. */
 export const insertProvider = (
   trx: OrganisationTransaction,
   { organisationId }: Owner,
-  { name, type, baseUrl, models, sealedApiKey }: NewProvider,
+  { name, type, baseUrl, models, sealedApiKey, apiKeySecret = null }: NewProvider,
 ): Promise<ProviderRow | undefined> =>
   trx
     .insertInto("model_providers")
@@ -65,6 +67,7 @@ export const insertProvider = (
       base_url: baseUrl,
       models: [...models],
       sealed_api_key: sealedApiKey,
+      api_key_secret: apiKeySecret,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
@@ -74,11 +77,17 @@ export const updateProvider = (
   trx: OrganisationTransaction,
   { organisationId }: Owner,
   name: string,
-  { baseUrl, models, sealedApiKey }: Pick<NewProvider, "baseUrl" | "models" | "sealedApiKey">,
+  { baseUrl, models, sealedApiKey, apiKeySecret }: Required<Omit<NewProvider, "name" | "type">>,
 ): Promise<ProviderRow> =>
   trx
     .updateTable("model_providers")
-    .set({ base_url: baseUrl, models: [...models], sealed_api_key: sealedApiKey, updated_at: sql`now()` })
+    .set({
+      base_url: baseUrl,
+      models: [...models],
+      sealed_api_key: sealedApiKey,
+      api_key_secret: apiKeySecret,
+      updated_at: sql`now()`,
+    })
     .where("organisation_id", "=", organisationId)
     .where("name", "=", name)
     .returningAll()

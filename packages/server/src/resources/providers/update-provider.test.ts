@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { createModelProvider } from "../../../test/support/create-model-provider.ts";
 import { usePerch } from "../../../test/support/harness.ts";
@@ -35,6 +36,29 @@ describe(update, () => {
     ).toMatchObject({
       api_key_set: false,
     });
+  });
+
+  test("a key becomes a reference and a reference a key, and one of them at most is stored", async () => {
+    verifies("secrets.references-stored");
+    const { call } = await createOrganisationWithProvider();
+    const changeKey = async (api_key: string | null) => ok(await call(update, { params, body: { api_key } })).data;
+    expect(await changeKey("{{secret.one}}")).toMatchObject({ api_key_set: true, api_key_secret: "one" });
+    expect(await changeKey("{{secret.two}}")).toMatchObject({ api_key_set: true, api_key_secret: "two" });
+    expect(await changeKey("sk-2")).toMatchObject({ api_key_set: true, api_key_secret: null });
+    expect(await changeKey("{{secret.one}}")).toMatchObject({ api_key_set: true, api_key_secret: "one" });
+    expect(await changeKey(null)).toMatchObject({ api_key_set: false, api_key_secret: null });
+  });
+
+  test("a new address needs no key where it is a secret: that has hosts of its own", async () => {
+    verifies("secrets.references-stored");
+    const { call } = await createOrganisationWithProvider();
+    ok(await call(update, { params, body: { api_key: "{{secret.one}}" } }));
+    const base_url = "https://elsewhere.example/v1";
+    expect(ok(await call(update, { params, body: { base_url } })).data).toMatchObject({
+      base_url,
+      api_key_secret: "one",
+    });
+    expect(ok(await call(update, { params, body: { models: ["small"] } })).data.api_key_secret).toBe("one");
   });
 
   test("400 when a model server of one's own would lose its address", async () => {

@@ -39,6 +39,31 @@ describe(operation, () => {
     for (const later of [read, changed, listed]) expect(JSON.stringify(later)).not.toMatch(/whsec_|"secret"/);
   });
 
+  test("headers are stored and shown as templates; the default is none", async () => {
+    verifies("secrets.references-stored");
+    const { call } = await perch().createOrganisation();
+    expect(ok(await call(operation, { body })).data.headers).toEqual({});
+    const headers = { Authorization: "Bearer {{secret.hook_token}}", "X-Team": "ops" };
+    const { id, ...created } = ok(await call(operation, { body: { ...body, headers } })).data;
+    expect(created.headers).toEqual(headers);
+    const read = ok(await call("GET /v1/webhooks/{webhook_id}", { params: { webhook_id: id } })).data;
+    expect(read.headers).toEqual(headers);
+  });
+
+  test.each([
+    ["one that Perch sets itself", { "webhook-signature": "v1,x" }],
+    ["one of the transport", { Host: "evil.example" }],
+    ["a line break", { "X-Team": "ops\r\nHost: evil.example" }],
+    ["braces that are no reference", { "X-Team": "{{env.HOME}}" }],
+    ["a name twice", { "X-Team": "a", "x-team": "b" }],
+    ["a name that is none", { "X Team": "a" }],
+    ["too many", Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`X-${i}`, "a"]))],
+  ])("400 names headers with %s", async (_, headers) => {
+    const { call } = await perch().createOrganisation();
+    const { details } = expectError(await call(operation, { body: { ...body, headers } }), "invalid_request");
+    expect(details?.[0]?.field).toMatch(/^headers/);
+  });
+
   test("a webhook without agent_id receives events of all agents", async () => {
     verifies("webhooks.agent-id-optional");
     const { call } = await createOrganisationWithAgent();

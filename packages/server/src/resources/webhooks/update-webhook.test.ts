@@ -12,17 +12,21 @@ const createWebhook = async ({ call }: Organisation) => ok(await call("POST /v1/
 describe("PATCH /v1/webhooks/{webhook_id}", () => {
   const operation = "PATCH /v1/webhooks/{webhook_id}";
 
-  test("changes url and events, and keeps omitted fields", async () => {
+  test("changes url, headers and events, and keeps omitted fields", async () => {
     const organisation = await perch().createOrganisation();
     const { secret: _, ...before } = await createWebhook(organisation);
     const params = { webhook_id: before.id };
     const changed = ok(await organisation.call(operation, { params, body: { events: ["agent.failed"] } })).data;
     expect(changed).toEqual({ ...before, events: ["agent.failed"], updated_at: changed.updated_at });
+    const headers = { Authorization: "Bearer {{secret.hook_token}}" };
+    expect(ok(await organisation.call(operation, { params, body: { headers } })).data.headers).toEqual(headers);
     const url = "https://hooks.example/elsewhere";
     expect(ok(await organisation.call(operation, { params, body: { url } })).data).toMatchObject({
       url,
+      headers,
       events: ["agent.failed"],
     });
+    expect(ok(await organisation.call(operation, { params, body: { headers: {} } })).data.headers).toEqual({});
   });
 
   test("400 for a new url that would not be allowed at creation", async () => {

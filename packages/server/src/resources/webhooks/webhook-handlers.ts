@@ -69,6 +69,7 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
           id,
           agentId,
           url: body.url,
+          headers: body.headers,
           events: body.events,
           sealedSecret: sealSecret(webhookSecrets, secret, { ...scope, id }),
           createdBy: caller.keyId,
@@ -101,9 +102,10 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
       if (body.url !== undefined) await checkUrl(body.url);
       return change(async (trx) => {
         const { id } = await lockWebhook(trx, scope, params.webhook_id);
-        const { url, events, enabled } = body;
+        const { url, headers, events, enabled } = body;
         const row = await queries.updateWebhook(trx, scope, id, {
           ...(url !== undefined && { url }),
+          ...(headers !== undefined && { headers }),
           ...(events !== undefined && { events: [...events] }),
           ...toStatusChange(enabled),
         });

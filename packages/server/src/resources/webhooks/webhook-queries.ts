@@ -72,6 +72,8 @@ interface NewWebhook {
   readonly id: string;
   readonly agentId: string | null;
   readonly url: string;
+  /** Templates: they may refer to secrets. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly events: readonly string[];
   readonly sealedSecret: Buffer;
   readonly createdBy: string;
@@ -80,7 +82,7 @@ interface NewWebhook {
 export const insertWebhook = (
   trx: OrganisationTransaction,
   { organisationId }: Scope,
-  { id, agentId, url, events, sealedSecret, createdBy }: NewWebhook,
+  { id, agentId, url, headers, events, sealedSecret, createdBy }: NewWebhook,
 ): Promise<WebhookRow> =>
   trx
     .insertInto("webhooks")
@@ -89,6 +91,7 @@ export const insertWebhook = (
       id,
       agent_id: agentId,
       url,
+      headers: JSON.stringify(headers),
       events: [...events],
       status: webhookTransitions.create.to,
       sealed_secret: sealedSecret,
@@ -101,6 +104,7 @@ export type WebhookChange = Partial<
   Pick<
     WebhookRow,
     | "url"
+    | "headers"
     | "events"
     | "status"
     | "disabled_reason"
