@@ -28,6 +28,8 @@ export interface Operation {
    * refused with this advice.
    */
   readonly shownOnce?: string;
+  /** Set where the body holds a secret that may be short: what is kept of it to compare a retry with cannot be used to test guesses. */
+  readonly secretBody?: true;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }

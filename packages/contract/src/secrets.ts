@@ -40,7 +40,7 @@ export const Secret = z
     created_at: Timestamp,
     updated_by: KeyId.nullable().describe("The key that changed the value or the hosts last."),
     updated_at: Timestamp,
-    last_used_at: Timestamp.nullable().describe("When the secret was last sent. May be a minute out of date."),
+    last_used_at: Timestamp.nullable().describe("When a call last asked for the secret. May be a minute out of date."),
   })
   .meta({ id: "Secret" });
 export type Secret = z.infer<typeof Secret>;
@@ -77,6 +77,7 @@ export const secretOperations = {
     permission: "manage",
     agents: "none",
     body: CreateSecret,
+    secretBody: true,
     status: 201,
     response: single(Secret),
   },
@@ -111,6 +112,7 @@ export const secretOperations = {
     agents: "none",
     params: z.strictObject(named),
     body: UpdateSecret,
+    secretBody: true,
     status: 200,
     response: single(Secret),
     errors: ["not_found"],
@@ -135,6 +137,7 @@ export const secretOperations = {
     permission: "manage",
     params: z.strictObject(ofAgent),
     body: CreateSecret,
+    secretBody: true,
     status: 201,
     response: single(Secret),
     errors: ["not_found"],
@@ -169,6 +172,7 @@ export const secretOperations = {
     permission: "manage",
     params: z.strictObject({ ...ofAgent, ...named }),
     body: UpdateSecret,
+    secretBody: true,
     status: 200,
     response: single(Secret),
     errors: ["not_found"],

@@ -5,7 +5,7 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import { conflict } from "../platform/api-error.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
 import { RefusedChange } from "../platform/refused-change.ts";
-import type { Sealer } from "../platform/secrets.ts";
+import type { Digest, Sealer } from "../platform/secrets.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
@@ -24,18 +24,21 @@ export class Replay {
 interface ChangeOnceDeps {
   readonly changes: OrganisationChanges;
   readonly answers: Sealer;
+  readonly bodyDigest: Digest;
 }
+
+type KeptOperation = Pick<Operation, "status" | "shownOnce" | "secretBody">;
 
 export type ChangeOnce = (
   caller: Caller,
   request: IdempotentRequest | undefined,
-  operation: Pick<Operation, "status" | "shownOnce">,
+  operation: KeptOperation,
   /** Writes the audit entry, in the same transaction as the change and its answer. */
   record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
 ) => RequestContext["change"];
 
 /** What a retry is answered. Whoever holds the key alone must not get a second factor by repeating the request that made it. */
-const answerToKeep = ({ status, shownOnce }: Pick<Operation, "status" | "shownOnce">, answer: unknown) =>
+const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
   shownOnce === undefined
     ? { status, body: answer }
     : {
@@ -47,7 +50,7 @@ const doNothing = async (): Promise<void> => undefined;
 
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
-  ({ changes, answers }: ChangeOnceDeps): ChangeOnce =>
+  ({ changes, answers, bodyDigest }: ChangeOnceDeps): ChangeOnce =>
   ({ keyId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>,
@@ -67,7 +70,8 @@ export const createChangeOnce =
     };
     if (!request) return (work) => commit(work, doNothing, doNothing);
     const hash = requestHash(request);
-    const fingerprint = bodyFingerprint(request);
+    const plain = bodyFingerprint(request);
+    const fingerprint = operation.secretBody ? bodyDigest(plain.toString("hex")) : plain;
     const context = `${id} ${hash.toString("hex")}`;
 
     const refuseOrReplay = async (trx: OrganisationTransaction): Promise<void> => {

@@ -112,7 +112,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },
     admission: createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }),
-    changeOnce: createChangeOnce({ changes, answers: core.idempotentAnswers }),
+    changeOnce: createChangeOnce({ changes, answers: core.idempotentAnswers, bodyDigest: core.idempotentBodies }),
     agents,
     guard,
     admitToAgents: createAdmitToAgents({ db, agents, guard }),

@@ -10,7 +10,14 @@ import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
 import type { Logger } from "../platform/logger.ts";
-import { createDigest, createSealer, type Digest, type KeySource, type Sealer } from "../platform/secrets.ts";
+import {
+  createDigest,
+  createSealer,
+  type Digest,
+  deriveKey,
+  type KeySource,
+  type Sealer,
+} from "../platform/secrets.ts";
 import { createShares, type ShareName, type Shares } from "../platform/shares.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
@@ -56,6 +63,7 @@ export interface Core {
   readonly stepUpKey: KeySource;
   readonly enrolmentKey: KeySource;
   readonly idempotentAnswers: Sealer;
+  readonly idempotentBodies: Digest;
   readonly webhookSecrets: Sealer;
   readonly secrets: Sealer;
   /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
@@ -169,6 +177,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     dataKeys,
     keyDigest: createDigest(dataKeys.keyFor("api key digest")),
     idempotentAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
+    idempotentBodies: createDigest(() => deriveKey(dataKeys.keyFor("idempotent answers")(), "idempotent bodies")),
     providerKeys,
     agentAuth: createSealer(dataKeys.keyFor("agent auth")),
     factorSecrets: createSealer(dataKeys.keyFor("second factors")),

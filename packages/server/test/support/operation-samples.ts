@@ -5,6 +5,7 @@ import { createModelProvider } from "./create-model-provider.ts";
 import { deploy } from "./deployment-calls.ts";
 import type { Organisation, Perch } from "./harness.ts";
 import { addMemory } from "./memory-calls.ts";
+import { createSecret, secretValue } from "./secret-calls.ts";
 
 type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
 
@@ -22,6 +23,11 @@ const createCanaryParams = async (org: Organisation) => {
 const hook = { url: "https://hooks.example/perch", events: ["agent.completed" as const] };
 const createWebhookParams = async ({ call }: Organisation) => ({
   params: { webhook_id: ok(await call("POST /v1/webhooks", { body: hook })).data.id },
+});
+
+const newSecret = { name: "github_token", value: secretValue, hosts: ["api.github.com"] };
+const createBotSecretParams = async (org: Organisation) => ({
+  params: { agent_id: "bot", secret_name: (await createSecret(org, { agent: "bot" })).name },
 });
 
 /** A sample request for every operation that changes something. Tests over the operation table fail for an operation without one. */
@@ -107,6 +113,30 @@ const samples: {
     await createModelProvider(org, "https://models.example");
     return { first: { params: { provider_name: "acme" }, body: { models: ["a"] } }, otherBody: { models: ["b"] } };
   },
+  "POST /v1/secrets": async () => ({
+    first: { body: newSecret },
+    otherBody: { ...newSecret, value: "another value" },
+  }),
+  "PATCH /v1/secrets/{secret_name}": async (org) => ({
+    first: { params: { secret_name: (await createSecret(org)).name }, body: { value: "the next value" } },
+    otherBody: { value: "another value" },
+  }),
+  "DELETE /v1/secrets/{secret_name}": async (org) => ({
+    first: { params: { secret_name: (await createSecret(org)).name } },
+    otherBody: {},
+  }),
+  "POST /v1/agents/{agent_id}/secrets": async () => ({
+    first: { ...botParams, body: newSecret },
+    otherBody: { ...newSecret, value: "another value" },
+  }),
+  "PATCH /v1/agents/{agent_id}/secrets/{secret_name}": async (org) => ({
+    first: { ...(await createBotSecretParams(org)), body: { value: "the next value" } },
+    otherBody: { value: "another value" },
+  }),
+  "DELETE /v1/agents/{agent_id}/secrets/{secret_name}": async (org) => ({
+    first: await createBotSecretParams(org),
+    otherBody: {},
+  }),
   "POST /v1/keys": async () => ({
     first: { body: { name: "k", role: "viewer" } },
     otherBody: { name: "k", role: "admin" },
