@@ -6,6 +6,7 @@ import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";
+import { createSecret } from "../support/secret-calls.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
@@ -47,6 +48,7 @@ describe("a path of an agent", () => {
       request_id: run.data.request_id,
       memory_id: (await addMemory(organisation, "one")).id,
       clear_id: cleared.data.id,
+      secret_name: (await createSecret(organisation, { agent: "bot" })).name,
     };
     const id = await findAgentId(organisation);
     for (const key of reading) {

@@ -10,9 +10,11 @@ import { createLogger } from "../../src/platform/logger.ts";
 import { MasterKeyError } from "../../src/platform/secrets.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
 import { openApiKey } from "../../src/resources/providers/provider-keys.ts";
+import { createFindSecrets } from "../../src/resources/secrets/find-secrets.ts";
 import { enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
 import { ok } from "../support/contract-client.ts";
 import { startApi, startPerch, testConfig } from "../support/harness.ts";
+import { createSecret, secretValue } from "../support/secret-calls.ts";
 
 const silent = createLogger("silent");
 const [oldKey, newKey, thirdKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
@@ -43,6 +45,7 @@ test("no request fails during a rotation of the master key, and every secret sta
   const organisation = await perch.createOrganisation();
   const provider = { name: "acme", type: "openai" as const, api_key: "sk-rotating" };
   ok(await organisation.call("POST /v1/providers", { body: provider }));
+  await createSecret(organisation);
   const auth = { type: "jwt" as const, secret };
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo", auth } }));
   const factor = await enrolSecondFactor(organisation);
@@ -71,6 +74,14 @@ test("no request fails during a rotation of the master key, and every secret sta
     load("provider", (url) =>
       fetch(`${url}/v1/providers/acme`, { method: "PATCH", headers, body: JSON.stringify({ models: ["a"] }) }),
     ),
+    // Opens the value and seals it again.
+    load("secret", (url) =>
+      fetch(`${url}/v1/secrets/github_token`, {
+        method: "PATCH",
+        headers,
+        body: JSON.stringify({ hosts: ["api.github.com"] }),
+      }),
+    ),
   ]);
 
   await sleep(300);
@@ -92,7 +103,13 @@ test("no request fails during a rotation of the master key, and every secret sta
   await loads;
 
   console.log(`master key rotation: ${JSON.stringify(statuses)}`);
-  expect(Object.keys(statuses).sort()).toEqual(["kept answer 201", "key 200", "provider 200", "user token 200"]);
+  expect(Object.keys(statuses).sort()).toEqual([
+    "kept answer 201",
+    "key 200",
+    "provider 200",
+    "secret 200",
+    "user token 200",
+  ]);
   expect(await masterKeysInUse()).toEqual([masterKeyName(newKey)]);
   const { core } = last.server;
   const { rows } = await withClient(perch.database.adminUrl, (client) =>
@@ -102,6 +119,9 @@ test("no request fails during a rotation of the master key, and every secret sta
   );
   const sealedFor = { organisationId: rows[0]?.organisation_id ?? "", name: "acme", baseUrl: null };
   expect(openApiKey(core.providerKeys, rows[0]?.sealed_api_key ?? null, sealedFor)).toBe("sk-rotating");
+  const findSecrets = createFindSecrets({ ...core, sealer: core.secrets, now: core.nowMs });
+  const owner = { organisationId: sealedFor.organisationId, agentId: null };
+  expect((await findSecrets(owner, ["github_token"])).get("github_token")?.value).toBe(secretValue);
   const stepUp = await fetch(`${last.url}/v1/mfa/step-up`, {
     method: "POST",
     headers,

@@ -12,6 +12,7 @@ import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { lifecycles, stepsOf } from "../support/lifecycles.ts";
 import { addMemory } from "../support/memory-calls.ts";
+import { createSecret } from "../support/secret-calls.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -48,6 +49,7 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
     body: JSON.stringify({ name: "bot", model: "perch/echo" }),
   });
   await createModelProvider(organisation, "https://models.example");
+  await createSecret(organisation);
   ok(await call("POST /v1/mfa", {}));
   ok(await call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "bot" }, query: {} }));
   await addMemory(organisation, "The secret word is tulip.");

@@ -1,3 +1,4 @@
+import type { Secret } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
@@ -5,6 +6,7 @@ import { createModelProvider } from "../support/create-model-provider.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
+import { createSecret } from "../support/secret-calls.ts";
 
 const perch = usePerch({}, { withWorker: true });
 let mine: Organisation;
@@ -17,6 +19,7 @@ let theirClearId: string;
 let theirWebhookId: string;
 let theirDeliveryId: string;
 let theirEventId: string;
+let theirSecrets: readonly Secret[];
 
 beforeAll(async () => {
   mine = await perch().createOrganisation();
@@ -30,6 +33,8 @@ beforeAll(async () => {
   theirClearId = ok(
     await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
   ).data.id;
+  theirSecrets = [await createSecret(theirs)];
+  for (const agent of ["shared-name", "only-theirs"]) await createSecret(theirs, { agent });
   theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
   theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
   const webhook = { url: "https://hooks.example/theirs", events: ["agent.failed" as const], agent_id: "only-theirs" };
@@ -104,6 +109,23 @@ const memoryAttempts = ({ call }: Organisation, agent_id: string, key: string) =
           call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key),
           call("GET /v1/agents/{agent_id}/memory/status", { params }, key),
           call("DELETE /v1/agents/{agent_id}/memory", { params, query: {} }, key),
+        ]),
+  ];
+};
+/** Everything that names a secret of an agent. */
+const secretAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const params = { agent_id };
+  const one = { params: { agent_id, secret_name: "github_token" } };
+  const body = { name: "github_token", value: "of the intruder", hosts: ["evil.example"] };
+  return [
+    call("GET /v1/agents/{agent_id}/secrets/{secret_name}", one, key),
+    call("PATCH /v1/agents/{agent_id}/secrets/{secret_name}", { ...one, body: { value: "of the intruder" } }, key),
+    call("DELETE /v1/agents/{agent_id}/secrets/{secret_name}", one, key),
+    ...(agent_id === "shared-name"
+      ? []
+      : [
+          call("GET /v1/agents/{agent_id}/secrets", { params, query: {} }, key),
+          call("POST /v1/agents/{agent_id}/secrets", { params, body }, key),
         ]),
   ];
 };
@@ -194,6 +216,21 @@ describe.each(["organisation key", "agent-scoped key"])(
       ).not.toContain("acme");
     });
 
+    test("404 hides secrets of other organisations, through their agents and through one's own", async () => {
+      verifies("auth.other-organisation-404");
+      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(secretAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+      const params = { secret_name: "github_token" };
+      const answers = await Promise.all([
+        mine.call("GET /v1/secrets/{secret_name}", { params }, key),
+        mine.call("PATCH /v1/secrets/{secret_name}", { params, body: { value: "of the intruder" } }, key),
+        mine.call("DELETE /v1/secrets/{secret_name}", { params }, key),
+      ]);
+      const hidden = kind === "organisation key" ? 404 : 403;
+      expect(answers.map(({ status }) => status)).toEqual([hidden, hidden, hidden]);
+      expect(ok(await theirs.call("GET /v1/secrets", { query: {} })).data).toEqual(theirSecrets);
+    });
+
     test("an agent of another organisation and one that never existed get the same response", async () => {
       const absent = "agent_01h455vb4pex5vsknk084sn02q";
       const [foreign, never] = await Promise.all(
@@ -235,6 +272,7 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
       ...deploymentAttempts(theirs, agent_id, bound),
       ...deploymentLists(theirs, agent_id, bound),
       ...memoryAttempts(theirs, agent_id, bound),
+      ...secretAttempts(theirs, agent_id, bound),
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }

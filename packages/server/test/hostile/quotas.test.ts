@@ -61,6 +61,19 @@ const cases: readonly QuotaCase[] = [
     create: ({ call }, i) => call("POST /v1/providers", { body: { name: `new-${i}`, type: "openai", api_key: "k" } }),
   },
   {
+    quota: "secrets",
+    message:
+      "This organisation has 20 secrets, those of its agents included, as many as its tier (free) allows. Delete one, or ask for a larger tier.",
+    fill: `insert into secrets (organisation_id, agent_id, name, sealed_value, hosts)
+      select $1, case when i % 2 = 0 then a.agent_id end, 'filled_' || i, '', '{a.example}' from ${labelled}, generate_series(1, $2) i`,
+    create: ({ call }, i) => {
+      const body = { name: `new_${i}`, value: "open sesame", hosts: ["a.example"] };
+      return i % 2 === 0
+        ? call("POST /v1/secrets", { body })
+        : call("POST /v1/agents/{agent_id}/secrets", { params: bot, body });
+    },
+  },
+  {
     quota: "versionsPerAgent",
     message:
       'This agent has 100 versions, as many as its tier (free) allows. Deploy one of them with "redeploy": true, create another agent, or ask for a larger tier.',

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
+import { createSecret } from "../../../test/support/secret-calls.ts";
 
 const perch = usePerch();
 const bot = { agent_id: "bot" };
@@ -31,6 +32,18 @@ describe("DELETE /v1/agents/{agent_id}", () => {
     const second = ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
     expect(second.id).not.toBe(first.id);
     expect(expectError(await call("GET /v1/agents/{agent_id}", { params: { agent_id: first.id } })).status).toBe(404);
+  });
+
+  test("its secrets are deleted with it, others are not, and an agent of the same name has none", async () => {
+    verifies("secrets.of-agents");
+    const organisation = await perch().createOrganisation();
+    const { call } = organisation;
+    for (const name of ["bot", "other"]) ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
+    for (const agent of ["bot", "other", undefined]) await createSecret(organisation, { ...(agent && { agent }) });
+    ok(await call("DELETE /v1/agents/{agent_id}", { params: bot }));
+    expect(ok(await call("GET /v1/me", {})).data.usage?.secrets.used).toBe(2);
+    ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+    expect(ok(await call("GET /v1/agents/{agent_id}/secrets", { params: bot })).data).toEqual([]);
   });
 
   test("keys that belong to it stop working, others do not", async () => {

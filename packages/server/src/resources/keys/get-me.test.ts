@@ -37,6 +37,7 @@ describe("GET /v1/me", () => {
         keys: { used: 1, limit: 500 },
         webhooks: { used: 0, limit: 200 },
         providers: { used: 0, limit: 20 },
+        secrets: { used: 0, limit: 500 },
         memory_bytes: { used: 0, limit: 20_000_000_000 },
         record_bytes: { used: 0, limit: 100_000_000_000 },
       },
@@ -58,6 +59,9 @@ describe("GET /v1/me", () => {
     for (const name of ["bot", "gone"]) ok(await call("POST /v1/agents", { body: { name, model: "perch/echo" } }));
     ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "gone" } }));
     ok(await call("POST /v1/providers", { body: { name: "mine", type: "openai", api_key: "k" } }));
+    const secret = { name: "token", value: "open sesame", hosts: ["a.example"] };
+    ok(await call("POST /v1/secrets", { body: secret }));
+    ok(await call("POST /v1/agents/{agent_id}/secrets", { params: { agent_id: "bot" }, body: secret }));
     ok(await call("POST /v1/webhooks", { body: { url: "https://hooks.example/", events: ["agent.failed"] } }));
     const bound = await createKey({ role: "admin", agent_id: "bot" });
     const revoked = ok(await call("POST /v1/keys", { body: { name: "revoked", role: "viewer" } })).data;
@@ -68,6 +72,7 @@ describe("GET /v1/me", () => {
       keys: { used: 2, limit: 20 },
       webhooks: { used: 1, limit: 20 },
       providers: { used: 1, limit: 5 },
+      secrets: { used: 2, limit: 20 },
       memory_bytes: { used: 0, limit: 200_000_000 },
       record_bytes: { used: 0, limit: 1_000_000_000 },
     });

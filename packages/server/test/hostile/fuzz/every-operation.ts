@@ -122,6 +122,30 @@ async function callProviderOperations(send: SendValid): Promise<void> {
   await send("DELETE /v1/providers/{provider_name}", { params: { provider_name: "short-lived" } });
 }
 
+const secret = { value: "open sesame", hosts: ["api.example"] };
+
+async function callSecretOperations(send: SendValid): Promise<void> {
+  const create = (name: string) => send("POST /v1/secrets", { body: { name, ...secret } });
+  await create("walker");
+  await send("GET /v1/secrets", {});
+  await send("GET /v1/secrets/{secret_name}", { params: { secret_name: "walker" } });
+  await send("PATCH /v1/secrets/{secret_name}", { params: { secret_name: "walker" }, body: { value: "open barley" } });
+  await create("short_lived");
+  await send("DELETE /v1/secrets/{secret_name}", { params: { secret_name: "short_lived" } });
+}
+
+async function callAgentSecretOperations(send: SendValid): Promise<void> {
+  const create = (name: string) => send("POST /v1/agents/{agent_id}/secrets", { params, body: { name, ...secret } });
+  await create("walker");
+  const one = { ...params, secret_name: "walker" };
+  await send("GET /v1/agents/{agent_id}/secrets", { params });
+  await send("GET /v1/agents/{agent_id}/secrets/{secret_name}", { params: one });
+  await send("PATCH /v1/agents/{agent_id}/secrets/{secret_name}", { params: one, body: { value: "open barley" } });
+  await create("short_lived");
+  const last = { ...params, secret_name: "short_lived" };
+  await send("DELETE /v1/agents/{agent_id}/secrets/{secret_name}", { params: last });
+}
+
 async function callSecondFactorOperations(send: SendValid): Promise<void> {
   const { secret, recovery_codes } = (await send("POST /v1/mfa", {})).data;
   const [first = "", second = ""] = recovery_codes;
@@ -143,6 +167,8 @@ export async function callEveryOperation(send: SendValid): Promise<void> {
     callWebhookOperations(send),
     callKeyOperations(send),
     callProviderOperations(send),
+    callSecretOperations(send),
+    callAgentSecretOperations(send),
   ]);
   // Last, because some of the operations above need a code from a key that has a second factor.
   await callSecondFactorOperations(send);
