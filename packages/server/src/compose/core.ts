@@ -9,6 +9,8 @@ import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/ru
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
+import type { FindSecrets } from "../outbound/secrets/find-secrets.ts";
+import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve-call.ts";
 import type { Logger } from "../platform/logger.ts";
 import {
   createDigest,
@@ -29,6 +31,7 @@ import {
 } from "../resources/logs/log-notifications.ts";
 import { createQuotas, type Quotas } from "../resources/quotas/quotas.ts";
 import { createKnownBytes } from "../resources/quotas/stored-bytes.ts";
+import { createFindSecrets } from "../resources/secrets/find-secrets.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
@@ -66,6 +69,9 @@ export interface Core {
   readonly idempotentBodies: Digest;
   readonly webhookSecrets: Sealer;
   readonly secrets: Sealer;
+  readonly findSecrets: FindSecrets;
+  /** Puts secrets into a call. */
+  readonly resolveCall: ResolveCall;
   /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
   readonly ownAddresses: ListeningAddresses;
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
@@ -151,6 +157,9 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   });
   const trusted = createTrustedClient({ share });
   const providerKeys = createSealer(dataKeys.keyFor("model providers"));
+  const secrets = createSealer(dataKeys.keyFor("secrets"));
+  const findSecrets = createFindSecrets({ db, sealer: secrets, logger, now: nowMs });
+  const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   return {
@@ -185,7 +194,9 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     stepUpKey: dataKeys.keyFor("step-up tokens"),
     enrolmentKey: dataKeys.keyFor("enrolment tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
-    secrets: createSealer(dataKeys.keyFor("secrets")),
+    secrets,
+    findSecrets,
+    resolveCall,
     ownAddresses,
     guarded,
     trusted,
@@ -193,6 +204,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
       config,
       db,
       providerKeys,
+      resolveCall,
       guarded,
       trusted,
       logger,

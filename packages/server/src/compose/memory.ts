@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import type { GuardedClient } from "../outbound/guarded-client.ts";
 import { createLocalEmbedder } from "../outbound/models/local-embedder.ts";
+import type { ResolveCall } from "../outbound/secrets/resolve-call.ts";
 import { actFor } from "../platform/acting-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sealer } from "../platform/secrets.ts";
@@ -22,6 +23,7 @@ interface MemoryParts {
   readonly config: Config;
   readonly db: Database;
   readonly providerKeys: Sealer;
+  readonly resolveCall: ResolveCall;
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
   readonly logger: Logger;
@@ -32,13 +34,14 @@ interface MemoryParts {
 
 /** Memory functions that both the API and runs use. */
 export function composeMemory(parts: MemoryParts): Memory {
-  const { config, db, providerKeys, guarded, trusted, logger, nowMs, embeddings } = parts;
+  const { config, db, providerKeys, resolveCall, guarded, trusted, logger, nowMs, embeddings } = parts;
   const findEmbedder = createFindEmbedder({
     db,
     local: createLocalEmbedder(config.localEmbedderDir),
     embeddings,
     installation: config.providers,
     providerKeys,
+    resolveCall,
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
     idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,

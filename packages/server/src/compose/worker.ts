@@ -33,14 +33,15 @@ export interface Worker {
 /** Builds a worker, which serves the workflows and registers with the engine. */
 export async function composeWorker(core: Core): Promise<Worker> {
   const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing, providerKeys } = core;
-  const { guarded, trusted, memory } = core;
+  const { guarded, trusted, memory, resolveCall } = core;
   await core.dataKeys.load();
-  const outbound = { fetch: guarded.fetch, version };
+  const outbound = { fetch: guarded.fetch, version, resolveCall };
   const findModel = createFindModel({
     db,
     builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
     installation: config.providers,
     providerKeys,
+    resolveCall,
     guardedFetch: guarded.fetch,
     trustedFetch: trusted.fetch,
     idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
@@ -73,9 +74,8 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
-  const check = createPreflight({ findModel, tools, fetch: guarded.fetch });
-  const preflight: typeof check = (organisationId, definition) =>
-    actFor(organisationId, () => check(organisationId, definition));
+  const check = createPreflight({ findModel, tools, findSecrets: core.findSecrets, fetch: guarded.fetch });
+  const preflight: typeof check = (agent, definition) => actFor(agent.organisationId, () => check(agent, definition));
   const deploymentSteps = createDeploymentSteps({
     db,
     changes,

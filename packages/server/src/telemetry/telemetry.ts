@@ -4,6 +4,7 @@ import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
+import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
 
 const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
@@ -22,7 +23,8 @@ export interface Telemetry
     DependencyMetrics,
     ShareMetrics,
     AuditMetrics,
-    QuotaMetrics {
+    QuotaMetrics,
+    SecretMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -158,6 +160,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createShareMetrics(registry),
     ...createAuditMetrics(registry),
     ...createQuotaMetrics(registry),
+    ...createSecretMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

@@ -22,6 +22,7 @@ import {
 import { startPerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { listRunLogEntries } from "../support/log-calls.ts";
+import { noSecrets } from "../support/no-secrets.ts";
 import { startToolServer } from "../support/tool-server.ts";
 
 /** An organisation may have 5 of 10 calls under way. */
@@ -101,11 +102,11 @@ describe("a guarded client", () => {
   test("a refused call of a tool is a transient failure that says why", async () => {
     const share = createTestShare();
     const { fetch } = createTestClient({ allowedRanges: loopback, share });
-    const { call } = createTools({ fetch, version: "1" });
+    const { call } = createTools({ ...noSecrets, fetch, version: "1" });
     for (let i = 0; i < 5; i++) share.take("one");
     const definition = { name: "search", description: "", parameters: { type: "object" as const } };
     const target = { kind: "http" as const, method: "GET" as const, url: "http://127.0.0.1:9/" };
-    const context = { idempotencyKey: "1", requestId: "1", signal: AbortSignal.timeout(5000) };
+    const context = { ...noSecrets, idempotencyKey: "1", requestId: "1", signal: AbortSignal.timeout(5000) };
     const reason = await rejectionReason(actFor("one", () => call({ definition, target }, {}, context)));
     expect(reason).toBeInstanceOf(TransientToolError);
     expect(String(reason)).toMatch(/The tool search was not called: .*too many calls to other servers/);

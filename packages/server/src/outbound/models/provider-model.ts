@@ -31,6 +31,10 @@ const defaultBaseUrls = {
   google: "https://generativelanguage.googleapis.com/v1beta",
 };
 
+/** Where requests to a provider go; null if nobody said. */
+export const baseUrlOf = ({ type, baseUrl }: Pick<ProviderSettings, "type" | "baseUrl">): string | null =>
+  baseUrl ?? (type === "openai-compatible" ? null : defaultBaseUrls[type]);
+
 /** Throws on settings that no request could succeed with, before one is sent. */
 export function validateSettings({ name, type, baseUrl, apiKey }: ProviderSettings, modelName: string): void {
   const hint = `PATCH /v1/providers/${name}, or the server's configuration.`;
@@ -49,14 +53,14 @@ export function validateSettings({ name, type, baseUrl, apiKey }: ProviderSettin
 }
 
 export function createProvider(settings: ProviderSettings, fetch: typeof globalThis.fetch): ProviderV4 {
-  const { type, baseUrl } = settings;
+  const { type } = settings;
   const apiKey = settings.apiKey ?? "";
+  const baseURL = baseUrlOf(settings) ?? "";
   if (type === "openai-compatible") {
-    const baseURL = baseUrl ?? "";
     return createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true });
   }
   const create = { openai: createOpenAI, anthropic: createAnthropic, google: createGoogle }[type];
-  return create({ baseURL: baseUrl ?? defaultBaseUrls[type], apiKey, fetch });
+  return create({ baseURL, apiKey, fetch });
 }
 
 /** Resets the idle timeout on every chunk: pings and comments count too, and the SDK drops them. */

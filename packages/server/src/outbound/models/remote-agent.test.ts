@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
+import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createCallRemoteAgent, type RemoteRequest } from "./remote-agent.ts";
@@ -26,8 +27,9 @@ afterAll(async () => {
   server.close();
 });
 
-const call = createCallRemoteAgent({ fetch: client.fetch, version: "1.2.3" });
+const call = createCallRemoteAgent({ ...noSecrets, fetch: client.fetch, version: "1.2.3" });
 const request = (change: Partial<RemoteRequest> = {}): RemoteRequest => ({
+  owner: noSecrets.owner,
   requestId: "req_1",
   agentId: "agent_1",
   message: "hello",
@@ -146,7 +148,7 @@ describe("a remote agent", () => {
 
   test("at a private address is refused, and one that hangs is aborted by the caller's signal", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
-    const refused = createCallRemoteAgent({ fetch: strict.fetch, version: "1" })(url, request());
+    const refused = createCallRemoteAgent({ ...noSecrets, fetch: strict.fetch, version: "1" })(url, request());
     await expect(refused).rejects.toThrow(PermanentModelError);
     await strict.close();
     const startedAt = performance.now();

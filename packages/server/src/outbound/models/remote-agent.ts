@@ -4,6 +4,10 @@ import { RefusedAddressError } from "../address-guard.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { OutboundBusyError } from "../outbound-share.ts";
+import type { SecretOwner } from "../secrets/find-secrets.ts";
+import { redactResponses } from "../secrets/redact-responses.ts";
+import type { Redactor } from "../secrets/redactor.ts";
+import { RefusedSecretError, type ResolveCall } from "../secrets/resolve-call.ts";
 import {
   type ModelMessage,
   type ModelReply,
@@ -11,8 +15,13 @@ import {
   PermanentModelError,
   TransientModelError,
 } from "./model.ts";
+import { redactReply } from "./redact-reply.ts";
 
 export interface RemoteRequest {
+  /** Whose secrets the call may carry. */
+  readonly owner: SecretOwner;
+  /** Of the runtime. Their values may refer to secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
   readonly agentId: string;
   readonly message: string;
@@ -33,6 +42,7 @@ export type CallRemoteAgent = (url: string, request: RemoteRequest) => Promise<M
 interface RemoteAgentDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly version: string;
+  readonly resolveCall: ResolveCall;
 }
 
 const errorBodyTimeoutMs = 2000;
@@ -69,7 +79,7 @@ function parseJson<T>(schema: z.ZodType<T>, text: string, host: string): T {
 }
 
 /** The service's own error message. A body that is too long or too slow is not read to its end. */
-async function readErrorMessage({ body }: Response): Promise<string> {
+async function readErrorMessage({ body }: Response, redactor: Redactor): Promise<string> {
   const reader = body?.getReader();
   const timer = setTimeout(() => void reader?.cancel().catch(() => undefined), errorBodyTimeoutMs);
   const chunks: Uint8Array[] = [];
@@ -80,7 +90,8 @@ async function readErrorMessage({ body }: Response): Promise<string> {
       chunks.push(value);
       size += value.byteLength;
     }
-    return ErrorBody.parse(JSON.parse(Buffer.concat(chunks).toString())).slice(0, 500);
+    const message = ErrorBody.parse(JSON.parse(Buffer.concat(chunks).toString()));
+    return redactor.text(message).slice(0, 500);
   } catch {
     return "";
   } finally {
@@ -89,9 +100,9 @@ async function readErrorMessage({ body }: Response): Promise<string> {
   }
 }
 
-async function toResponseError(response: Response, host: string): Promise<Error> {
+async function toResponseError(response: Response, host: string, redactor: Redactor): Promise<Error> {
   const { status } = response;
-  const reason = await readErrorMessage(response);
+  const reason = await readErrorMessage(response, redactor);
   const message = `The agent at ${host} answers ${status}${reason ? `: ${reason}` : "."}`;
   // 409: the service is still working on an earlier attempt of this request.
   if (status === 409 || isTransientStatus(status))
@@ -99,7 +110,12 @@ async function toResponseError(response: Response, host: string): Promise<Error>
   return new PermanentModelError(status < 400 ? `${message} Redirects are not followed.` : message);
 }
 
-async function readEventStream(response: Response, host: string, onText: (delta: string) => void): Promise<ModelReply> {
+async function readEventStream(
+  response: Response,
+  host: string,
+  redactor: Redactor,
+  onText: (delta: string) => void,
+): Promise<ModelReply> {
   let text = "";
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { event, data } of events ?? []) {
@@ -110,7 +126,7 @@ async function readEventStream(response: Response, host: string, onText: (delta:
       // The rest would be truncated: leaving the loop cancels the stream.
       if (text.length > maxReplyLength) return { text, toolCalls: [], tokens: 0 };
     } else if (event === "error") {
-      throw new PermanentModelError(parseJson(Failure, data, host).message.slice(0, 1000));
+      throw new PermanentModelError(redactor.text(parseJson(Failure, data, host).message).slice(0, 1000));
     } else if (event === "done") {
       const { response: whole = text, tokens_used: tokens } = parseJson(Done, data, host);
       return { text: whole, toolCalls: [], tokens };
@@ -119,39 +135,64 @@ async function readEventStream(response: Response, host: string, onText: (delta:
   throw new TransientModelError(`The agent at ${host} ended its stream without a done event.`);
 }
 
+/** The reply in a response, whose text is passed on as it arrives. */
+async function readReply(
+  response: Response,
+  host: string,
+  redactor: Redactor,
+  onText: (delta: string) => void,
+): Promise<ModelReply> {
+  if (response.status < 200 || response.status >= 300) throw await toResponseError(response, host, redactor);
+  if (response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream"))
+    return readEventStream(response, host, redactor, onText);
+  const { response: text, tokens_used: tokens } = parseJson(Answer, await response.text(), host);
+  onText(text);
+  return { text, toolCalls: [], tokens };
+}
+
+function toModelError(error: unknown, host: string): Error {
+  if (error instanceof PermanentModelError || error instanceof TransientModelError) return error;
+  if (error instanceof RefusedAddressError || error instanceof ResponseTooLargeError)
+    return new PermanentModelError(error.message);
+  if (error instanceof OutboundBusyError)
+    return new TransientModelError(`The agent at ${host} was not called: ${error.message}`);
+  return new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
+}
+
 /**
  * One POST with the message, the context and the history. Every attempt of one run carries the same Idempotency-Key,
  * so a service that stores it can repeat its answer instead of the work.
  */
 export const createCallRemoteAgent =
-  ({ fetch, version }: RemoteAgentDeps): CallRemoteAgent =>
+  ({ fetch, version, resolveCall }: RemoteAgentDeps): CallRemoteAgent =>
   async (url, request) => {
     const host = URL.parse(url)?.host ?? url;
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "text/event-stream, application/json",
-          "idempotency-key": request.requestId,
-          "x-request-id": request.requestId,
-          "user-agent": `perch/${version}`,
-        },
-        body: toRequestBody(request),
-        signal: request.signal,
-      });
-      if (response.status < 200 || response.status >= 300) throw await toResponseError(response, host);
-      if (response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream"))
-        return await readEventStream(response, host, request.onText);
-      const { response: text, tokens_used: tokens } = parseJson(Answer, await response.text(), host);
-      request.onText(text);
-      return { text, toolCalls: [], tokens };
-    } catch (error) {
-      if (error instanceof PermanentModelError || error instanceof TransientModelError) throw error;
-      if (error instanceof RefusedAddressError || error instanceof ResponseTooLargeError)
-        throw new PermanentModelError(error.message);
-      if (error instanceof OutboundBusyError)
-        throw new TransientModelError(`The agent at ${host} was not called: ${error.message}`);
-      throw new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
-    }
+    const { owner, requestId, signal } = request;
+    const resolved = await resolveCall(owner, { subject: "The remote agent", url, headers: request.headers }).catch(
+      (error: unknown) => {
+        const isRefused = error instanceof RefusedSecretError || error instanceof RefusedAddressError;
+        throw isRefused ? new PermanentModelError(error.message) : error;
+      },
+    );
+    const { redactor } = resolved;
+    const init = {
+      method: "POST",
+      headers: {
+        ...resolved.headers,
+        "content-type": "application/json",
+        accept: "text/event-stream, application/json",
+        "idempotency-key": requestId,
+        "x-request-id": requestId,
+        "user-agent": `perch/${version}`,
+      },
+      body: toRequestBody(request),
+      signal,
+    };
+    return redactReply(redactor, request.onText, async (onText) => {
+      try {
+        return await readReply(await redactResponses(fetch, redactor)(url, init), host, redactor, onText);
+      } catch (error) {
+        throw toModelError(error, host);
+      }
+    });
   };

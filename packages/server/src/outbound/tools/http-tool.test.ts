@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
+import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type HttpToolAnswer, hang, startToolServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import type { HttpTarget, RunTool } from "./tool.ts";
@@ -11,13 +12,18 @@ const answers = new Map<string, () => HttpToolAnswer | Promise<HttpToolAnswer>>(
 const server = await startToolServer(({ path }) => answers.get(path.split("?")[0] ?? "")?.());
 const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
 afterAll(() => Promise.all([server.close(), guarded.close()]));
-const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
+const tools = createTools({ ...noSecrets, fetch: guarded.fetch, version: "1.2.3" });
 
 const toolAt = (path: string, method: HttpTarget["method"] = "GET"): RunTool => ({
   definition: { name: "orders", description: "", parameters: { type: "object" } },
   target: { kind: "http", method, url: path.startsWith("http") ? path : `${server.url}${path}` },
 });
-const context = (signal = AbortSignal.timeout(10_000)) => ({ idempotencyKey: "key_1", requestId: "inv_1", signal });
+const context = (signal = AbortSignal.timeout(10_000)) => ({
+  ...noSecrets,
+  idempotencyKey: "key_1",
+  requestId: "inv_1",
+  signal,
+});
 const call = (tool: RunTool, args: unknown = {}) => tools.call(tool, args, context());
 const failureOf = (tool: RunTool, signal?: AbortSignal) =>
   tools.call(tool, {}, context(signal)).catch((error: unknown) => error);
@@ -158,7 +164,11 @@ describe("HTTP tool responses", () => {
   test("a refused address is reported to the model, and never called", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
     const before = server.calls.length;
-    const result = await createTools({ fetch: strict.fetch, version: "1" }).call(toolAt("/orders"), {}, context());
+    const result = await createTools({ ...noSecrets, fetch: strict.fetch, version: "1" }).call(
+      toolAt("/orders"),
+      {},
+      context(),
+    );
     expect(result.failed).toBe(true);
     expect(result.content).toMatch(/127\.0\.0\.1/);
     expect(server.calls.length).toBe(before);

@@ -1,5 +1,7 @@
 import { storableText } from "../../platform/storable-text.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { redactError, redactResponses } from "../secrets/redact-responses.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import type { HttpTarget, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { describeTransportError, findPermanentReason, TransientToolError, throwIfCancelled } from "./tool-errors.ts";
 import { formatBytes, truncateResult, truncateToBytes } from "./truncate-text.ts";
@@ -10,18 +12,23 @@ const maxErrorBodyBytes = 4096;
 const failedResult = (content: string): ToolResult => ({ content, failed: true });
 
 export async function callHttpTool(
-  { fetch, version }: ToolDeps,
+  { fetch, version, resolveCall }: ToolDeps,
   { name, target }: { readonly name: string; readonly target: HttpTarget },
   args: ToolArguments,
-  { idempotencyKey, requestId, signal }: ToolCallContext,
+  { owner, idempotencyKey, requestId, signal }: ToolCallContext,
 ): Promise<ToolResult> {
   const request = tryBuildRequest(target, args);
   if (request instanceof InvalidArgumentsError) return failedResult(request.message);
   const { url, body } = request;
+  const { headers, query } = target;
+  const secrets = await resolveCall(owner, { subject: `The tool ${name}`, url, headers, query });
+  const { redactor } = secrets;
+  for (const [parameter, value] of Object.entries(secrets.query)) url.searchParams.set(parameter, value);
   try {
-    const response = await fetch(url, {
+    const response = await redactResponses(fetch, redactor)(url, {
       method: target.method,
       headers: {
+        ...secrets.headers,
         accept: "application/json, text/*;q=0.9",
         "idempotency-key": idempotencyKey,
         "user-agent": `perch/${version}`,
@@ -32,13 +39,15 @@ export async function callHttpTool(
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return await toToolResult(name, response);
+    return await toToolResult(name, response, redactor);
   } catch (error) {
     if (error instanceof TransientToolError) throw error;
     throwIfCancelled(signal);
     const permanentReason = findPermanentReason(error);
     if (permanentReason !== undefined) return failedResult(permanentReason);
-    throw new TransientToolError(`The tool ${name} ${describeTransportError(error)}.`, { cause: error });
+    throw new TransientToolError(`The tool ${name} ${describeTransportError(error)}.`, {
+      cause: redactError(error, redactor),
+    });
   }
 }
 
@@ -66,7 +75,10 @@ function encodePathSegment(name: string, args: ToolArguments): string {
 const toQueryValue = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`. */
-function buildRequest({ method, url: template }: HttpTarget, args: ToolArguments): { url: URL; body?: string } {
+function buildRequest(
+  { method, url: template, query = {} }: HttpTarget,
+  args: ToolArguments,
+): { url: URL; body?: string } {
   const url = new URL(template);
   const inPath = new Set<string>();
   url.pathname = url.pathname.replaceAll(placeholder, (_, name: string) => {
@@ -76,8 +88,8 @@ function buildRequest({ method, url: template }: HttpTarget, args: ToolArguments
 
   const rest = Object.entries(args).filter(([name, value]) => !inPath.has(name) && value !== undefined);
   if (method !== "GET" && method !== "DELETE") return { url, body: JSON.stringify(Object.fromEntries(rest)) };
-  // The model must not override parameters that the tenant put into the URL.
-  const fixed = new Set(url.searchParams.keys());
+  // The model must not override parameters that the tenant put into the URL or into `query`.
+  const fixed = new Set([...url.searchParams.keys(), ...Object.keys(query)]);
   for (const [name, value] of rest) if (!fixed.has(name)) url.searchParams.append(name, toQueryValue(value));
   return { url };
 }
@@ -91,16 +103,16 @@ function tryBuildRequest(target: HttpTarget, args: ToolArguments) {
   }
 }
 
-async function toToolResult(name: string, response: Response): Promise<ToolResult> {
+async function toToolResult(name: string, response: Response, redactor: Redactor): Promise<ToolResult> {
   const { status } = response;
-  if (response.ok) return { content: await readResponseText(response), failed: false };
+  if (response.ok) return { content: await readResponseText(response, redactor), failed: false };
   if (status < 400 || isTransientStatus(status)) await response.body?.cancel();
   if (isTransientStatus(status))
     throw new TransientToolError(`The tool ${name} answered ${status}.`, {
       retryAfterMs: retryAfterMs(response.headers),
     });
   if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
-  const body = truncateToBytes(await readResponseText(response), maxErrorBodyBytes);
+  const body = truncateToBytes(await readResponseText(response, redactor), maxErrorBodyBytes);
   return failedResult(body ? `The tool ${name} answered ${status}: ${body}` : `The tool ${name} answered ${status}.`);
 }
 
@@ -140,7 +152,7 @@ function decode(bytes: Buffer, charset: string): string {
 }
 
 /** A body as text that a model may be shown and a database can hold. Binary bodies are only described by their size. */
-async function readResponseText(response: Response): Promise<string> {
+async function readResponseText(response: Response, redactor: Redactor): Promise<string> {
   const { type, charset } = contentTypeOf(response);
   const { bytes, complete } = await readUpTo(response, maxBodyBytes);
   const declared = declaredSize(response);
@@ -148,7 +160,8 @@ async function readResponseText(response: Response): Promise<string> {
     const size = complete ? bytes.length : declared;
     return `[${size === undefined ? `more than ${formatBytes(maxBodyBytes)}` : `${size} bytes`} of ${truncateResult(type)}]`;
   }
-  const text = decode(bytes, charset);
+  // Again as text: what the charset hid from a search among bytes is visible now.
+  const text = redactor[complete ? "text" : "beginning"](decode(bytes, charset));
   if (!complete)
     return truncateResult(text, declared ? formatBytes(declared) : `more than ${formatBytes(maxBodyBytes)}`);
   return truncateResult(text);

@@ -1,6 +1,8 @@
 import { createMCPClient, type MCPClient, MCPClientError } from "@ai-sdk/mcp";
 import { storableText } from "../../platform/storable-text.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { redactError, redactResponses } from "../secrets/redact-responses.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import type { ToolDeps } from "./tool.ts";
 import {
   describeTransportError,
@@ -19,6 +21,8 @@ interface McpConnection {
   /** Ask first whether the server works without sessions; otherwise the handshake is `initialize`. */
   readonly discover: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the secrets among the headers. */
+  readonly redactor: Redactor;
   readonly signal: AbortSignal;
 }
 
@@ -28,12 +32,15 @@ interface McpConnection {
  * Throws a `TransientToolError`, a `PermanentToolError`, or the signal's reason.
  */
 export async function withMcpClient<T>(
-  { fetch, version }: ToolDeps,
+  { fetch, version }: Pick<ToolDeps, "fetch" | "version">,
   connection: McpConnection,
   use: (client: MCPClient) => Promise<T>,
 ): Promise<T> {
-  const { url, discover, signal } = connection;
-  const mcpFetch = createMcpFetch(fetch, { ...connection.headers, "user-agent": `perch/${version}` });
+  const { url, discover, redactor, signal } = connection;
+  const mcpFetch = createMcpFetch(redactResponses(fetch, redactor), {
+    ...connection.headers,
+    "user-agent": `perch/${version}`,
+  });
   let client: MCPClient | undefined;
   try {
     client = await createMCPClient({
@@ -56,33 +63,36 @@ export async function withMcpClient<T>(
 const maxReasonBytes = 2048;
 
 /** The reason given by a server that did respond. */
-function describeFailure(error: unknown, status: number | undefined): string {
+function describeFailure(error: unknown, status: number | undefined, redactor: Redactor): string {
   const clientError = MCPClientError.isInstance(error) ? error : undefined;
   const refused = status !== undefined && (status < 200 || status >= 300);
   if (refused && status < 400) return "answers with a redirect, which is not followed.";
   // The client puts the whole body into its message; a JSON-RPC error's message is the server's own.
   const text = clientError?.statusCode === undefined ? clientError?.message : clientError.responseBody;
-  const reason = truncateToBytes(storableText(text ?? ""), maxReasonBytes).trim();
+  const reason = truncateToBytes(storableText(redactor.text(text ?? "")), maxReasonBytes).trim();
   if (refused) return reason ? `answered ${status}: ${reason}` : `answered ${status}.`;
   return reason ? `failed: ${reason}` : "does not answer in MCP.";
 }
 
-function toToolError(error: unknown, { subject, signal }: McpConnection, { exchangeFor }: McpFetch): Error {
+function toToolError(error: unknown, { subject, redactor, signal }: McpConnection, { exchangeFor }: McpFetch): Error {
   if (error instanceof PermanentToolError) return error;
   throwIfCancelled(signal);
   if (signal.aborted) return new TransientToolError(`${subject} took too long to answer.`, { cause: signal.reason });
   const exchange = exchangeFor(error);
   const { status, transportError } = exchange;
+  const cause = redactError(error, redactor);
   if (status !== undefined && isTransientStatus(status))
     return new TransientToolError(`${subject} answered ${status}.`, {
       retryAfterMs: exchange.retryAfterMs,
-      cause: error,
+      cause,
     });
   const permanentReason = findPermanentReason(transportError);
-  if (permanentReason !== undefined) return new PermanentToolError(permanentReason, { cause: error });
+  if (permanentReason !== undefined) return new PermanentToolError(permanentReason, { cause });
   if (transportError !== undefined)
-    return new TransientToolError(`${subject} ${describeTransportError(transportError)}.`, { cause: transportError });
-  return new PermanentToolError(`${subject} ${describeFailure(error, status)}`, { cause: error });
+    return new TransientToolError(`${subject} ${describeTransportError(transportError)}.`, {
+      cause: redactError(transportError, redactor),
+    });
+  return new PermanentToolError(`${subject} ${describeFailure(error, status, redactor)}`, { cause });
 }
 
 /** A JSON-RPC message cannot be truncated, and may contain images; the result is truncated later. */

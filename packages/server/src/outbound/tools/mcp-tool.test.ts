@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import { type McpServerOptions, startMcpServer, textResult } from "../../../test/support/mcp-server.ts";
+import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import type { RunTool } from "./tool.ts";
@@ -8,7 +9,7 @@ import { TransientToolError } from "./tool-errors.ts";
 import { createTools } from "./tools.ts";
 
 const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
-const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
+const tools = createTools({ ...noSecrets, fetch: guarded.fetch, version: "1.2.3" });
 const opened: TestServer[] = [];
 afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
 
@@ -21,6 +22,7 @@ const testTimeout = () => AbortSignal.timeout(10_000);
 const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
   tools.list(
     Object.entries(servers).map(([name, url]) => ({ type: "mcp", name, url }) as const),
+    noSecrets.owner,
     signal,
   );
 const lookup = (url: string, tool = "lookup_order"): RunTool => ({
@@ -28,7 +30,7 @@ const lookup = (url: string, tool = "lookup_order"): RunTool => ({
   target: { kind: "mcp", url, tool },
 });
 const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = testTimeout()) =>
-  tools.call(tool, args, { idempotencyKey: "key_1", requestId: "inv_1", signal });
+  tools.call(tool, args, { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_1", signal });
 const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe("calling an MCP tool", () => {
@@ -129,7 +131,7 @@ describe("calling an MCP tool", () => {
       failed: true,
       content: expect.stringContaining("Unknown tool: nothing"),
     });
-    const refused = { idempotencyKey: "key_1", requestId: "inv_2", signal: testTimeout() };
+    const refused = { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_2", signal: testTimeout() };
     expect(await tools.call(lookup(server.url), {}, refused)).toEqual({
       content: "The tool shop_lookup_order answered 403.",
       failed: true,
@@ -216,6 +218,7 @@ describe("calling an MCP tool", () => {
   test("a server that hangs while closing its session delays the call by at most a second", async () => {
     const server = await startServer({ sessions: true });
     const slowToEnd = createTools({
+      ...noSecrets,
       version: "1",
       fetch: (url, init) =>
         init?.method === "DELETE"
@@ -223,7 +226,7 @@ describe("calling an MCP tool", () => {
           : guarded.fetch(url, init),
     });
     const startedAt = performance.now();
-    const context = { idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
+    const context = { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
     expect(await slowToEnd.call(lookup(server.url), { id: "o1" }, context)).toMatchObject({ failed: false });
     expect(performance.now() - startedAt).toBeLessThan(3000);
   });

@@ -2,6 +2,8 @@ import type { CallToolResult, MCPClient } from "@ai-sdk/mcp";
 import type { McpTool } from "@perch/contract";
 import type { z } from "zod";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
+import type { SecretOwner } from "../secrets/find-secrets.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import type { McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
@@ -12,19 +14,22 @@ const maxPages = 128;
 /** The first version of MCP that needs neither handshake nor session. */
 const firstStatelessVersion = "2026-07-28";
 
-export function listMcpTools(
+export async function listMcpTools(
   deps: ToolDeps,
-  { name, url }: z.infer<typeof McpTool>,
+  server: z.infer<typeof McpTool>,
+  owner: SecretOwner,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
-  const connection = { subject: `The MCP server ${name}`, url, discover: true, signal };
-  return withMcpClient(deps, connection, (client) => listAllPages(client, name, url, signal));
+  const subject = `The MCP server ${server.name}`;
+  const { headers, redactor } = await deps.resolveCall(owner, { ...server, subject });
+  const connection = { subject, url: server.url, discover: true, headers, redactor, signal };
+  return withMcpClient(deps, connection, (client) => listAllPages(client, server, redactor, signal));
 }
 
 async function listAllPages(
   client: MCPClient,
-  server: string,
-  url: string,
+  { name: server, url, headers }: z.infer<typeof McpTool>,
+  redactor: Redactor,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
   const stateless = client.initializeResult.protocolVersion >= firstStatelessVersion;
@@ -38,9 +43,9 @@ async function listAllPages(
     for (const { name: tool, description, title, inputSchema } of page.tools)
       found.set(tool, {
         server,
-        description: storableText(description ?? title ?? ""),
-        parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
-        target: { kind: "mcp", url, tool, ...(stateless ? { stateless } : {}) },
+        description: storableText(redactor.text(description ?? title ?? "")),
+        parameters: redactor.json(storableJson({ ...inputSchema, type: "object" })) as ListedTool["parameters"],
+        target: { kind: "mcp", url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
       });
     assertWithinLimits([...found.values()], server);
     cursor = page.nextCursor;
@@ -53,14 +58,21 @@ export async function callMcpTool(
   deps: ToolDeps,
   { definition, target }: { readonly definition: RunTool["definition"]; readonly target: McpTarget },
   args: ToolArguments,
-  { idempotencyKey, requestId, signal }: ToolCallContext,
+  { owner, idempotencyKey, requestId, signal }: ToolCallContext,
 ): Promise<ToolResult> {
   const { url, tool, stateless = false } = target;
+  const subject = `The tool ${definition.name}`;
+  const { headers, redactor } = await deps.resolveCall(owner, { ...target, subject });
   const connection = {
-    subject: `The tool ${definition.name}`,
+    subject,
     url,
     discover: stateless,
-    headers: { "idempotency-key": idempotencyKey, "x-request-id": requestId },
+    redactor,
+    headers: {
+      ...headers,
+      "idempotency-key": idempotencyKey,
+      "x-request-id": requestId,
+    },
     signal,
   };
   try {
@@ -69,7 +81,8 @@ export async function callMcpTool(
       if (stateless)
         client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
       const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
-      return { content: truncateResult(resultToText(result)), failed: "isError" in result && result.isError === true };
+      const content = truncateResult(redactor.text(resultToText(result)));
+      return { content, failed: "isError" in result && result.isError === true };
     });
   } catch (error) {
     if (error instanceof PermanentToolError) return { content: error.message, failed: true };

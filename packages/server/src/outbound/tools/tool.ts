@@ -1,16 +1,24 @@
 import type { HttpTool } from "@perch/contract";
 import type { z } from "zod";
 import type { ToolDefinition } from "../models/model.ts";
+import type { SecretOwner } from "../secrets/find-secrets.ts";
+import type { ResolveCall } from "../secrets/resolve-call.ts";
+
+/** Names and values of headers or query parameters. Values may refer to secrets. */
+type Templates = Readonly<Record<string, string>>;
 
 export interface HttpTarget {
   readonly kind: "http";
   readonly method: z.infer<typeof HttpTool>["method"];
   readonly url: string;
+  readonly headers?: Templates;
+  readonly query?: Templates;
 }
 
 export interface McpTarget {
   readonly kind: "mcp";
   readonly url: string;
+  readonly headers?: Templates;
   /** The server's own name for it; the model knows it by another. */
   readonly tool: string;
   /** The server speaks MCP without sessions (2026-07-28). Stored at listing, so that calls need not discover it again. */
@@ -37,11 +45,14 @@ export interface ToolDeps {
   /** Refuses private addresses and follows no redirect: tools' addresses are written by tenants. */
   readonly fetch: typeof globalThis.fetch;
   readonly version: string;
+  readonly resolveCall: ResolveCall;
 }
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolCallContext {
+  /** Whose secrets the call may carry. */
+  readonly owner: SecretOwner;
   /** The same for every attempt at this call, so that a tool can recognise a retry. */
   readonly idempotencyKey: string;
   /** The run's public id. */

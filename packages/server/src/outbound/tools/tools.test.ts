@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { exampleTools, type McpServerOptions, startMcpServer } from "../../../test/support/mcp-server.ts";
+import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { echoTool } from "./tool.ts";
@@ -7,7 +8,7 @@ import { PermanentToolError, TransientToolError } from "./tool-errors.ts";
 import { createTools } from "./tools.ts";
 
 const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
-const tools = createTools({ fetch: guarded.fetch, version: "1.2.3" });
+const tools = createTools({ ...noSecrets, fetch: guarded.fetch, version: "1.2.3" });
 const opened: TestServer[] = [];
 afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
 
@@ -20,6 +21,7 @@ const testTimeout = () => AbortSignal.timeout(10_000);
 const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
   tools.list(
     Object.entries(servers).map(([name, url]) => ({ type: "mcp", name, url }) as const),
+    noSecrets.owner,
     signal,
   );
 const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
@@ -39,6 +41,7 @@ describe("listing the tools of a run", () => {
         { type: "mcp", name: "shop", url: server.url },
         { ...http, parameters: { type: "object" } },
       ],
+      noSecrets.owner,
       testTimeout(),
     );
     const names = ["pay", "shop_lookup_order", "shop_add", "shop_t0", "shop_t1", "shop_t2"];
@@ -64,6 +67,7 @@ describe("listing the tools of a run", () => {
     };
     const [a, b] = await Promise.all([startServer(), startServer()]);
     const waiting = createTools({
+      ...noSecrets,
       version: "1",
       fetch: async (url, init) => {
         if (typeof init?.body === "string" && init.body.includes("tools/list")) await together();
@@ -71,7 +75,7 @@ describe("listing the tools of a run", () => {
       },
     });
     const servers = [a, b].map(({ url }, index) => ({ type: "mcp", name: `s${index}`, url }) as const);
-    expect(await waiting.list(servers, testTimeout())).toHaveLength(4);
+    expect(await waiting.list(servers, noSecrets.owner, testTimeout())).toHaveLength(4);
     const hanging = await startToolServer(hang);
     opened.push(hanging);
     const refusing = await startServer({ refuse: () => ({ status: 401, body: "Who are you?" }) });
@@ -108,10 +112,10 @@ describe("listing the tools of a run", () => {
 
   test("a refused address is permanent; 503, a timeout and a refused connection are transient", async () => {
     const strict = createGuardedClient({ allowedRanges: [] });
-    const refused = createTools({ fetch: strict.fetch, version: "1" });
+    const refused = createTools({ ...noSecrets, fetch: strict.fetch, version: "1" });
     const server = await startServer({ refuse: () => ({ status: 503, headers: { "retry-after": "3" } }) });
     const wanted = [{ type: "mcp", name: "shop", url: server.url } as const];
-    expect(await catchError(refused.list(wanted, testTimeout()))).toBeInstanceOf(PermanentToolError);
+    expect(await catchError(refused.list(wanted, noSecrets.owner, testTimeout()))).toBeInstanceOf(PermanentToolError);
     expect(server.requests).toEqual([]);
     await strict.close();
 
@@ -129,7 +133,7 @@ describe("listing the tools of a run", () => {
 });
 
 test("perch_echo returns its arguments as JSON", async () => {
-  const context = { idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
+  const context = { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_1", signal: testTimeout() };
   expect(await tools.call(echoTool, { a: [1] }, context)).toEqual({ content: '{"a":[1]}', failed: false });
   expect(await tools.call(echoTool, undefined, context)).toEqual({ content: "null", failed: false });
 });

@@ -1,5 +1,8 @@
 import type { AgentDefinition, HttpTool } from "@perch/contract";
 import type { z } from "zod";
+import { RefusedAddressError } from "../address-guard.ts";
+import type { SecretOwner } from "../secrets/find-secrets.ts";
+import { RefusedSecretError } from "../secrets/resolve-call.ts";
 import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
@@ -10,11 +13,16 @@ import {
   type ToolDeps,
   type ToolResult,
 } from "./tool.ts";
+import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, nameTools } from "./tool-set.ts";
 import { truncateResult } from "./truncate-text.ts";
 
 /** Throws a `PermanentToolError` when retrying would not help, a `TransientToolError` when it may. */
-export type ListTools = (tools: AgentDefinition["tools"], signal: AbortSignal) => Promise<readonly RunTool[]>;
+export type ListTools = (
+  tools: AgentDefinition["tools"],
+  owner: SecretOwner,
+  signal: AbortSignal,
+) => Promise<readonly RunTool[]>;
 
 /**
  * Throws a `TransientToolError` when the call may be retried, or the signal's reason when the caller cancelled.
@@ -31,23 +39,31 @@ export interface Tools {
 
 export const createTools = (deps: ToolDeps): Tools => ({ list: createListTools(deps), call: createCallTool(deps) });
 
-const toHttpRunTool = ({ name, description, parameters, method, url }: z.infer<typeof HttpTool>): RunTool => ({
-  definition: { name, description, parameters },
-  target: { kind: "http", method, url },
-});
+const toHttpRunTool = (tool: z.infer<typeof HttpTool>): RunTool => {
+  const { name, description, parameters, method, url, headers, query } = tool;
+  return {
+    definition: { name, description, parameters },
+    target: { kind: "http", method, url, ...(headers && { headers }), ...(query && { query }) },
+  };
+};
+
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 
 function createListTools(deps: ToolDeps): ListTools {
-  return async (tools, signal) => {
+  return async (tools, owner, signal) => {
     const http = tools.filter((tool) => tool.type === "http").map(toHttpRunTool);
     const servers = tools.filter((tool) => tool.type === "mcp");
     // When one server fails, the requests to the others are aborted.
     const controller = new AbortController();
     const combinedSignal = AbortSignal.any([signal, controller.signal]);
     try {
-      const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, combinedSignal)));
+      const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, owner, combinedSignal)));
       servers.forEach(({ name }, index) => void assertWithinLimits(listed.slice(0, index + 1).flat(), name));
       const taken = [echoTool, ...http].map(({ definition }) => definition.name);
       return [...http, ...nameTools(listed.flat(), taken)];
+    } catch (error) {
+      throw isRefusal(error) ? new PermanentToolError(error.message) : error;
     } finally {
       controller.abort();
     }
@@ -66,8 +82,13 @@ function createCallTool(deps: ToolDeps): CallTool {
       const content = `The arguments of ${name} must be a JSON object, for example {"name": "value"}. Nothing was called.`;
       return { content, failed: true };
     }
-    return target.kind === "http"
-      ? callHttpTool(deps, { name, target }, args, context)
-      : callMcpTool(deps, { definition, target }, args, context);
+    try {
+      return target.kind === "http"
+        ? await callHttpTool(deps, { name, target }, args, context)
+        : await callMcpTool(deps, { definition, target }, args, context);
+    } catch (error) {
+      if (isRefusal(error)) return { content: error.message, failed: true };
+      throw error;
+    }
   };
 }

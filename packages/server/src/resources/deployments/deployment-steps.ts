@@ -76,7 +76,7 @@ export function createDeploymentSteps({
       return row && findVersion(trx, deployment, row.version);
     });
     if (!version) throw new Error(`The version of deployment ${deployment.id} was not found`);
-    return { error: await preflight(deployment.organisationId, definitionOf(version)) };
+    return { error: await preflight(deployment, definitionOf(version)) };
   };
 
   const activate: DeploymentSteps["activate"] = async (deployment, error) => {

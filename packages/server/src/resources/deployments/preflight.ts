@@ -1,18 +1,22 @@
 import { PermanentModelError } from "../../outbound/models/model.ts";
+import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
+import { type CallTemplate, findRefusal, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import type { FindModel } from "../providers/find-model.ts";
 import type { Definition } from "./version-rules.ts";
 
 interface PreflightDeps {
   readonly findModel: FindModel;
   readonly tools: Tools;
+  readonly findSecrets: FindSecrets;
   /** For URLs that come from a tenant. */
   readonly fetch: typeof globalThis.fetch;
 }
 
 /** What is wrong with a definition, for its creator; null when nothing is. */
-export type Preflight = (organisationId: string, definition: Definition) => Promise<string | null>;
+export type Preflight = (agent: AgentKey, definition: Definition) => Promise<string | null>;
 
 const timeoutMs = 20_000;
 
@@ -26,7 +30,19 @@ export function checkLimits({ model, fallback_models, tools, limits, runtime }: 
   return duplicate ? `fallback_models names ${duplicate} twice: a model that failed would be its own fallback.` : null;
 }
 
-export function createPreflight({ findModel, tools, fetch }: PreflightDeps): Preflight {
+/** The calls that its runs may make, but for those of providers. A remote agent has tools of its own. */
+const callsOf = ({ runtime, tools }: Definition): CallTemplate[] =>
+  runtime.type === "http"
+    ? [{ ...runtime, subject: "The remote agent" }]
+    : tools.map((tool) => ({
+        ...tool,
+        subject: `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}`,
+      }));
+
+const joinProblems = (...problems: readonly (string | null)[]): string | null =>
+  problems.filter((problem) => problem !== null).join(" ") || null;
+
+export function createPreflight({ findModel, tools, findSecrets, fetch }: PreflightDeps): Preflight {
   /** Any HTTP response will do, whatever its status. */
   const checkReachable = async (subject: string, url: string, signal: AbortSignal): Promise<string | null> => {
     try {
@@ -38,6 +54,15 @@ export function createPreflight({ findModel, tools, fetch }: PreflightDeps): Pre
         error instanceof Error && error.name === "RefusedAddressError" ? error.message : "It could not be reached.";
       return `${subject} at ${new URL(url).host} does not answer. ${reason}`;
     }
+  };
+
+  /** All that is wrong with references to secrets, so that nobody has to deploy once for each. */
+  const checkSecrets = async (agent: AgentKey, definition: Definition): Promise<string | null> => {
+    const calls = callsOf(definition);
+    const names = [...new Set(calls.flatMap(secretNamesOf))];
+    if (names.length === 0) return null;
+    const found = await findSecrets(agent, names);
+    return joinProblems(...calls.map((call) => findRefusal(call, agent, found)?.message ?? null));
   };
 
   const checkModels = async (
@@ -55,14 +80,18 @@ export function createPreflight({ findModel, tools, fetch }: PreflightDeps): Pre
     return null;
   };
 
-  const checkTools = async ({ tools: definitions }: Definition, signal: AbortSignal): Promise<string | null> => {
+  const checkTools = async (
+    agent: AgentKey,
+    { tools: definitions }: Definition,
+    signal: AbortSignal,
+  ): Promise<string | null> => {
     for (const tool of definitions)
       if (tool.type === "http") {
         const problem = await checkReachable(`The tool ${tool.name}`, tool.url, signal);
         if (problem) return problem;
       }
     try {
-      await tools.list(definitions, signal);
+      await tools.list(definitions, agent, signal);
       return null;
     } catch (error) {
       if (error instanceof PermanentToolError || error instanceof TransientToolError) return error.message;
@@ -70,14 +99,15 @@ export function createPreflight({ findModel, tools, fetch }: PreflightDeps): Pre
     }
   };
 
-  return async (organisationId, definition) => {
+  return async (agent, definition) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const { runtime } = definition;
-    if (runtime.type === "http") return checkReachable("The remote agent", runtime.url, signal);
+    if (runtime.type === "http")
+      return (await checkSecrets(agent, definition)) ?? (await checkReachable("The remote agent", runtime.url, signal));
     return (
       checkLimits(definition) ??
-      (await checkModels(organisationId, definition)) ??
-      (await checkTools(definition, signal))
+      joinProblems(await checkSecrets(agent, definition), await checkModels(agent.organisationId, definition)) ??
+      (await checkTools(agent, definition, signal))
     );
   };
 }

@@ -54,6 +54,7 @@ function createFinder(own: Own = {}) {
       { name: "house", type: "openai-compatible", baseUrl: server.url, apiKey: modelServerKey, models: ["small"] },
     ],
     providerKeys: core.providerKeys,
+    resolveCall: core.resolveCall,
     guardedFetch: own.guarded ?? refuse,
     trustedFetch: own.trusted ?? refuse,
     local,

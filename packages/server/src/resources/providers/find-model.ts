@@ -1,6 +1,7 @@
 import type { BuiltInModels } from "../../outbound/models/built-in-models.ts";
 import { type Model, PermanentModelError } from "../../outbound/models/model.ts";
 import { createProviderModel } from "../../outbound/models/provider-model.ts";
+import { redactReply } from "../../outbound/models/redact-reply.ts";
 import { listUsableModels } from "./installation-providers.ts";
 import { listProviders } from "./provider-queries.ts";
 import { createFindUsableProvider, type UsableProviderDeps } from "./usable-provider.ts";
@@ -35,7 +36,10 @@ export function createFindModel(deps: FindModelDeps): FindModel {
     if (known) return withTiming("perch", known);
     const found = await findUsableProvider(organisationId, ref);
     if (!found) throw await unknownModelError(organisationId, ref);
-    const { settings, modelName, fetch, metricLabel } = found;
-    return withTiming(metricLabel, createProviderModel(settings, modelName, { fetch, idleTimeoutMs }));
+    const { settings, modelName, fetch, redactor, metricLabel } = found;
+    const model = createProviderModel(settings, modelName, { fetch, idleTimeoutMs });
+    return withTiming(metricLabel, (request) =>
+      redactReply(redactor, request.onText, (onText) => model({ ...request, onText })),
+    );
   };
 }

@@ -1,10 +1,14 @@
 import type { ProviderType } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
-import type { ProviderSettings } from "../../outbound/models/provider-model.ts";
+import { PermanentModelError } from "../../outbound/models/model.ts";
+import { baseUrlOf, type ProviderSettings } from "../../outbound/models/provider-model.ts";
+import { redactResponses } from "../../outbound/secrets/redact-responses.ts";
+import { noRedaction, type Redactor } from "../../outbound/secrets/redactor.ts";
+import { RefusedSecretError, type ResolveCall } from "../../outbound/secrets/resolve-call.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { InstallationProvider } from "./installation-providers.ts";
 import { openApiKey } from "./provider-keys.ts";
-import { findProvider } from "./provider-queries.ts";
+import { findProvider, type ProviderRow } from "./provider-queries.ts";
 
 /** A provider, one of its models, and the way to it. */
 export interface UsableProvider {
@@ -12,6 +16,8 @@ export interface UsableProvider {
   /** The second half of `provider/model`. */
   readonly modelName: string;
   readonly fetch: typeof globalThis.fetch;
+  /** Of its API key, if that is a secret of the organisation. */
+  readonly redactor: Redactor;
   /** Label of the call metrics. The names of organisations' own providers are not exposed there. */
   readonly metricLabel: string;
 }
@@ -23,10 +29,31 @@ export interface UsableProviderDeps {
   readonly db: Database;
   readonly installation: readonly InstallationProvider[];
   readonly providerKeys: Sealer;
+  readonly resolveCall: ResolveCall;
   /** For addresses that an organisation gave. */
   readonly guardedFetch: typeof globalThis.fetch;
   /** For addresses that the operator gave: a model may well run beside the server. */
   readonly trustedFetch: typeof globalThis.fetch;
+}
+
+interface OwnProvider extends InstallationProvider {
+  readonly redactor: Redactor;
+}
+
+/** The key that is a secret goes to the secret's hosts alone, so the base URL must be at one of them. */
+async function resolveApiKey(resolveCall: ResolveCall, organisationId: string, row: ProviderRow) {
+  const { name, api_key_secret: secret } = row;
+  const url = baseUrlOf({ type: row.type as ProviderType, baseUrl: row.base_url });
+  // Without an address nothing is called: `validateSettings` says so.
+  if (secret === null || url === null) return undefined;
+  const headers = { key: `{{secret.${secret}}}` };
+  try {
+    // Providers belong to the organisation: the secrets of one agent are not theirs.
+    const call = await resolveCall({ organisationId, agentId: null }, { subject: `Provider ${name}`, url, headers });
+    return { apiKey: call.headers.key ?? null, redactor: call.redactor };
+  } catch (error) {
+    throw error instanceof RefusedSecretError ? new PermanentModelError(error.message) : error;
+  }
 }
 
 /**
@@ -34,14 +61,16 @@ export interface UsableProviderDeps {
  * call, and no secret becomes part of a run's journal.
  */
 export function createFindUsableProvider(deps: UsableProviderDeps): FindUsableProvider {
-  const { db, installation, providerKeys, guardedFetch, trustedFetch } = deps;
+  const { db, installation, providerKeys, resolveCall, guardedFetch, trustedFetch } = deps;
 
-  const findOwnProvider = async (organisationId: string, name: string): Promise<InstallationProvider | undefined> => {
+  const findOwnProvider = async (organisationId: string, name: string): Promise<OwnProvider | undefined> => {
     const row = await db.inOrganisation(organisationId, (trx) => findProvider(trx, { organisationId }, name));
     if (!row) return undefined;
     const { base_url: baseUrl, models } = row;
-    const apiKey = openApiKey(providerKeys, row.sealed_api_key, { organisationId, name, baseUrl });
-    return { name, type: row.type as ProviderType, baseUrl, apiKey, models };
+    const secret = await resolveApiKey(resolveCall, organisationId, row);
+    const sealed = openApiKey(providerKeys, row.sealed_api_key, { organisationId, name, baseUrl });
+    const { apiKey, redactor } = secret ?? { apiKey: sealed, redactor: noRedaction };
+    return { name, type: row.type as ProviderType, baseUrl, apiKey, models, redactor };
   };
 
   return async (organisationId, ref) => {
@@ -51,10 +80,12 @@ export function createFindUsableProvider(deps: UsableProviderDeps): FindUsablePr
     const ownProvider = name === "perch" ? undefined : await findOwnProvider(organisationId, name);
     const settings = ownProvider ?? installation.find((provider) => provider.name === name);
     if (!settings || (settings.models.length > 0 && !settings.models.includes(modelName))) return undefined;
+    const redactor = ownProvider?.redactor ?? noRedaction;
     return {
       settings,
       modelName,
-      fetch: ownProvider ? guardedFetch : trustedFetch,
+      fetch: redactResponses(ownProvider ? guardedFetch : trustedFetch, redactor),
+      redactor,
       metricLabel: ownProvider ? "organisation" : name,
     };
   };

@@ -82,6 +82,8 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     if (run.definition.runtime.type === "http") {
       const { userId, sessionId, environment, message } = run;
       return callRemoteAgent(ref, {
+        owner: run,
+        headers: run.definition.runtime.headers,
         requestId: request.requestId,
         agentId: toPublicId("agent", run.agentId),
         message,

@@ -77,6 +77,7 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
     const requestId = toPublicId("request", run.id);
     try {
       return await tools.call(tool, call.arguments, {
+        owner: run,
         requestId,
         // The same for every try of this call: a tool that remembers it does the work once.
         idempotencyKey: `${requestId}-${progress.step}.${callNumber}`,
@@ -97,7 +98,7 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
   return {
     tools: async (run, progress, attempt) => {
       try {
-        const list = () => tools.list(run.definition.tools, signalFor(run, progress, listTimeoutMs));
+        const list = () => tools.list(run.definition.tools, run, signalFor(run, progress, listTimeoutMs));
         return { tools: await records.markRunningDuring(run, list), log: attempt.log };
       } catch (error) {
         if (error instanceof PermanentToolError)

@@ -1,0 +1,45 @@
+import { redactError } from "../secrets/redact-responses.ts";
+import { noRedaction, type Redactor } from "../secrets/redactor.ts";
+import {
+  type ModelReply,
+  type ModelRequest,
+  maxReplyLength,
+  PermanentModelError,
+  type ToolCall,
+  TransientModelError,
+} from "./model.ts";
+
+function redactModelError(error: unknown, redactor: Redactor): unknown {
+  if (error instanceof PermanentModelError) return new PermanentModelError(redactor.text(error.message));
+  if (!(error instanceof TransientModelError)) return error;
+  const { retryAfterMs, cause } = error;
+  return new TransientModelError(redactor.text(error.message), { retryAfterMs, cause: redactError(cause, redactor) });
+}
+
+/**
+ * Makes a call whose reply has the values nowhere: not in its pieces, where one may be split, its text, its tool calls or its errors.
+ * Bodies were searched as bytes before; here is what decoding and joining made of them.
+ */
+export async function redactReply(
+  redactor: Redactor,
+  onText: ModelRequest["onText"],
+  call: (onText: ModelRequest["onText"]) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  if (redactor === noRedaction) return call(onText);
+  const { write, end } = redactor.stream();
+  const pass = (piece: string): void => {
+    if (piece !== "") onText(piece);
+  };
+  try {
+    const reply = await call((delta) => pass(write(delta)));
+    const isWhole = !reply.isCutOff && reply.text.length <= maxReplyLength;
+    if (isWhole) pass(end());
+    return {
+      ...reply,
+      text: redactor[isWhole ? "text" : "beginning"](reply.text),
+      toolCalls: redactor.json(reply.toolCalls) as readonly ToolCall[],
+    };
+  } catch (error) {
+    throw redactModelError(error, redactor);
+  }
+}
