@@ -1,4 +1,4 @@
--- Everything that one delivery attempt needs, in one round trip.
+-- Everything that one delivery attempt needs, in one round trip: for releases without headers of webhooks.
 create or replace function find_delivery(organisation uuid, delivery uuid, delivery_created_at timestamptz)
   returns table (
     status text, attempts int, next_attempt_at timestamptz, webhook_status text, url text, sealed_secret bytea, sealed_previous_secret bytea, previous_until timestamptz,

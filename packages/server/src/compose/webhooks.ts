@@ -17,7 +17,7 @@ export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outbound
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
 export function composeDeliveries(core: Core) {
-  const { config, db, logger, nowMs, ownAddresses, shares, telemetry, webhookSecrets } = core;
+  const { config, db, logger, nowMs, ownAddresses, resolveCall, shares, telemetry, webhookSecrets } = core;
   const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
@@ -29,6 +29,7 @@ export function composeDeliveries(core: Core) {
   const steps = createDeliverySteps({
     db,
     limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
+    resolveCall,
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     webhookSecrets,
     retrySeconds: config.webhookRetryDelaySeconds,

@@ -179,7 +179,11 @@ export interface DeliveryContext {
   readonly next_attempt_at: Date | null;
   /** Null when the webhook was deleted. */
   readonly webhook_status: "enabled" | "disabled" | null;
+  /** The only agent whose events the webhook delivers; null for all. */
+  readonly webhook_agent_id: string | null;
   readonly url: string;
+  /** Their values may refer to secrets. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly sealed_secret: Buffer;
   readonly sealed_previous_secret: Buffer | null;
   readonly previous_until: Date | null;
@@ -198,7 +202,9 @@ export async function findDeliveryContext(
   id: string,
 ): Promise<DeliveryContext | undefined> {
   const { rows } =
-    await sql<DeliveryContext>`select * from find_delivery(${organisationId}, ${id}, ${uuidTime(id)})`.execute(db);
+    await sql<DeliveryContext>`select * from find_delivery_with_headers(${organisationId}, ${id}, ${uuidTime(id)})`.execute(
+      db,
+    );
   return rows[0];
 }
 

@@ -1,4 +1,6 @@
 import type { Database } from "../../db/database.ts";
+import { RefusedAddressError } from "../../outbound/address-guard.ts";
+import { RefusedSecretError, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
@@ -48,6 +50,7 @@ interface DeliveryStepsDeps {
   readonly db: Database;
   readonly limits: EndpointLimits;
   readonly postEvent: PostEvent;
+  readonly resolveCall: ResolveCall;
   readonly webhookSecrets: Sealer;
   readonly retrySeconds: readonly number[];
   readonly telemetry: Pick<Telemetry, "webhookAttempted">;
@@ -71,7 +74,7 @@ export function mayHaveMoreDue(claimed: readonly Pick<DeliveryTask, "organisatio
 /** A delivery deferred for at least this long is hidden from the sweep, which would claim it again. */
 const minSweepPostponeMs = 15_000;
 export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
-  const { db, limits, postEvent, webhookSecrets, retrySeconds, telemetry, version, logger, now } = deps;
+  const { db, limits, postEvent, resolveCall, webhookSecrets, retrySeconds, telemetry, version, logger, now } = deps;
 
   const defer = async (task: DeliveryTask, afterMs: number): Promise<NextTask> => {
     telemetry.webhookAttempted("deferred");
@@ -94,7 +97,22 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
         }
       : null;
 
-  const send = (task: DeliveryTask, delivery: queries.DeliveryContext): Promise<PostResult> => {
+  /** Or why the attempt fails before anything is sent. */
+  const resolveHeaders = async (
+    { organisationId }: DeliveryTask,
+    { url, headers, webhook_agent_id: agentId }: queries.DeliveryContext,
+  ): Promise<ResolvedCall | PostResult> => {
+    try {
+      return await resolveCall({ organisationId, agentId }, { subject: "The webhook", url, headers });
+    } catch (error) {
+      if (!(error instanceof RefusedSecretError || error instanceof RefusedAddressError)) throw error;
+      return { ms: 0, statusCode: null, response: null, error: error.message, kind: "blocked" };
+    }
+  };
+
+  const send = async (task: DeliveryTask, delivery: queries.DeliveryContext): Promise<PostResult> => {
+    const resolved = await resolveHeaders(task, delivery);
+    if ("kind" in resolved) return resolved;
     const { organisationId, webhookId: id } = task;
     const { event_id, event_type: type, event_created_at: created_at, agent_id, data } = delivery;
     const event = toEvent({ id: event_id, type, created_at, agent_id, data });
@@ -109,12 +127,13 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       previous: overlaps && delivery.sealed_previous_secret ? open(delivery.sealed_previous_secret) : undefined,
     });
     const headers = {
+      ...resolved.headers,
       "content-type": "application/json",
       "user-agent": `Perch/${version}`,
       "x-service-delivery": toPublicId("delivery", task.id),
       ...signatures,
     };
-    return postEvent({ url: delivery.url, headers, body });
+    return postEvent({ url: delivery.url, headers, body, redactor: resolved.redactor });
   };
 
   const { deliver, fail } = deliveryTransitions;

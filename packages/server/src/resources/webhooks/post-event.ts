@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RefusedAddressError } from "../../outbound/address-guard.ts";
 import { causesOf, retryAfterMs } from "../../outbound/outbound-errors.ts";
+import { redactResponses } from "../../outbound/secrets/redact-responses.ts";
+import { noRedaction, type Redactor } from "../../outbound/secrets/redactor.ts";
 import { storableText } from "../../platform/storable-text.ts";
 import { findUrlProblem } from "./webhook-rules.ts";
 
@@ -8,6 +10,8 @@ interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Of the secrets among the headers. */
+  readonly redactor?: Redactor;
 }
 
 /** The outcome of one attempt. */
@@ -37,7 +41,7 @@ const maxStoredBytes = 1024;
 const excerptTimeoutMs = 1000;
 
 /** The beginning of the body, as far as it arrives in time. */
-async function readExcerpt(response: Response): Promise<string | null> {
+async function readExcerpt(response: Response, redactor: Redactor): Promise<string | null> {
   const reader = response.body?.getReader();
   if (!reader) return null;
   const chunks: Uint8Array[] = [];
@@ -52,7 +56,8 @@ async function readExcerpt(response: Response): Promise<string | null> {
   };
   await Promise.race([read().catch(() => undefined), sleep(excerptTimeoutMs, undefined, { ref: false })]);
   await reader.cancel().catch(() => undefined);
-  const stored = Buffer.concat(chunks).subarray(0, maxStoredBytes);
+  const text = redactor.beginning(Buffer.concat(chunks).toString("utf8"));
+  const stored = Buffer.from(text).subarray(0, maxStoredBytes);
   return stored.length === 0 ? null : storableText(stored.toString("utf8"));
 }
 
@@ -97,21 +102,21 @@ function describeFailure(error: unknown, timeoutSeconds: number): Pick<PostResul
 /** One attempt over the network. It never throws: a failure is a result. */
 export const createPostEvent =
   ({ fetch, allowHttp, timeoutSeconds, now }: PostEventDeps): PostEvent =>
-  async ({ url, headers, body }) => {
+  async ({ url, headers, body, redactor = noRedaction }) => {
     const startedAtMs = now();
     const elapsedMs = () => Math.max(0, Math.round(now() - startedAtMs));
     const noResponse = { statusCode: null, response: null };
     const problem = findUrlProblem(url, allowHttp);
     if (problem !== undefined) return { ...noResponse, ms: 0, error: problem, kind: "blocked" };
     try {
-      const response = await fetch(url, { method: "POST", headers, body });
+      const response = await redactResponses(fetch, redactor)(url, { method: "POST", headers, body });
       const ms = elapsedMs();
       const error = describeStatus(response.status);
       return {
         ms,
         statusCode: response.status,
         error,
-        response: await readExcerpt(response),
+        response: await readExcerpt(response, redactor),
         retryAfterMs: retryAfterMs(response.headers),
         kind: error === null ? "delivered" : "http_error",
       };
