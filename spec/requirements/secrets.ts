@@ -52,4 +52,28 @@ export const secrets = {
     decision:
       "A provider's `api_key` may be one reference to a secret of the organisation, shown as `api_key_secret`; the `headers` of a webhook are templates. What is stored and shown is the reference.",
   },
+  "secrets.sent": {
+    section: "What the service does",
+    silent: "When a secret leaves the service: not shown.",
+    decision:
+      "Only in a call that refers to it, to one of its hosts, after the address was checked. A redirect is not followed. If it is missing or not for the address, nothing is sent: a tool call gives the model that reason and is not repeated, a listing of tools, a remote agent and a provider fail the run with it, and a delivery of a webhook fails as blocked.",
+  },
+  "secrets.templates": {
+    section: "What the service does",
+    silent: "Where a secret can be referred to: not shown.",
+    decision:
+      "As `{{secret.name}}` in the `headers` and `query` of HTTP tools, in the `headers` of MCP servers, remote runtimes and webhooks, and as a provider's whole `api_key`. Nowhere else: not in an address, an argument of a model, a message or another value.",
+  },
+  "secrets.redacted": {
+    section: "What the service does",
+    silent: "What happens to a secret that comes back in an answer: not shown.",
+    decision:
+      "`[secret NAME]` stands in its place, also for its base64, URL-encoded and JSON-escaped forms and where it is split over pieces of a stream: in tool results, replies, streams, errors, logs, spans, journals, records and what a model sees.",
+  },
+  "secrets.preflight": {
+    section: "What the service does",
+    silent: "Whether a deployment is checked for secrets: not shown.",
+    decision:
+      "Yes. A deployment whose version refers to secrets that do not exist or are not for their address fails, and names all of them.",
+  },
 } as const satisfies RequirementTable;
