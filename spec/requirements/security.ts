@@ -98,6 +98,36 @@ export const security = {
     decision:
       "Encrypted with data keys, which the master key encrypts. `perch-server rotate-master-key` changes it while servers run; no request fails, and it can be repeated.",
   },
+  "security.signed-calls": {
+    section: "Authentication",
+    silent: "How a tool or a remote agent can tell that a call is from Perch: not shown.",
+    decision:
+      "Every request to a tool, an MCP server or a remote agent carries an HTTP message signature (RFC 9421, Ed25519) over method, target, content digest, the run's id and the directory of keys, valid for five minutes, with a nonce of its own. Model providers and webhooks get none.",
+  },
+  "security.signing-keys-listed": {
+    section: "Authentication",
+    silent: "How receivers learn the keys: not shown.",
+    decision:
+      "`/.well-known/http-message-signatures-directory` lists the public keys as a JWK Set, for everybody, also those that begin to sign later.",
+  },
+  "security.signing-key-rotation": {
+    section: "Authentication",
+    silent: "How the keys are changed: not shown.",
+    decision:
+      "`perch-server rotate-signing-key` lists a new key at once, signs with it after the overlap, and lists the old one for as long again. Whoever reads the directory once in its max-age knows every key in time. `--revoke` replaces a leaked key at once.",
+  },
+  "security.signing-keys-sealed": {
+    section: "Authentication",
+    silent: "How the private keys are kept: not shown.",
+    decision:
+      "Sealed under a data key and bound to their id. They are in no answer, no log and no other row, and a planted or exchanged one is not used.",
+  },
+  "security.calls-carry-trace": {
+    section: "Authentication",
+    silent: "Whether a tool's or a remote agent's own spans can join the trace: not shown.",
+    decision:
+      "Calls of a traced run carry `traceparent` with the span of that very call as the parent. Calls of other runs carry none.",
+  },
   "security.no-lock-out": {
     section: "Authentication",
     silent: "Whether settings can lock out whoever sets them: not shown.",
