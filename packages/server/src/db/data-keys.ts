@@ -15,6 +15,7 @@ export const keyPurposes = [
   "step-up tokens",
   "enrolment tokens",
   "secrets",
+  "signing keys",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -382,6 +382,15 @@ export interface SessionMessages {
   turn: number;
 }
 
+export interface SigningKeys {
+  created_at: Generated<Timestamp>;
+  key_id: string;
+  public_key: Buffer;
+  retires_at: Timestamp | null;
+  sealed_private_key: Buffer;
+  signs_from: Timestamp;
+}
+
 export interface Webhooks {
   agent_id: string | null;
   created_at: Generated<Timestamp>;
@@ -432,5 +441,6 @@ export interface DB {
   schema_release: SchemaRelease;
   secrets: Secrets;
   session_messages: SessionMessages;
+  signing_keys: SigningKeys;
   webhooks: Webhooks;
 }

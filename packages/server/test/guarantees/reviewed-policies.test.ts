@@ -22,6 +22,7 @@ const installationTables = {
   partitioned_tables: "which tables have partitions, how long one is, and how long its rows are kept",
   schema_functions: "the names of the database functions and the checksums of their text",
   schema_release: "the version of the release that migrated last",
+  signing_keys: "the keys that sign calls, encrypted by a data key; all organisations' calls are signed by them",
 };
 
 /** All that keeps organisations apart in the database. A migration that changes any of it changes this list too. */
