@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
+import { type TraceParent, traceHeaders } from "../../platform/trace-parent.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
@@ -32,6 +33,8 @@ export interface RemoteRequest {
   };
   readonly history: readonly ModelMessage[];
   readonly memories: readonly { readonly id: string; readonly content: string; readonly updatedAt: string }[];
+  /** Undefined where the run is not traced. */
+  readonly trace?: TraceParent | undefined;
   readonly signal: AbortSignal;
   readonly onText: (delta: string) => void;
 }
@@ -183,6 +186,7 @@ export const createCallRemoteAgent =
         accept: "text/event-stream, application/json",
         "idempotency-key": requestId,
         "x-request-id": requestId,
+        ...traceHeaders(request.trace),
         "user-agent": `perch/${version}`,
       },
       body: toRequestBody(request),

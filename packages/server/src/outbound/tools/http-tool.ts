@@ -1,4 +1,5 @@
 import { storableText } from "../../platform/storable-text.ts";
+import { traceHeaders } from "../../platform/trace-parent.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
@@ -15,7 +16,7 @@ export async function callHttpTool(
   { fetch, version, resolveCall }: ToolDeps,
   { name, target }: { readonly name: string; readonly target: HttpTarget },
   args: ToolArguments,
-  { owner, idempotencyKey, requestId, signal }: ToolCallContext,
+  { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
 ): Promise<ToolResult> {
   const request = tryBuildRequest(target, args);
   if (request instanceof InvalidArgumentsError) return failedResult(request.message);
@@ -33,6 +34,7 @@ export async function callHttpTool(
         "idempotency-key": idempotencyKey,
         "user-agent": `perch/${version}`,
         "x-request-id": requestId,
+        ...traceHeaders(trace),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       redirect: "manual",

@@ -2,10 +2,11 @@ import type { CallToolResult, MCPClient } from "@ai-sdk/mcp";
 import type { McpTool } from "@perch/contract";
 import type { z } from "zod";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
+import { traceHeaders } from "../../platform/trace-parent.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { withMcpClient } from "./mcp-client.ts";
-import type { McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
+import type { ListingRun, McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
 import { truncateResult } from "./truncate-text.ts";
@@ -19,9 +20,11 @@ export async function listMcpTools(
   server: z.infer<typeof McpTool>,
   owner: SecretOwner,
   signal: AbortSignal,
+  run?: ListingRun,
 ): Promise<ListedTool[]> {
   const subject = `The MCP server ${server.name}`;
-  const { headers, redactor } = await deps.resolveCall(owner, { ...server, subject });
+  const { headers: own, redactor } = await deps.resolveCall(owner, { ...server, subject });
+  const headers = { ...own, ...(run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) }) };
   const connection = { subject, url: server.url, discover: true, headers, redactor, signal };
   return withMcpClient(deps, connection, (client) => listAllPages(client, server, redactor, signal));
 }
@@ -58,7 +61,7 @@ export async function callMcpTool(
   deps: ToolDeps,
   { definition, target }: { readonly definition: RunTool["definition"]; readonly target: McpTarget },
   args: ToolArguments,
-  { owner, idempotencyKey, requestId, signal }: ToolCallContext,
+  { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
 ): Promise<ToolResult> {
   const { url, tool, stateless = false } = target;
   const subject = `The tool ${definition.name}`;
@@ -72,6 +75,7 @@ export async function callMcpTool(
       ...headers,
       "idempotency-key": idempotencyKey,
       "x-request-id": requestId,
+      ...traceHeaders(trace),
     },
     signal,
   };

@@ -1,5 +1,6 @@
 import type { HttpTool } from "@perch/contract";
 import type { z } from "zod";
+import type { TraceParent } from "../../platform/trace-parent.ts";
 import type { ToolDefinition } from "../models/model.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { ResolveCall } from "../secrets/resolve-call.ts";
@@ -57,8 +58,13 @@ export interface ToolCallContext {
   readonly idempotencyKey: string;
   /** The run's public id. */
   readonly requestId: string;
+  /** Undefined where the run is not traced. */
+  readonly trace?: TraceParent | undefined;
   readonly signal: AbortSignal;
 }
+
+/** The run in which servers are asked for their tools. A preflight is in none. */
+export type ListingRun = Pick<ToolCallContext, "requestId" | "trace">;
 
 /** What the model gets back. A failed result goes to the model too, which may correct itself. */
 export interface ToolResult {

@@ -7,6 +7,7 @@ import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
   echoTool,
+  type ListingRun,
   type RunTool,
   type ToolArguments,
   type ToolCallContext,
@@ -22,6 +23,7 @@ export type ListTools = (
   tools: AgentDefinition["tools"],
   owner: SecretOwner,
   signal: AbortSignal,
+  run?: ListingRun,
 ) => Promise<readonly RunTool[]>;
 
 /**
@@ -51,14 +53,14 @@ const isRefusal = (error: unknown): error is Error =>
   error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 
 function createListTools(deps: ToolDeps): ListTools {
-  return async (tools, owner, signal) => {
+  return async (tools, owner, signal, run) => {
     const http = tools.filter((tool) => tool.type === "http").map(toHttpRunTool);
     const servers = tools.filter((tool) => tool.type === "mcp");
     // When one server fails, the requests to the others are aborted.
     const controller = new AbortController();
     const combinedSignal = AbortSignal.any([signal, controller.signal]);
     try {
-      const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, owner, combinedSignal)));
+      const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, owner, combinedSignal, run)));
       servers.forEach(({ name }, index) => void assertWithinLimits(listed.slice(0, index + 1).flat(), name));
       const taken = [echoTool, ...http].map(({ definition }) => definition.name);
       return [...http, ...nameTools(listed.flat(), taken)];

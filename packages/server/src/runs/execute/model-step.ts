@@ -48,6 +48,8 @@ export type ModelStep = (
   tools: readonly RunTool[],
 ) => Promise<ModelResult>;
 
+const modelRef = (run: RunInput, { model }: Attempt): string => modelsOf(run)[model] ?? run.definition.model;
+
 const noopWriter: TextWriter = { write: () => undefined, finish: async () => undefined };
 
 export const deadlineMs = ({ definition }: RunInput, { startedAtMs }: Progress): number =>
@@ -75,10 +77,11 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
 
   const callModel = async (
     run: RunInput,
-    ref: string,
     request: ModelRequest,
     progress: Progress,
+    attempt: Attempt,
   ): Promise<ModelReply> => {
+    const ref = modelRef(run, attempt);
     if (run.definition.runtime.type === "http") {
       const { userId, sessionId, environment, message } = run;
       return callRemoteAgent(ref, {
@@ -90,6 +93,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
         context: { userId, sessionId, environment },
         history: progress.session.history,
         memories: progress.recalled ?? [],
+        trace: spans.parents.modelCall(run, progress, attempt),
         signal: request.signal,
         onText: request.onText,
       });
@@ -99,8 +103,8 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
 
   const callAndStream = async (
     run: RunInput,
-    ref: string,
     progress: Progress,
+    attempt: Attempt,
     tools: readonly RunTool[],
   ): Promise<ModelReply> => {
     const writer = run.streamed ? streams.writeText(run.id, progress.step, run) : noopWriter;
@@ -115,7 +119,8 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
       signal: AbortSignal.timeout(Math.max(1, deadlineMs(run, progress) - now())),
       onText: (delta) => writer.write(delta.replaceAll("\0", "")),
     };
-    const reply = toStorableReply(await records.markRunningDuring(run, () => callModel(run, ref, request, progress)));
+    const call = () => callModel(run, request, progress, attempt);
+    const reply = toStorableReply(await records.markRunningDuring(run, call));
     await writer.finish();
     return reply;
   };
@@ -168,12 +173,12 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
   return async (run, progress, attempt, tools) => {
     const stopped = await stopIfCancelledOrOverLimit(run, progress, attempt);
     if (stopped) return stopped;
-    const ref = modelsOf(run)[attempt.model] ?? run.definition.model;
+    const ref = modelRef(run, attempt);
     const name = displayModel(run, attempt.model);
     const startedAtMs = now();
     let reply: ModelReply;
     try {
-      reply = await callAndStream(run, ref, progress, tools);
+      reply = await callAndStream(run, progress, attempt, tools);
     } catch (error) {
       spans.modelCall(run, progress, attempt, { startedAtMs, error });
       return handleModelError(run, progress, attempt, { error, name, startedAtMs });

@@ -26,6 +26,12 @@ export interface RunSpans {
     call: { readonly startedAtMs: number; readonly failed: boolean },
   ) => void;
   readonly ended: (run: RunInput, outcome: RunOutcome) => void;
+  /** What a receiver's own spans are children of: the span of this very call. Undefined where the run is not traced. */
+  readonly parents: {
+    readonly listing: (run: RunInput) => TraceParent | undefined;
+    readonly modelCall: (run: RunInput, progress: Progress, attempt: Attempt) => TraceParent | undefined;
+    readonly toolCall: (run: RunInput, progress: Progress, toolTry: ToolAttempt) => TraceParent | undefined;
+  };
 }
 
 interface RunSpansDeps {
@@ -38,6 +44,10 @@ type StepSpan = Pick<EndedSpan, "name" | "kind" | "startMs" | "failed" | "attrib
 type TracedRun = RunInput & { readonly trace: TraceParent };
 
 const runSpanId = ({ id }: RunInput): string => spanIdOf(id);
+const modelSpanId = ({ id }: RunInput, { step }: Progress, { model, tries }: Attempt): string =>
+  spanIdOf(id, `model ${step}`, model, tries);
+const toolSpanId = ({ id }: RunInput, { step }: Progress, { callNumber, tries }: ToolAttempt): string =>
+  spanIdOf(id, `tool ${step}.${callNumber}`, tries);
 
 /** Gemini's name among the conventions' providers; the others are called as we call them. */
 const providerName = (name: string): string => (name === "google" ? "gcp.gemini" : name);
@@ -71,21 +81,31 @@ const toolName = ({ call, tools }: ToolAttempt): string =>
 export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
   const isTraced = (run: RunInput): run is TracedRun => tracing.isOn && !!run.trace;
 
-  const addStep = (run: TracedRun, id: readonly (string | number)[], span: StepSpan) =>
+  const addStep = (run: TracedRun, spanId: string, span: StepSpan) =>
     tracing.add({
       ...span,
       traceId: run.trace.traceId,
-      spanId: spanIdOf(run.id, ...id),
+      spanId,
       parentId: runSpanId(run),
       endMs: now(),
     });
 
+  const parentIn = (run: RunInput, spanId: () => string): TraceParent | undefined =>
+    isTraced(run) ? { traceId: run.trace.traceId, parentId: spanId() } : undefined;
+
   return {
-    modelCall: (run, { step }, attempt, call) => {
+    parents: {
+      listing: (run) => parentIn(run, () => runSpanId(run)),
+      modelCall: (run, progress, attempt) => parentIn(run, () => modelSpanId(run, progress, attempt)),
+      toolCall: (run, progress, toolTry) => parentIn(run, () => toolSpanId(run, progress, toolTry)),
+    },
+
+    modelCall: (run, progress, attempt, call) => {
       if (!isTraced(run)) return;
+      const { step } = progress;
       const { name, attributes } = modelSpanOf(run, attempt.model);
       const failed = "error" in call;
-      addStep(run, [`model ${step}`, attempt.model, attempt.tries], {
+      addStep(run, modelSpanId(run, progress, attempt), {
         name,
         kind: "client",
         startMs: call.startedAtMs,
@@ -100,10 +120,11 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
       });
     },
 
-    toolCall: (run, { step }, toolTry, { startedAtMs, failed }) => {
+    toolCall: (run, progress, toolTry, { startedAtMs, failed }) => {
       if (!isTraced(run)) return;
+      const { step } = progress;
       const name = toolName(toolTry);
-      addStep(run, [`tool ${step}.${toolTry.callNumber}`, toolTry.tries], {
+      addStep(run, toolSpanId(run, progress, toolTry), {
         name: `execute_tool ${name}`,
         kind: "internal",
         startMs: startedAtMs,

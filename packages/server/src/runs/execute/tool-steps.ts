@@ -81,6 +81,7 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
         requestId,
         // The same for every try of this call: a tool that remembers it does the work once.
         idempotencyKey: `${requestId}-${progress.step}.${callNumber}`,
+        trace: spans.parents.toolCall(run, progress, toolTry),
         signal: signalFor(run, progress, callTimeoutMs),
       });
     } catch (error) {
@@ -98,7 +99,8 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
   return {
     tools: async (run, progress, attempt) => {
       try {
-        const list = () => tools.list(run.definition.tools, run, signalFor(run, progress, listTimeoutMs));
+        const listing = { requestId: toPublicId("request", run.id), trace: spans.parents.listing(run) };
+        const list = () => tools.list(run.definition.tools, run, signalFor(run, progress, listTimeoutMs), listing);
         return { tools: await records.markRunningDuring(run, list), log: attempt.log };
       } catch (error) {
         if (error instanceof PermanentToolError)
