@@ -19,6 +19,7 @@ import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import type { Guard } from "./guard.ts";
 import { type Check, healthRoutes } from "./health.ts";
+import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory.ts";
 import { measureRequests } from "./measure-requests.ts";
 import { createClientOf } from "./request-client.ts";
 import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
@@ -66,6 +67,7 @@ interface AppOptions {
   readonly refusals: Pick<RefusalRecords, "record" | "count">;
   readonly tracing: Tracing;
   readonly openStreams: Pick<Share, "take" | "refusal">;
+  readonly readKeyDirectory: ReadKeyDirectory;
   readonly readiness: Readonly<Record<string, Check>>;
 }
 
@@ -244,6 +246,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   }
   bindOperations(app, { ...options, clientOf });
   healthRoutes(app, readiness, logger);
+  keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);
   return app;

@@ -43,6 +43,7 @@ import { deleteWebhooksOfAgent } from "../resources/webhooks/webhook-queries.ts"
 import { invocationHandlers } from "../runs/accept/invocation-handlers.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
+import { composeKeyDirectory } from "./signing.ts";
 import { webhookAddressPolicy } from "./webhooks.ts";
 
 export interface Api {
@@ -64,6 +65,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const { config, logger, nowMs, telemetry, db, streams, logNotifications, keyDigest, providerKeys, agentAuth } = core;
   const { webhookSecrets, quotas } = core;
   await core.dataKeys.load();
+  await core.signingKeys.load();
   await core.gate.ready();
   const now = () => new Date(nowMs());
   const gate = countRefusals(cacheRefusals(core.gate, nowMs), telemetry.requestRefused);
@@ -119,6 +121,7 @@ export async function composeApi(core: Core): Promise<Api> {
     refusals,
     tracing: core.tracing,
     openStreams: core.shares.of.openStreams,
+    readKeyDirectory: composeKeyDirectory(core),
     readiness: { database: databaseCheck(db, await currentSchema()) },
   });
   app.addHook("onListen", async () => {

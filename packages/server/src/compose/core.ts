@@ -2,6 +2,7 @@ import type { QuotaName } from "@perch/contract";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, divideConnections, openDatabase } from "../db/database.ts";
+import { createSigningKeys, type SigningKeys } from "../db/signing-keys.ts";
 import type { Gate } from "../limits/gate.ts";
 import { createLocalGate } from "../limits/local-gate.ts";
 import { createResilientGate } from "../limits/resilient-gate.ts";
@@ -72,6 +73,9 @@ export interface Core {
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
+  readonly signingKeySealer: Sealer;
+  /** Must be loaded before a call is signed, after the data keys. */
+  readonly signingKeys: SigningKeys;
   /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
   readonly ownAddresses: ListeningAddresses;
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
@@ -160,6 +164,9 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const secrets = createSealer(dataKeys.keyFor("secrets"));
   const findSecrets = createFindSecrets({ db, sealer: secrets, logger, now: nowMs });
   const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
+  const signingKeySealer = createSealer(dataKeys.keyFor("signing keys"));
+  const signingKeys = createSigningKeys({ db: db.unscoped, sealer: signingKeySealer, logger, now: nowMs });
+  telemetry.watchSigningKeys(signingKeys.ageSeconds);
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   return {
@@ -197,6 +204,8 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     secrets,
     findSecrets,
     resolveCall,
+    signingKeySealer,
+    signingKeys,
     ownAddresses,
     guarded,
     trusted,
@@ -223,7 +232,9 @@ export const closeCore = async ({
   tracing,
   guarded,
   trusted,
+  signingKeys,
 }: Core): Promise<void> => {
+  signingKeys.stop();
   await tracing.close();
   await streams.close();
   logNotifications.close();

@@ -23,6 +23,7 @@ import { housekeepingService } from "../workflows/housekeeping.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
+import { composeSignedFetch } from "./signing.ts";
 import { composeDeliveries } from "./webhooks.ts";
 
 export interface Worker {
@@ -35,7 +36,9 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing, providerKeys } = core;
   const { guarded, trusted, memory, resolveCall } = core;
   await core.dataKeys.load();
-  const outbound = { fetch: guarded.fetch, version, resolveCall };
+  await core.signingKeys.load();
+  const signedFetch = composeSignedFetch(core);
+  const outbound = { fetch: signedFetch, version, resolveCall };
   const findModel = createFindModel({
     db,
     builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
@@ -74,7 +77,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
-  const check = createPreflight({ findModel, tools, findSecrets: core.findSecrets, fetch: guarded.fetch });
+  const check = createPreflight({ findModel, tools, findSecrets: core.findSecrets, fetch: signedFetch });
   const preflight: typeof check = (agent, definition) => actFor(agent.organisationId, () => check(agent, definition));
   const deploymentSteps = createDeploymentSteps({
     db,

@@ -3,9 +3,25 @@ import { AddressRanges, commaList, type SettingTable, setting, wholeNumber } fro
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 
+const loopback = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
+
+const PublicUrl = z
+  .string()
+  .transform((text) => text.replace(/\/$/, ""))
+  .refine(
+    (text) => isOrigin(text) && (text.startsWith("https://") || loopback.test(text)),
+    "must be an origin such as https://perch.example, without a path (http only for localhost)",
+  );
+
 export const apiSettings = {
   host: setting("PERCH_HOST", z.string().default("127.0.0.1").describe("Address on which the API listens.")),
   port: setting("PERCH_PORT", wholeNumber(0, 65_535).default(7400).describe("Port on which the API listens.")),
+  publicUrl: setting(
+    "PERCH_PUBLIC_URL",
+    PublicUrl.optional().describe(
+      "Origin at which others reach the API, such as https://perch.example. Signed calls name it, so that tools and remote agents find the public keys there. Without it, they must be told where the keys are.",
+    ),
+  ),
   trustedProxies: setting(
     "PERCH_TRUSTED_PROXIES",
     AddressRanges.describe(

@@ -6,6 +6,7 @@ import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
+import { createSigningMetrics, type SigningMetrics } from "./signing-metrics.ts";
 
 const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
 
@@ -24,7 +25,8 @@ export interface Telemetry
     ShareMetrics,
     AuditMetrics,
     QuotaMetrics,
-    SecretMetrics {
+    SecretMetrics,
+    SigningMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -161,6 +163,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createAuditMetrics(registry),
     ...createQuotaMetrics(registry),
     ...createSecretMetrics(registry),
+    ...createSigningMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -26,8 +26,12 @@ export interface McpCall {
 /** One HTTP request: `rpc` is the JSON-RPC method of a POST. */
 export interface McpRequest {
   readonly method: string;
+  /** Path and query. */
+  readonly path: string;
   readonly rpc: string | undefined;
   readonly headers: Headers;
+  /** As it came over the wire. */
+  readonly body: string;
 }
 
 export interface McpServerOptions {
@@ -103,9 +107,10 @@ export async function startMcpServer(options: McpServerOptions = {}): Promise<Mc
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = "", headers } = request;
-    const body = method === "POST" ? ((await json(request)) as { method?: string }) : undefined;
-    const seen = { method, rpc: body?.method, headers };
+    const { method = "", url: path = "", headers } = request;
+    const received = await text(request);
+    const body = method === "POST" ? (JSON.parse(received) as { method?: string }) : undefined;
+    const seen = { method, path, rpc: body?.method, headers, body: received };
     requests.push(seen);
     const refusal = refuse?.(seen);
     if (refusal?.status === 0) return void request.socket.destroy();

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from "fastify";
+
+export type ReadKeyDirectory = () => Promise<{
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}>;
+
+/** The public keys with which receivers verify signed calls. Anybody may read them. */
+export function keyDirectoryRoute(app: FastifyInstance, read: ReadKeyDirectory): void {
+  app.get("/.well-known/http-message-signatures-directory", async (_, reply) => {
+    const { body, headers } = await read();
+    return reply.headers(headers).send(body);
+  });
+}
