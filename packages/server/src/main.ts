@@ -21,6 +21,7 @@ const commands: Record<string, () => Promise<Command>> = {
     (await import("./compose/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
   "begin-mfa": async () => (await import("./compose/commands/run-begin-mfa.ts")).runBeginMfa,
   "rotate-master-key": async () => (await import("./compose/commands/run-rotate-master-key.ts")).runRotateMasterKey,
+  "rotate-signing-key": async () => (await import("./compose/commands/run-rotate-signing-key.ts")).runRotateSigningKey,
 };
 
 async function main([name, ...args]: string[]): Promise<void> {

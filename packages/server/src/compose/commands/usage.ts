@@ -17,5 +17,7 @@ export const usage = `Usage: perch-server <command>
   begin-mfa              Print a token with which a key can enrol a second factor, where no admin key has one.
                            --organisation ID  --key ID
   rotate-master-key      Rewrap the data keys under PERCH_MASTER_KEY; set the previous key in PERCH_PREVIOUS_MASTER_KEYS.
+  rotate-signing-key     Replace the key that signs calls to tools, MCP servers and remote agents.
+                           --overlap-seconds N (default 3600)  or  --revoke, for a key that leaked
 
 Settings come from the environment: see docs/operations/configuration.md.`;
