@@ -5,6 +5,7 @@ import { invoke, invokeKinds } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { memory } from "./memory.ts";
 import { overhead } from "./overhead.ts";
+import { signing } from "./signing.ts";
 import { streams } from "./streams.ts";
 import { telemetry } from "./telemetry.ts";
 import { versions } from "./versions.ts";
@@ -41,6 +42,7 @@ const benchmarks: Record<string, Benchmark> = {
     hasShort: true,
     kinds: { all: engineSettingsNames, full: partitionCounts, short: partitionCounts },
   },
+  signing: { about: "what signing a call costs", run: signing },
   streams: { about: "a thousand open streams on one API node", run: streams },
   versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
   telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
