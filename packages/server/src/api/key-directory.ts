@@ -9,6 +9,7 @@ export type ReadKeyDirectory = () => Promise<{
 export function keyDirectoryRoute(app: FastifyInstance, read: ReadKeyDirectory): void {
   app.get("/.well-known/http-message-signatures-directory", async (_, reply) => {
     const { body, headers } = await read();
-    return reply.headers(headers).send(body);
+    // As bytes: Fastify would add a charset to the media type of a text.
+    return reply.headers(headers).send(Buffer.from(body));
   });
 }
