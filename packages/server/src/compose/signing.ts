@@ -1,5 +1,4 @@
-import type { ReadKeyDirectory } from "../api/key-directory.ts";
-import { buildKeyDirectory, directoryPath } from "../outbound/signing/key-directory.ts";
+import { buildKeyDirectory, directoryPath, type KeyDirectory } from "../outbound/signing/key-directory.ts";
 import { createSignedFetch } from "../outbound/signing/signed-fetch.ts";
 import type { SigningKey } from "../platform/signing-key.ts";
 import type { Core } from "./core.ts";
@@ -16,8 +15,8 @@ export const composeSignedFetch = ({ config, guarded, signingKeys, nowMs }: Core
 const rebuildAfterMs = 60_000;
 
 /** The directory of public keys. Its signatures are made again when the keys have changed, and each minute. */
-export function composeKeyDirectory({ config, signingKeys, nowMs }: Core): ReadKeyDirectory {
-  let built: { keys: readonly SigningKey[]; atMs: number; directory: ReturnType<typeof buildKeyDirectory> } | undefined;
+export function composeKeyDirectory({ config, signingKeys, nowMs }: Core): () => Promise<KeyDirectory> {
+  let built: { keys: readonly SigningKey[]; atMs: number; directory: KeyDirectory } | undefined;
   return async () => {
     const keys = await signingKeys.list();
     const atMs = nowMs();

@@ -1,6 +1,6 @@
 import type { SigningKey } from "../../platform/signing-key.ts";
 import { contentDigest, signMessage } from "./sign-message.ts";
-import { fieldComponent } from "./signature-base.ts";
+import { fieldComponent } from "./signed-components.ts";
 
 /** Where the directory is, at the installation's public address (draft-ietf-webbotauth-httpsig-protocol). */
 export const directoryPath = "/.well-known/http-message-signatures-directory";

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { buildKeyDirectory } from "./key-directory.ts";
 import { contentDigest, signMessage } from "./sign-message.ts";
-import { derivedComponent, fieldComponent, serializeInput, serializeString, signatureBase } from "./signature-base.ts";
+import {
+  derivedComponent,
+  fieldComponent,
+  serializeInput,
+  serializeString,
+  signatureBase,
+} from "./signed-components.ts";
 
 /** `test-key-ed25519` of RFC 9421, appendix B.1.4: public, and never used for anything else. */
 const x = "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs";

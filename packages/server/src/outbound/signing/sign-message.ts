@@ -1,6 +1,6 @@
 import { hash, sign } from "node:crypto";
 import type { SigningKey } from "../../platform/signing-key.ts";
-import { type Component, type SignatureParameters, serializeInput, signatureBase } from "./signature-base.ts";
+import { type Component, type SignatureParameters, serializeInput, signatureBase } from "./signed-components.ts";
 
 /** `Content-Digest` (RFC 9530). An empty body has one too. */
 export const contentDigest = (body: string | Uint8Array): string => `sha-256=:${hash("sha256", body, "base64")}:`;

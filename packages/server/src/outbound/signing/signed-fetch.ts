@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { SigningKey } from "../../platform/signing-key.ts";
 import { contentDigest, signMessage } from "./sign-message.ts";
-import { type Component, derivedComponent, fieldComponent, serializeString } from "./signature-base.ts";
+import { type Component, derivedComponent, fieldComponent, serializeString } from "./signed-components.ts";
 
 interface SignedFetchDeps {
   readonly fetch: typeof globalThis.fetch;
