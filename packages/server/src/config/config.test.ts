@@ -33,6 +33,7 @@ describe("readConfig", () => {
       masterKey,
       host: "127.0.0.1",
       port: 7400,
+      publicUrl: undefined,
       metricsHost: "127.0.0.1",
       metricsPort: undefined,
       logLevel: "info",
@@ -118,9 +119,11 @@ describe("readConfig", () => {
       PERCH_DATABASE_MAX_CONNECTIONS: "50",
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
+      PERCH_PUBLIC_URL: "https://perch.example/",
     });
     expect(config).toMatchObject({
       migrationDatabaseUrl: "postgresql://owner@db.example/perch",
+      publicUrl: "https://perch.example",
       host: "0.0.0.0",
       port: 8080,
       metricsHost: "10.0.0.7",
@@ -174,6 +177,20 @@ describe("readConfig", () => {
     expect(message).not.toContain(wrong.PERCH_MASTER_KEY);
     expect(message).not.toContain(wrong.PERCH_MASTER_KEY.slice(0, 12));
   });
+
+  test.each(["http://perch.example", "https://perch.example/path", "perch.example", "https://user@perch.example"])(
+    "a public address is an origin that others can trust, not %s",
+    (address) => {
+      expect(() => readConfig({ ...complete, PERCH_PUBLIC_URL: address })).toThrow("PERCH_PUBLIC_URL");
+    },
+  );
+
+  test.each(["http://localhost:7400", "http://127.0.0.1:7400", "http://[::1]:7400", "https://perch.example:8443"])(
+    "%s can be the public address",
+    (address) => {
+      expect(readConfig({ ...complete, PERCH_PUBLIC_URL: address }).publicUrl).toBe(address);
+    },
+  );
 
   test.each([
     ["PERCH_MASTER_KEY", Buffer.alloc(16, 1).toString("base64")],

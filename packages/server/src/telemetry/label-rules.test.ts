@@ -95,4 +95,11 @@ describe("values", () => {
       'perch_engine_node_up{node="3"} 0',
     ]);
   });
+
+  test("the age of the signing keys is that of the last reading, and 0 where there are none", async () => {
+    const telemetry = make();
+    expect((await telemetry.read()).text).toContain("perch_signing_keys_age_seconds 0");
+    telemetry.watchSigningKeys(() => 42);
+    expect((await telemetry.read()).text).toContain("perch_signing_keys_age_seconds 42");
+  });
 });
