@@ -1,3 +1,4 @@
+import { type Bytes, bytesOfBase64, bytesOfBody, type RawBody, utf8 } from "./bytes.ts";
 import { WebhookVerificationError } from "./errors.ts";
 import type { PerchEvent } from "./webhook-event.ts";
 
@@ -23,29 +24,10 @@ export interface VerifyOptions {
   readonly nowMs?: number | undefined;
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
-
-function bytesOfBody(body: string | Uint8Array | ArrayBuffer): Bytes {
-  if (typeof body === "string") return utf8(body);
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  if (body instanceof Uint8Array) return new Uint8Array(body);
-  throw new TypeError("Give the raw body of the request, as it came: text or bytes, not parsed JSON");
-}
-
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   return typeof entry === "string" ? entry : entry?.join(",");
-}
-
-function bytesOfBase64(text: string): Bytes | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
 }
 
 const bytesOfHex = (text: string): Bytes | undefined =>
@@ -131,7 +113,7 @@ function timestampOf(headers: WebhookHeaders, { requireTimestamp = true }: Verif
  * ```
  */
 export async function verifyWebhook(
-  body: string | Uint8Array | ArrayBuffer,
+  body: RawBody,
   headers: WebhookHeaders,
   secret: string | readonly string[],
   options: VerifyOptions = {},
