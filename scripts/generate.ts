@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApiDocument } from "../packages/contract/src/index.ts";
+import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config/config-reference.ts";
 import { migrate } from "../packages/server/src/db/migrate.ts";
@@ -20,6 +21,10 @@ writeFileSync(
 );
 writeFileSync(join(root, "docs/operations/configuration.md"), configurationReference());
 writeFileSync(join(root, "packages/cli/agent.schema.json"), `${JSON.stringify(agentFileSchema(), null, 2)}\n`);
+writeFileSync(
+  join(root, "spec/message-signatures/verify-request.json"),
+  `${JSON.stringify({ cases: requestCases() }, null, 1)}\n`,
+);
 for (const [name, text] of Object.entries(
   generateSources(openApiDocument(server.version) as unknown as OpenApiDocument),
 ))

@@ -110,6 +110,38 @@ export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 }
 
+/** Why a request did not pass `verifyRequest`. */
+export type RequestVerificationReason =
+  | "missing_signature"
+  | "malformed"
+  | "missing_component"
+  | "unsupported_component"
+  | "wrong_algorithm"
+  | "wrong_tag"
+  | "invalid_nonce"
+  | "not_yet_valid"
+  | "expired"
+  | "lifetime_too_long"
+  | "digest_mismatch"
+  | "unknown_key"
+  | "key_not_valid"
+  | "directory_unavailable"
+  | "signature_mismatch"
+  | "replayed";
+
+/** A request does not come from Perch, is too old, or came before. Respond with `status`. */
+export class RequestVerificationError extends Error {
+  override readonly name = "RequestVerificationError";
+  readonly reason: RequestVerificationReason;
+  /** 401, or 503 if Perch's keys could not be fetched: Perch repeats a call that got 503. */
+  readonly status: 401 | 503;
+  constructor(reason: RequestVerificationReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+    this.status = reason === "directory_unavailable" ? 503 : 401;
+  }
+}
+
 const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError>> = {
   invalid_request: InvalidRequestError,
   unauthorized: UnauthorizedError,

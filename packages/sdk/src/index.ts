@@ -23,5 +23,18 @@ export {
   type RunTool,
 } from "./run-stream.ts";
 export type { ApiResponse } from "./send.ts";
+export {
+  createMemoryReplayStore,
+  type MemoryReplayStoreOptions,
+  type ReplayStore,
+} from "./verify-request/replay-store.ts";
+export type { RequestHeaders } from "./verify-request/signature-base.ts";
+export type { VerificationJwk } from "./verify-request/verification-key.ts";
+export {
+  type ReceivedRequest,
+  type VerifiedRequest,
+  type VerifyRequestOptions,
+  verifyRequest,
+} from "./verify-request.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
 export type { CompletedRun, FailedRun, PerchEvent, RunOutcome } from "./webhook-event.ts";
