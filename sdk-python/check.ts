@@ -52,13 +52,37 @@ async function prepare(): Promise<boolean> {
   return made;
 }
 
+interface RequestCase {
+  readonly title: string;
+  readonly request: object;
+  readonly origin: string;
+  readonly keys: readonly object[];
+  readonly now: number;
+}
+
+/** A call of Perch, as arguments in Python. */
+function signedRequest(): string {
+  const file = join(folder, "../spec/message-signatures/verify-request.json");
+  const { cases } = JSON.parse(readFileSync(file, "utf8")) as { readonly cases: readonly RequestCase[] };
+  const found = cases.find(({ title }) => title === "without a body");
+  if (!found) throw new Error("verify-request.json has no request without a body");
+  const { request, origin, keys, now } = found;
+  return JSON.stringify({ ...request, origin, keys, now });
+}
+
 const smokeTest = `
 import importlib.metadata, importlib.resources, re, perch_sdk
 assert importlib.resources.files(perch_sdk).joinpath("py.typed").is_file()
 assert importlib.metadata.version("perch-sdk") == perch_sdk.__version__
-needed = [re.match(r"[\\w-]+", one)[0] for one in importlib.metadata.requires("perch-sdk")]
+needed = [re.match(r"[\\w-]+", one)[0] for one in importlib.metadata.requires("perch-sdk") if "extra ==" not in one]
 assert needed == ["httpx", "typing-extensions"], needed
 assert perch_sdk.Perch("key", base_url="http://127.0.0.1").agents and perch_sdk.AsyncPerch("key", base_url="http://127.0.0.1").keys
+# Without the extra, it says what to install.
+try:
+    perch_sdk.verify_request(**${signedRequest()}, replay_store=perch_sdk.MemoryReplayStore())
+    raise AssertionError("cryptography is installed here")
+except ImportError as error:
+    assert "perch-sdk[verify]" in str(error), error
 print("imported", perch_sdk.__file__)
 `;
 

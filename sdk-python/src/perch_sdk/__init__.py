@@ -18,6 +18,8 @@ from ._errors import (
     PerchConnectionError,
     PerchError,
     RateLimitedError,
+    RequestVerificationError,
+    RequestVerificationReason,
     RunStillRunningError,
     ServerError,
     UnauthorizedError,
@@ -26,8 +28,11 @@ from ._errors import (
 )
 from ._generated import models
 from ._pages import AsyncPager, Page, PageInfo, Pager
+from ._replay import AsyncReplayStore, MemoryReplayStore, ReplayStore
 from ._run_events import Done, Dropped, RunEvent, Token, ToolCall
+from ._signature_base import RequestHeaders
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
+from ._verify_request import VerifiedRequest, verify_request, verify_request_async
 from ._version import __version__
 
 __all__ = [
@@ -36,6 +41,7 @@ __all__ = [
     "AsyncEventStream",
     "AsyncPager",
     "AsyncPerch",
+    "AsyncReplayStore",
     "AsyncRunStream",
     "ConflictError",
     "Done",
@@ -43,6 +49,7 @@ __all__ = [
     "EventStream",
     "ForbiddenError",
     "InvalidRequestError",
+    "MemoryReplayStore",
     "NotFoundError",
     "Omit",
     "Page",
@@ -53,6 +60,10 @@ __all__ = [
     "PerchConnectionError",
     "PerchError",
     "RateLimitedError",
+    "ReplayStore",
+    "RequestHeaders",
+    "RequestVerificationError",
+    "RequestVerificationReason",
     "RunEvent",
     "RunStillRunningError",
     "RunStream",
@@ -61,8 +72,11 @@ __all__ = [
     "ToolCall",
     "UnauthorizedError",
     "UnavailableError",
+    "VerifiedRequest",
     "WebhookVerificationError",
     "__version__",
     "models",
+    "verify_request",
+    "verify_request_async",
     "webhooks",
 ]

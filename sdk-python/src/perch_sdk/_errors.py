@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +39,40 @@ class RunStillRunningError(PerchError):
 
 class WebhookVerificationError(PerchError):
     """The signature of a webhook delivery is missing, invalid or too old. Respond with 401."""
+
+
+#: Why a request did not pass ``verify_request``.
+RequestVerificationReason = Literal[
+    "missing_signature",
+    "malformed",
+    "missing_component",
+    "unsupported_component",
+    "wrong_algorithm",
+    "wrong_tag",
+    "invalid_nonce",
+    "not_yet_valid",
+    "expired",
+    "lifetime_too_long",
+    "digest_mismatch",
+    "unknown_key",
+    "key_not_valid",
+    "directory_unavailable",
+    "signature_mismatch",
+    "replayed",
+]
+
+
+class RequestVerificationError(PerchError):
+    """A request does not come from Perch, is too old, or came before. Respond with ``status``."""
+
+    def __init__(self, reason: RequestVerificationReason, message: str) -> None:
+        super().__init__(message)
+        self.reason: RequestVerificationReason = reason
+
+    @property
+    def status(self) -> int:
+        """401, or 503 if Perch's keys could not be fetched: Perch repeats a call that got 503."""
+        return 503 if self.reason == "directory_unavailable" else 401
 
 
 class ApiError(PerchError):
