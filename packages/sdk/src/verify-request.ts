@@ -74,7 +74,7 @@ function targetUriOf(url: string, origin: string): string {
   if (!parsed || parsed.href !== `${parsed.origin}/`)
     throw new TypeError("Give the origin of this service, such as https://tools.example.com");
   const path = url.startsWith("/") ? url : /^https?:\/\/[^/?#]+(.*)$/is.exec(url)?.[1];
-  if (path === undefined || path.includes("#"))
+  if (path === undefined)
     throw malformed("The address of the request is neither a path nor a URL. Pass it as it came.");
   return `${parsed.origin}${path.startsWith("/") ? "" : "/"}${path}`;
 }

@@ -85,7 +85,7 @@ def _target_uri(url: str, origin: str) -> str:
     start = _origin(origin)
     whole = _WHOLE_URL.fullmatch(url)
     path = url if url.startswith("/") else whole[1] if whole else None
-    if path is None or "#" in path:
+    if path is None:
         raise malformed("The address of the request is neither a path nor a URL. Pass it as it came.")
     return f"{start}{path}" if path.startswith("/") else f"{start}/{path}"
 
