@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { startMcpServer } from "../../../test/support/mcp-server.ts";
+import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type HttpToolCall, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { type Jwk, type ReceivedRequest, verifySignature } from "../../../test/support/verify-signature.ts";
 import { createKeyPair } from "../../platform/signing-key.ts";
@@ -16,7 +17,7 @@ const { keys } = JSON.parse(buildKeyDirectory([key], undefined, 0).body) as { ke
 const directoryUrl = "https://perch.example/.well-known/http-message-signatures-directory";
 const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
 const signedFetch = createSignedFetch({ fetch: guarded.fetch, signingKey: () => key, directoryUrl, now: Date.now });
-const deps = { fetch: signedFetch, version: "1.2.3" };
+const deps = { ...noSecrets, fetch: signedFetch, version: "1.2.3" };
 const tools = createTools(deps);
 const opened: TestServer[] = [];
 afterAll(() => Promise.all([guarded.close(), ...opened.map((server) => server.close())]));
@@ -30,7 +31,7 @@ const opening = async <Server extends TestServer>(started: Promise<Server>): Pro
 const signal = () => AbortSignal.timeout(10_000);
 const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", parentId: "b7ad6b7169203331" };
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-const context = () => ({ idempotencyKey: "req_1-1.1", requestId: "req_1", trace, signal: signal() });
+const context = () => ({ ...noSecrets, idempotencyKey: "req_1-1.1", requestId: "req_1", trace, signal: signal() });
 const received = (server: TestServer, call: HttpToolCall | undefined): ReceivedRequest => {
   if (!call) throw new Error("nothing was received");
   return { ...call, url: new URL(server.url).origin + call.path };
@@ -71,7 +72,7 @@ describe("each kind of request verifies with a verifier that shares no code with
   ])("an MCP server, listed and called: %j", async (options) => {
     const server = await opening(startMcpServer(options));
     const shop = { type: "mcp" as const, name: "shop", url: server.url };
-    const [lookup] = await tools.list([shop], signal(), { requestId: "req_1", trace });
+    const [lookup] = await tools.list([shop], noSecrets.owner, signal(), { requestId: "req_1", trace });
     if (!lookup) throw new Error("no tool was listed");
     const listed = server.requests.length;
     expect(await tools.call(lookup, { id: "é" }, context())).toMatchObject({ failed: false });
@@ -87,7 +88,7 @@ describe("each kind of request verifies with a verifier that shares no code with
 
   test("an MCP server in a preflight, which belongs to no run", async () => {
     const server = await opening(startMcpServer());
-    await tools.list([{ type: "mcp", name: "shop", url: server.url }], signal());
+    await tools.list([{ type: "mcp", name: "shop", url: server.url }], noSecrets.owner, signal());
     for (const request of server.requests) {
       const { components } = verifySignature({ ...request, url: new URL(server.url).origin + request.path }, keys);
       expect(components).not.toContain('"x-request-id"');
@@ -98,6 +99,7 @@ describe("each kind of request verifies with a verifier that shares no code with
   test("a remote agent", async () => {
     const server = await opening(startToolServer(() => ({ body: { response: "hi" } })));
     await createCallRemoteAgent(deps)(`${server.url}/agent?token=a%20b`, {
+      owner: noSecrets.owner,
       requestId: "req_1",
       agentId: "agent_1",
       message: "hello ü",
