@@ -15,6 +15,8 @@ export async function createFixtures(url: string, key: string): Promise<Fixtures
   // The examples of the document name the first agent; nothing deletes the second.
   for (const name of ["support-bot", "kept"]) await post("/v1/agents", { name, model: "perch/echo" });
   await post("/v1/providers", { name: "kept", type: "openai", api_key: "unused" });
+  const secret = { name: "kept", value: "open sesame", hosts: ["api.example"] };
+  for (const path of ["/v1/secrets", "/v1/agents/kept/secrets"]) await post(path, secret);
   const deployment = await post("/v1/agents/kept/deployments", { environment: "production", version: "v1" });
   const run = await post("/v1/agents/kept/invoke", { message: "hello" });
   const spare = await post("/v1/keys", { name: "spare", role: "viewer" });

@@ -77,11 +77,17 @@ class Operation:
 
 
 def _resource(path: str, paths: Json) -> str:
-    """``deployments`` for ``/v1/agents/{agent_id}/deployments``, which has a GET, else the first word after ``/v1``."""
+    """``deployments`` for ``/v1/agents/{agent_id}/deployments``, which has a GET, else the first word after ``/v1``.
+
+    ``agent_secrets`` for ``/v1/agents/{agent_id}/secrets``, because ``/v1/secrets`` are others.
+    """
     words = path.split("/")[2:]
     below = "/".join(["", "v1", *words[:3]])
     is_below_another = len(words) > 2 and words[1].startswith("{") and "get" in paths.get(below, {})
-    return snake(words[2] if is_below_another else words[0])
+    if not is_below_another:
+        return snake(words[0])
+    is_elsewhere_too = "get" in paths.get(f"/v1/{words[2]}", {})
+    return snake(f"{_singular(words[0])}_{words[2]}" if is_elsewhere_too else words[2])
 
 
 def _method_name(spec: Json, path: str, resource: str, is_list: bool) -> str:

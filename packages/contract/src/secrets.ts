@@ -11,7 +11,8 @@ const SecretHost = z
   .regex(
     /^(https?:\/\/)?([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$/,
     "Expected a host in lower case, such as api.github.com, tools.example:8443 or http://127.0.0.1:3000",
-  );
+  )
+  .meta({ example: "api.github.com" });
 
 const SecretHosts = z
   .array(SecretHost)

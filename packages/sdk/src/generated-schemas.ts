@@ -906,7 +906,7 @@ export interface Secret {
   /** The key that changed the value or the hosts last. */
   updated_by: KeyId | null;
   updated_at: Timestamp;
-  /** When the secret was last sent. May be a minute out of date. */
+  /** When a call last asked for the secret. May be a minute out of date. */
   last_used_at: Timestamp | null;
 }
 

@@ -2096,7 +2096,12 @@ class AsyncSecrets:
         answer: m.DeleteSecretResult = (await self._transport.send(call))[1]["data"]
         return answer
 
-    async def create_agent(
+
+class AsyncAgentSecrets:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(
         self,
         agent_id: str,
         *,
@@ -2132,7 +2137,7 @@ class AsyncSecrets:
         answer: m.Secret = (await self._transport.send(call))[1]["data"]
         return answer
 
-    def list_agent(
+    def list(
         self,
         agent_id: str,
         *,
@@ -2165,7 +2170,7 @@ class AsyncSecrets:
         )
         return AsyncPager(self._transport, call, 100)
 
-    async def get_agent(
+    async def get(
         self,
         agent_id: str,
         secret_name: str,
@@ -2188,7 +2193,7 @@ class AsyncSecrets:
         answer: m.Secret = (await self._transport.send(call))[1]["data"]
         return answer
 
-    async def update_agent(
+    async def update(
         self,
         agent_id: str,
         secret_name: str,
@@ -2223,7 +2228,7 @@ class AsyncSecrets:
         answer: m.Secret = (await self._transport.send(call))[1]["data"]
         return answer
 
-    async def delete_agent(
+    async def delete(
         self,
         agent_id: str,
         secret_name: str,
@@ -2417,6 +2422,7 @@ class AsyncOperations:
         self.models = AsyncModels(transport)
         self.providers = AsyncProviders(transport)
         self.secrets = AsyncSecrets(transport)
+        self.agent_secrets = AsyncAgentSecrets(transport)
         self.audit_log = AsyncAuditLog(transport)
         self.mfa = AsyncMfa(transport)
 

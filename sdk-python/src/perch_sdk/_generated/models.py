@@ -911,7 +911,7 @@ class Secret(TypedDict):
     """The key that changed the value or the hosts last."""
     updated_at: str
     last_used_at: str | None
-    """When the secret was last sent. May be a minute out of date."""
+    """When a call last asked for the secret. May be a minute out of date."""
 
 
 class DeleteSecretResult(TypedDict):

@@ -2096,7 +2096,12 @@ class Secrets:
         answer: m.DeleteSecretResult = self._transport.send(call)[1]["data"]
         return answer
 
-    def create_agent(
+
+class AgentSecrets:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(
         self,
         agent_id: str,
         *,
@@ -2132,7 +2137,7 @@ class Secrets:
         answer: m.Secret = self._transport.send(call)[1]["data"]
         return answer
 
-    def list_agent(
+    def list(
         self,
         agent_id: str,
         *,
@@ -2165,7 +2170,7 @@ class Secrets:
         )
         return Pager(self._transport, call, 100)
 
-    def get_agent(
+    def get(
         self,
         agent_id: str,
         secret_name: str,
@@ -2188,7 +2193,7 @@ class Secrets:
         answer: m.Secret = self._transport.send(call)[1]["data"]
         return answer
 
-    def update_agent(
+    def update(
         self,
         agent_id: str,
         secret_name: str,
@@ -2223,7 +2228,7 @@ class Secrets:
         answer: m.Secret = self._transport.send(call)[1]["data"]
         return answer
 
-    def delete_agent(
+    def delete(
         self,
         agent_id: str,
         secret_name: str,
@@ -2417,6 +2422,7 @@ class Operations:
         self.models = Models(transport)
         self.providers = Providers(transport)
         self.secrets = Secrets(transport)
+        self.agent_secrets = AgentSecrets(transport)
         self.audit_log = AuditLog(transport)
         self.mfa = Mfa(transport)
 

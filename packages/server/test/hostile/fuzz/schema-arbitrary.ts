@@ -49,8 +49,8 @@ export interface SchemaSource {
   readonly references: ReadonlySet<string>;
 }
 
-/** Values of fields with such names must never appear in a response. */
-const secretName = /secret|api_?key|password/i;
+/** Values of fields with such names must never appear in a response. The name of a secret is none. */
+const secretName = /^value$|secret(?!_name)|api_?key|password/i;
 export const secretMarker = "hush-";
 
 const knownValue = (name: string): Arbitrary<KnownValue> =>
