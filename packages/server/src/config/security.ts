@@ -28,7 +28,7 @@ export const securitySettings = {
   masterKey: setting(
     "PERCH_MASTER_KEY",
     MasterKey.describe(
-      "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, no server starts on this database, and every API key, webhook secret, provider key and second factor is lost.",
+      "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, no server starts on this database, and every API key, webhook secret, provider key, secret and second factor is lost.",
     ),
   ),
   previousMasterKeys: setting(
