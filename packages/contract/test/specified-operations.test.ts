@@ -225,3 +225,19 @@ test("the operations beyond the specification's eighteen need the permissions th
   expect(ofKeys).toHaveLength(7);
   for (const key of ofKeys) expect(permissionOf(key), key).toBe(key.endsWith("/revoke-leaked") ? "public" : "manage");
 });
+
+test("secrets are read with `read`, created, changed and deleted with `manage`, and answered without a value", () => {
+  verifies("secrets.permissions", "secrets.write-only");
+  const ofSecrets = operationKeys.filter((key) => /\/secrets(\/|$)/.test(key));
+  expect(ofSecrets).toHaveLength(10);
+  const shown = ["name", "agent_id", "hosts", "created_by", "created_at", "updated_by", "updated_at", "last_used_at"];
+  for (const key of ofSecrets) {
+    const { permission, response, agents, secretBody }: Operation = operations[key];
+    expect(permission, key).toBe(key.startsWith("GET ") ? "read" : "manage");
+    expect(agents, key).toBe(key.includes("{agent_id}") ? undefined : "none");
+    expect(secretBody, key).toBe(/^(POST|PATCH)/.test(key) ? true : undefined);
+    const { data } = (response as z.ZodObject).shape as { data: z.ZodType };
+    const item = data instanceof z.ZodArray ? (data.element as z.ZodType) : data;
+    expect(fieldsOf(item), key).toEqual(key.startsWith("DELETE") ? ["name", "deleted"] : shown);
+  }
+});

@@ -16,6 +16,7 @@ import {
   providerTypes,
   Role,
   roles,
+  secretSortFields,
   statistics,
   subscribableEvents,
   tierLimits,
@@ -83,6 +84,7 @@ test("the names that requests and responses use are those that were specified or
   expect(providerTypes).toEqual(["openai", "anthropic", "google", "openai-compatible"]);
   expect(agentSortFields).toEqual(["created_at", "updated_at", "name"]);
   expect(keySortFields).toEqual(["created_at", "name"]);
+  expect(secretSortFields).toEqual(["created_at", "name"]);
   expect(webhookSortFields).toEqual(["created_at"]);
 });
 
