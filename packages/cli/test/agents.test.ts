@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { tierLimits } from "@perch/contract";
 import { Perch, type PerchEvent, verifyWebhook } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
@@ -62,6 +63,16 @@ describe("perch apply", () => {
     await plan?.run();
     const found = await perch(["agents", "get", "bot", "--json"]);
     expect(found.json()).toMatchObject({ model: "perch/echo", temperature: 1 });
+  });
+
+  test("an agent beyond the quota is refused, with the quota as the reason", async () => {
+    const { cwd, perch } = await newDesk(server(), "free");
+    const limit = tierLimits.free.agents;
+    const documents = Array.from({ length: limit + 1 }, (_, index) => `name: bot-${index}\nmodel: perch/echo\n`);
+    writeFileSync(join(cwd, "agent.yaml"), documents.join("---\n"));
+    const { code, stderr } = await perch(["apply"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${limit} agents`);
   });
 
   test("--dry-run changes nothing", async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Tier } from "@perch/contract";
 import { afterAll } from "vitest";
 import type { Organisation, Perch } from "../../server/test/support/harness.ts";
 import { createShell } from "./shell.ts";
@@ -15,8 +16,8 @@ export interface Desk {
 const folders: string[] = [];
 
 /** A new organisation and somebody at a command line of theirs, in an empty folder. */
-export async function newDesk(perch: Perch): Promise<Desk> {
-  const organisation = await perch.createOrganisation();
+export async function newDesk(perch: Perch, tier?: Tier): Promise<Desk> {
+  const organisation = await perch.createOrganisation(tier);
   const cwd = mkdtempSync(join(tmpdir(), "perch-desk-"));
   folders.push(cwd);
   const env = { PERCH_URL: perch.url, PERCH_API_KEY: organisation.adminKey, XDG_CONFIG_HOME: join(cwd, "config") };

@@ -68,7 +68,10 @@ async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
         } catch (conflict) {
           // It was created meanwhile, for example by perch dev when the file was saved.
           if (!(conflict instanceof ConflictError)) throw conflict;
-          await (await planAgent(perch, document)).run();
+          const plan = await planAgent(perch, document);
+          // It was not: the quota is used up.
+          if (plan.outcome === "created") throw conflict;
+          await plan.run();
         }
       },
     };
