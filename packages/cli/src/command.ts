@@ -61,6 +61,8 @@ export interface Command {
   readonly details?: string;
   readonly args: readonly ArgumentName[];
   readonly options: OptionSpecs;
+  /** What to say if there is one argument too many, without repeating it. */
+  readonly extraArgument?: string;
   readonly examples?: readonly string[];
   readonly run: (
     session: Session,
@@ -75,6 +77,7 @@ interface TypedCommand<A extends readonly ArgumentName[], O extends OptionSpecs>
   readonly details?: string;
   readonly args?: A;
   readonly options?: O;
+  readonly extraArgument?: string;
   readonly examples?: readonly string[];
   readonly run: (session: Session, args: ArgumentValues<A>, options: OptionValues<O>) => Promise<void>;
 }

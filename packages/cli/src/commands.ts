@@ -18,6 +18,7 @@ import { memoryCommands } from "./commands/memory.ts";
 import { metrics } from "./commands/metrics.ts";
 import { providerCommands } from "./commands/providers.ts";
 import { runCommands } from "./commands/runs.ts";
+import { secretCommands } from "./commands/secrets.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
 
 /** Every command, in the order of the help: from nothing to an agent that answers, then the rest. */
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   listen,
   ...keyCommands,
   ...providerCommands,
+  ...secretCommands,
   ...profileCommands,
   api,
   doctor,

@@ -35,7 +35,8 @@ function readArguments(command: Command, words: readonly string[]): Record<strin
     values[isOptional ? spec.slice(0, -1) : spec] = word;
     at++;
   }
-  if (at < words.length) throw new UsageError(`perch ${command.name}: "${words[at]}" is one word too many.`);
+  if (at < words.length)
+    throw new UsageError(command.extraArgument ?? `perch ${command.name}: "${words[at]}" is one word too many.`);
   return values;
 }
 

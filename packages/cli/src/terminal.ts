@@ -24,6 +24,8 @@ export interface Terminal {
   /** How many columns a text takes. */
   readonly widthOf: (text: string) => number;
   readonly isInteractive: boolean;
+  /** Whether somebody can type, even if the result goes elsewhere. */
+  readonly isInputInteractive: boolean;
   readonly columns: number;
   /** True if the user confirms. Without a terminal, throws unless `--yes` was given. */
   readonly confirm: (question: string, yes: boolean) => Promise<boolean>;
@@ -98,6 +100,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     safe,
     widthOf: (text) => plain(text).length,
     isInteractive,
+    isInputInteractive: stdin.isTTY === true,
     // Some terminals report 0.
     columns: stdout.columns || 80,
     confirm: async (question, yes) => {
@@ -106,11 +109,13 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
       return /^y(es)?$/i.test(await ask(stdin, stderr, `${safeText(question)} [y/N] `));
     },
     secret: async (prompt) => {
-      stderr.write(prompt);
       const discarded = new Writable({ write: (_, __, done) => done() });
-      const answer = await ask(stdin, discarded, "");
+      // The terminal's echo is off before the prompt invites anybody to type.
+      const answer = ask(stdin, discarded, "");
+      stderr.write(prompt);
+      const text = await answer;
       stderr.write("\n");
-      return answer;
+      return text;
     },
     questions: async function* (prompt) {
       const reader = createInterface({ input: stdin, output: stderr, terminal: isInteractive, prompt });

@@ -1,0 +1,99 @@
+import { command, type Session, yesOption } from "../command.ts";
+import { listOptions, pageOf } from "../list-options.ts";
+import { printMore, printTable } from "../output/table.ts";
+import { time } from "../output/text.ts";
+import { Problem, UsageError } from "../problem.ts";
+import { isSecretName, secretNameRule, setSecret } from "../set-secret.ts";
+
+const noValueArgument =
+  "perch secrets set: the value is not an argument: it would stay in the shell's history and show in the list of processes. Type it when asked, or pass it on standard input.";
+
+function checkName(commandName: string, name: string): void {
+  if (!isSecretName(name)) throw new UsageError(`perch ${commandName}: this is not a secret's name. ${secretNameRule}`);
+}
+
+/** Asked for without echo, also if the result goes into a pipe. Of standard input, one line break at the end is not the value's. */
+async function readValue({ terminal }: Session, name: string): Promise<string> {
+  const value = terminal.isInputInteractive
+    ? await terminal.secret(`Value of ${name}: `)
+    : (await terminal.readAll()).replace(/\r?\n$/, "");
+  if (value === "") throw new Problem("No value was given.", "Type it when asked, or pass it on standard input.");
+  return value;
+}
+
+const list = command({
+  name: "secrets",
+  summary: "List secrets, without their values.",
+  options: {
+    ...listOptions,
+    agent: { type: "string", value: "AGENT", help: "The agent's own secrets. Default: the organisation's." },
+  },
+  run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
+    const query = pageOf(page);
+    const { secrets, agentSecrets } = perch();
+    const found = await (agent ? agentSecrets.list(agent, query, { signal }) : secrets.list(query, { signal }));
+    show(found, () => {
+      if (found.data.length === 0) return terminal.note("No secrets yet. Create one with perch secrets set.");
+      const rows = found.data.map((one) => [
+        one.name,
+        one.hosts.join(","),
+        time(one.updated_at),
+        time(one.last_used_at),
+      ]);
+      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows);
+      printMore(terminal, found.pagination, found.data.length);
+    });
+  },
+});
+
+const set = command({
+  name: "secrets set",
+  summary: "Create a secret, or replace its value. The value is asked for, or read from standard input.",
+  details:
+    "The value is never an argument, so that it does not end up in the shell's history: type it when asked, or perch secrets set NAME --host HOST < value.txt.\nA secret is sent to its hosts alone: api.github.com stands for HTTPS and port 443, tools.example:8443 for another port, http://127.0.0.1:3000 for HTTP. For a secret that exists, --host replaces its hosts, and may be left out.\nTools, remote agents, providers and webhooks refer to it as {{secret.NAME}}.",
+  args: ["name"],
+  extraArgument: noValueArgument,
+  options: {
+    host: {
+      type: "string",
+      value: "HOST",
+      multiple: true,
+      help: "A host that the secret is sent to. Can be repeated.",
+    },
+    agent: { type: "string", value: "AGENT", help: "The only agent that can use it. Default: all agents." },
+  },
+  examples: [
+    "perch secrets set github_token --host api.github.com",
+    "perch secrets set github_token --agent support < token.txt",
+  ],
+  run: async (session, { name }, { host: hosts, agent }) => {
+    checkName("secrets set", name);
+    const { perch, terminal, show, signal } = session;
+    const client = perch();
+    const value = await readValue(session, name);
+    const { secret, outcome } = await setSecret(client, { name, agent }, { value, hosts }, { signal });
+    show({ ...secret, outcome }, () => {
+      terminal.line(`${name} ${outcome}: {{secret.${name}}} is sent to ${secret.hosts.join(", ")}.`);
+    });
+  },
+});
+
+const remove = command({
+  name: "secrets delete",
+  summary: "Delete a secret. Calls that refer to it are refused from then on.",
+  args: ["name"],
+  options: {
+    agent: { type: "string", value: "AGENT", help: "The agent whose own secret it is. Default: the organisation's." },
+    yes: yesOption,
+  },
+  run: async ({ perch, terminal, show, signal }, { name }, { agent, yes }) => {
+    checkName("secrets delete", name);
+    const owner = agent ? `of the agent ${agent}` : "of the organisation";
+    if (!(await terminal.confirm(`Delete the secret ${name} ${owner}?`, yes === true))) return;
+    const { secrets, agentSecrets } = perch();
+    const deleted = await (agent ? agentSecrets.delete(agent, name, { signal }) : secrets.delete(name, { signal }));
+    show(deleted, () => terminal.line(`${name} deleted.`));
+  },
+});
+
+export const secretCommands = [list, set, remove];
