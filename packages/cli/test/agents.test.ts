@@ -57,7 +57,7 @@ describe("perch apply", () => {
     const { cwd, perch, organisation } = await newDesk(server());
     const file = join(cwd, "agent.yaml");
     writeFileSync(file, `${echo}temperature: 1\n`);
-    const [plan] = await planFile(new Perch({ baseUrl: server().url, apiKey: organisation.adminKey }), file);
+    const [plan] = await planFile(new Perch({ baseUrl: server().url, apiKey: organisation.adminKey }), file, {});
     expect(plan?.outcome).toBe("created");
     await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/script" } });
     await plan?.run();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -8,10 +8,14 @@ import { createShell } from "./shell.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "perch-dev-"));
 const main = join(import.meta.dirname, "../src/main.ts");
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_")));
+const env = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_"))),
+  GITHUB_TOKEN: "s3cret-of-environment",
+};
 const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: cwd } });
 const longMs = 180_000;
 let running: ChildProcess | undefined;
+let printed = "";
 
 interface State {
   readonly url: string;
@@ -25,10 +29,12 @@ async function start(...args: string[]): Promise<ChildProcess> {
   let output = "";
   child.stderr.on("data", (chunk: Buffer) => {
     output += chunk.toString();
+    printed += chunk.toString();
   });
   await new Promise<void>((resolve, reject) => {
     child.stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString();
+      printed += chunk.toString();
       if (output.includes("Perch is ready")) resolve();
     });
     child.once("exit", (code) => reject(new Error(`perch dev ended with ${code}:\n${output}`)));
@@ -81,6 +87,35 @@ describe("perch dev", () => {
     await expect
       .poll(async () => (await perch(["agents", "get", "bot"])).stdout, { timeout: 20_000 })
       .toContain("temperature: 0.25");
+  });
+
+  test("sets the agent's secrets from the environment and from .env, whenever either file is saved", async () => {
+    const secret = (name: string) => `  ${name}:\n    hosts: [api.github.com]\n`;
+    const file = `name: bot\nmodel: perch/echo\nsecrets:\n${secret("github_token")}${secret("maps_key")}`;
+    writeFileSync(join(cwd, "agent.yaml"), file);
+    const names = async () => (await perch(["secrets", "--agent", "bot"])).stdout.match(/^[a-z]\w+/gm);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(["github_token"]);
+    await expect.poll(() => printed, { timeout: 20_000 }).toContain("MAPS_KEY is not set");
+    writeFileSync(join(cwd, ".env"), "MAPS_KEY=s3cret-of-env-file\n");
+    await expect.poll(async () => (await names())?.sort(), { timeout: 20_000 }).toEqual(["github_token", "maps_key"]);
+    await expect.poll(() => printed, { timeout: 20_000 }).toContain("secret maps_key: set from MAPS_KEY of .env");
+  });
+
+  test("has no value of a secret in its output, in a file of the folder, or in the arguments of a process", () => {
+    expect(printed).not.toContain("s3cret");
+    const files = readdirSync(cwd, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    const holders = files.filter((file) => /s3cret-of|czNjcmV0/.test(readFileSync(file, "latin1")));
+    expect(files.length).toBeGreaterThan(100);
+    expect(holders).toEqual([join(cwd, ".env")]);
+    const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const commands = processes.flatMap((pid) => {
+      const file = `/proc/${pid}/cmdline`;
+      return existsSync(file) ? [readFileSync(file, "latin1")] : [];
+    });
+    expect(commands.some((command) => command.includes(main))).toBe(true);
+    expect(commands.filter((command) => command.includes("s3cret-of"))).toEqual([]);
   });
 
   test("killed without a word, it leaves no server behind, and the next start has all data", {

@@ -1,7 +1,10 @@
-import { ConflictError, InvalidRequestError, NotFoundError, type Perch } from "@perch/sdk";
+import { type Agent, ConflictError, InvalidRequestError, NotFoundError, type Perch } from "@perch/sdk";
 import { Problem } from "../problem.ts";
+import { createFindValue, type FindValue } from "./declared-secrets.ts";
 import { type Change, changesBetween } from "./difference.ts";
-import { type AgentDocument, desiredDefinition, type Fields, isObject, readAgentFile } from "./read-agent-file.ts";
+import { type Fields, isObject } from "./fields.ts";
+import { planSecrets, type SecretStep } from "./plan-secrets.ts";
+import { type AgentDocument, desiredDefinition, readAgentFile } from "./read-agent-file.ts";
 
 export type Outcome = "created" | "updated" | "unchanged";
 
@@ -10,6 +13,8 @@ export interface Plan {
   readonly name: string;
   readonly outcome: Outcome;
   readonly changes: readonly Change[];
+  readonly secrets: readonly SecretStep[];
+  readonly warnings: readonly string[];
   readonly run: () => Promise<void>;
 }
 
@@ -36,57 +41,83 @@ function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): R
   return patch;
 }
 
-async function planAgent(perch: Perch, document: AgentDocument): Promise<Plan> {
-  const { name, fields } = document;
-  const params = { agent_id: name };
+async function findAgent(perch: Perch, name: string): Promise<Agent | undefined> {
   try {
-    const { data } = await perch.request("GET /v1/agents/{agent_id}", { params });
-    const current: Fields = { ...data };
-    const wanted = desiredDefinition(fields);
-    const before = Object.fromEntries(Object.keys(wanted).map((field) => [field, current[field]]));
-    const changes = changesBetween(before, wanted);
-    const body = patchOf(wanted, current, changes);
-    return {
-      name,
-      outcome: changes.length === 0 ? "unchanged" : "updated",
-      changes,
-      run: async () => {
-        if (changes.length === 0) return;
-        await withLocation(document, () => perch.request("PATCH /v1/agents/{agent_id}", { params, body }));
-      },
-    };
+    return await perch.agents.get(name);
   } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    const { name: _, ...definition } = fields;
-    return {
-      name,
-      outcome: "created",
-      changes: changesBetween({}, definition),
-      run: async () => {
-        try {
-          await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
-        } catch (conflict) {
-          // It was created meanwhile, for example by perch dev when the file was saved.
-          if (!(conflict instanceof ConflictError)) throw conflict;
-          const plan = await planAgent(perch, document);
-          // It was not: the quota is used up.
-          if (plan.outcome === "created") throw conflict;
-          await plan.run();
-        }
-      },
-    };
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
   }
 }
 
-export async function planFile(perch: Perch, file: string): Promise<Plan[]> {
+function planChanges(perch: Perch, document: AgentDocument, current: Fields) {
+  const { name, fields } = document;
+  const wanted = desiredDefinition(fields);
+  const before = Object.fromEntries(Object.keys(wanted).map((field) => [field, current[field]]));
+  const changes = changesBetween(before, wanted);
+  const body = patchOf(wanted, current, changes);
+  return {
+    outcome: changes.length === 0 ? ("unchanged" as const) : ("updated" as const),
+    changes,
+    update: async () => {
+      if (changes.length === 0) return;
+      await withLocation(document, () =>
+        perch.request("PATCH /v1/agents/{agent_id}", { params: { agent_id: name }, body }),
+      );
+    },
+  };
+}
+
+async function planAgent(perch: Perch, document: AgentDocument, findValue: FindValue): Promise<Plan> {
+  const { name, fields } = document;
+  const current = await findAgent(perch, name);
+  const { steps, warnings, run: setSecrets } = await planSecrets(perch, document, !current, findValue);
+  const about = { name, secrets: steps, warnings };
+  if (current) {
+    const { update, ...planned } = planChanges(perch, document, { ...current });
+    return {
+      ...about,
+      ...planned,
+      // Secrets first: what the definition refers to exists before it does.
+      run: async () => {
+        await setSecrets();
+        await update();
+      },
+    };
+  }
+  const { name: _, ...definition } = fields;
+  return {
+    ...about,
+    outcome: "created",
+    changes: changesBetween({}, definition),
+    run: async () => {
+      try {
+        await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
+      } catch (conflict) {
+        // It was created meanwhile, for example by perch dev when the file was saved.
+        if (!(conflict instanceof ConflictError)) throw conflict;
+        const plan = await planAgent(perch, document, findValue);
+        // It was not: the quota is used up.
+        if (plan.outcome === "created") throw conflict;
+        return plan.run();
+      }
+      // Only an agent that exists can have secrets.
+      await setSecrets();
+    },
+  };
+}
+
+/** Values of secrets come from `env`, or from `.env` beside the file. */
+export async function planFile(perch: Perch, file: string, env: NodeJS.ProcessEnv): Promise<Plan[]> {
+  const findValue = createFindValue(env, file);
   const plans: Plan[] = [];
-  for (const document of readAgentFile(file)) plans.push(await planAgent(perch, document));
+  for (const document of readAgentFile(file)) plans.push(await planAgent(perch, document, findValue));
   return plans;
 }
 
 /** Applies all of a file without asking. */
-export async function applyFile(perch: Perch, file: string): Promise<Plan[]> {
-  const plans = await planFile(perch, file);
+export async function applyFile(perch: Perch, file: string, env: NodeJS.ProcessEnv): Promise<Plan[]> {
+  const plans = await planFile(perch, file, env);
   for (const { run } of plans) await run();
   return plans;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Terminal } from "../terminal.ts";
-import { isObject } from "./read-agent-file.ts";
+import { isObject } from "./fields.ts";
 
 export interface Change {
   readonly path: string;

@@ -3,19 +3,19 @@ import { basename } from "node:path";
 import { LineCounter, parseAllDocuments } from "yaml";
 import schema from "../../agent.schema.json" with { type: "json" };
 import { Problem } from "../problem.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { type DeclaredSecret, readDeclaredSecrets } from "./declared-secrets.ts";
+import { type Fields, isObject } from "./fields.ts";
+import { checkTemplates } from "./secret-references.ts";
 
 /** One agent of a file, with the location of its fields. */
 export interface AgentDocument {
   readonly name: string;
+  /** The definition that is sent: all of the document but `secrets`. */
   readonly fields: Fields;
+  readonly secrets: readonly DeclaredSecret[];
   /** `agent.yaml:7`, for a path such as `limits.max_steps`: the nearest parent if the field itself is not in the file. */
   readonly locationOf: (path: string) => string;
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const properties = schema.properties as Readonly<Record<string, { readonly default?: unknown }>>;
 
@@ -24,15 +24,17 @@ export function readAgentFile(file: string): AgentDocument[] {
   if (!existsSync(file))
     throw new Problem(`There is no ${file}.`, "Make one with perch init, or name another with -f.");
   const lines = new LineCounter();
-  const documents = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
+  // Of warnings, the one that would be printed quotes the file.
+  const options = { lineCounter: lines, prettyErrors: false, logLevel: "error" } as const;
+  const documents = parseAllDocuments(readFileSync(file, "utf8"), options);
   const formatLocation = (offset: number) => `${basename(file)}:${lines.linePos(offset).line}`;
   const found = Array.isArray(documents) ? documents : [];
   if (found.length === 0) throw new Problem(`${file} is empty.`, "Make one with perch init.");
   return found.map((document) => {
     const [error] = document.errors;
     if (error) throw new Problem(`${formatLocation(error.pos[0])}: ${error.message}`);
-    const fields: unknown = document.toJS();
-    if (!isObject(fields) || typeof fields.name !== "string")
+    const parsed: unknown = document.toJS();
+    if (!isObject(parsed) || typeof parsed.name !== "string")
       throw new Problem(`${formatLocation(document.range[0])}: an agent needs a name.`);
     const locationOf = (path: string): string => {
       const steps = path.split(".").filter(Boolean);
@@ -42,7 +44,9 @@ export function readAgentFile(file: string): AgentDocument[] {
       }
       return basename(file);
     };
-    return { name: fields.name, fields, locationOf };
+    const { secrets, ...fields } = parsed;
+    checkTemplates(fields, locationOf);
+    return { name: parsed.name, fields, secrets: readDeclaredSecrets(secrets, locationOf), locationOf };
   });
 }
 

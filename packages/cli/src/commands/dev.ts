@@ -4,22 +4,27 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Perch } from "@perch/sdk";
 import { applyFile } from "../agent-file/apply-file.ts";
+import { doneLine, isPending, secretLines } from "../agent-file/plan-text.ts";
 import { command, type Session, yesOption } from "../command.ts";
 import type { Dev } from "../dev/start-dev.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { errorText } from "../report-error.ts";
 
 const agentFile = "agent.yaml";
+/** The agents, and the values of their secrets. */
+const watched = [agentFile, ".env"];
 
-/** Applies the file now and whenever it changes, until the signal. An invalid file is reported, and applied once it is fixed. */
-async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
+/** Applies the file now and whenever it or `.env` changes, until the signal. An invalid file is reported, and applied once it is fixed. */
+async function watchAgentFile({ terminal, cwd, env }: Session, dev: Dev, signal: AbortSignal): Promise<void> {
   const perch = new Perch({ baseUrl: dev.state.url, apiKey: dev.state.key });
   const file = join(cwd, agentFile);
   const apply = async (): Promise<void> => {
     try {
       if (!existsSync(file)) return;
-      for (const { name, outcome } of await applyFile(perch, file))
-        if (outcome !== "unchanged") terminal.note(`${agentFile}: ${name} ${outcome}`);
+      for (const plan of await applyFile(perch, file, env)) {
+        if (isPending(plan)) terminal.note(`${agentFile}: ${[doneLine(plan), ...secretLines(plan)].join("\n  ")}`);
+        for (const warning of plan.warnings) terminal.note(`${terminal.style("yellow", "warning:")} ${warning}`);
+      }
     } catch (error) {
       if (!signal.aborted) terminal.note(errorText(error));
     }
@@ -31,7 +36,7 @@ async function watchAgentFile({ terminal, cwd }: Session, dev: Dev, signal: Abor
   let done = 0;
   let wake = () => {};
   watcher.on("change", (_, name) => {
-    if (name !== agentFile) return;
+    if (!watched.includes(String(name))) return;
     changes++;
     wake();
   });
@@ -68,7 +73,7 @@ export const dev = command({
   name: "dev",
   summary: "Run Perch on this machine: database, engine and server, all from npm packages.",
   details:
-    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml is applied at the start and whenever it changes.\nOther commands in this folder and its subfolders use this server automatically.",
+    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml is applied at the start and whenever it or .env changes; the values of its secrets come from the environment, or else from .env.\nOther commands in this folder and its subfolders use this server automatically.",
   options: {
     port: { type: "string", value: "PORT", help: "Port of the API. Default: 7400, or another if that is in use." },
     reset: { type: "boolean", help: "Remove all data in .perch/ first." },
