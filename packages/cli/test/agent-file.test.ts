@@ -46,7 +46,7 @@ describe("perch init", () => {
     const folder = join(cwd, "Support Bot");
     expect(readdirSync(folder).sort()).toEqual([".gitignore", "agent.schema.json", "agent.yaml", "server.mjs"]);
     expect(readFileSync(join(folder, "agent.yaml"), "utf8")).toContain("name: support-bot");
-    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe(".perch/\n");
+    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe(".perch/\n.env\n");
   });
 
   test("writes over nothing", async () => {

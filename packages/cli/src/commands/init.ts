@@ -14,12 +14,13 @@ const nameFrom = (text: string): string =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 63);
 
-/** Data and keys of `perch dev` must not be committed. */
+/** Data and keys of `perch dev`, and the values of secrets, must not be committed. */
 function ignoreData(folder: string): void {
   const file = join(folder, ".gitignore");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  if (text.split("\n").includes(".perch/")) return;
-  writeFileSync(file, `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}.perch/\n`);
+  const missing = [".perch/", ".env"].filter((line) => !text.split("\n").includes(line));
+  if (missing.length === 0) return;
+  writeFileSync(file, `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
 }
 
 export const init = command({
