@@ -134,3 +134,19 @@ describe("perch secrets", () => {
     expect([code, stderr.includes("20 secrets")]).toEqual([1, true]);
   });
 });
+
+describe("what refers to the organisation's secrets", () => {
+  test("a provider's key and a webhook's header are shown as references", async () => {
+    const { perch } = await newDesk(server());
+    await perch(["secrets", "set", "llm_key", "--host", "models.example"], { input: value });
+    const args = ["providers", "add", "local", "--base-url", "https://models.example/v1"];
+    expect((await perch([...args, "--api-key-secret", "llm_key"])).code).toBe(0);
+    expect((await perch(["providers"])).stdout).toContain("{{secret.llm_key}}");
+    expect((await perch([...args, "--api-key-secret", "llm_key", "--api-key-env", "X"])).code).toBe(2);
+    const webhook = ["webhooks", "create", "https://hooks.example.com/", "--event", "agent.failed"];
+    const created = await perch([...webhook, "--header", "Authorization: Bearer {{secret.llm_key}}", "--json"]);
+    expect(created.json()).toMatchObject({ headers: { Authorization: "Bearer {{secret.llm_key}}" } });
+    const wrong = await perch([...webhook, "--header", value]);
+    expect([wrong.code, wrong.stderr.includes(value)]).toEqual([2, false]);
+  });
+});

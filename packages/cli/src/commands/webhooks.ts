@@ -43,6 +43,13 @@ const list = command({
   },
 });
 
+/** Repeats none of them in an error: somebody may have written a value. */
+function headersOf(texts: readonly string[]): Record<string, string> {
+  const pairs = texts.map((text) => /^([^:\s]+):\s*(.*)$/.exec(text));
+  if (pairs.some((pair) => !pair)) throw new UsageError("perch webhooks create: --header is 'NAME: TEXT'.");
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? "", pair?.[2]?.trim() ?? ""]));
+}
+
 const create = command({
   name: "webhooks create",
   summary: "Create a webhook that sends events to a URL.",
@@ -50,11 +57,21 @@ const create = command({
   options: {
     event: { type: "string", multiple: true, choices: eventNames, help: "Event to send. Required; can be repeated." },
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
+    header: {
+      type: "string",
+      value: "'NAME: TEXT'",
+      multiple: true,
+      help: "Header of every delivery; the text may refer to secrets as {{secret.NAME}}. Can be repeated.",
+    },
   },
-  examples: ["perch webhooks create https://hooks.example.com/perch --event agent.failed"],
-  run: async (session, { url }, { event, agent }) => {
+  examples: [
+    "perch webhooks create https://hooks.example.com/perch --event agent.failed",
+    "perch webhooks create https://hooks.example.com/perch --event agent.failed --header 'Authorization: Bearer {{secret.hooks}}'",
+  ],
+  run: async (session, { url }, { event, agent, header }) => {
     if (!event) throw new UsageError(`perch webhooks create: --event is missing: ${eventNames.join(", ")}.`);
-    const body = { url, events: event as EventName[], ...omitUndefined({ agent_id: agent }) };
+    const headers = header && headersOf(header);
+    const body = { url, events: event as EventName[], ...omitUndefined({ agent_id: agent, headers }) };
     showOnce(session, await session.perch().webhooks.create(body, { signal: session.signal }));
   },
 });
