@@ -22,7 +22,8 @@ const environmentOf = ({ env }: Desk): NodeJS.ProcessEnv => ({
 
 /** Runs a command on a terminal, types a line as soon as the prompt is there, and prints everything that the terminal showed. */
 const terminalProgram = `
-import os, pty, sys
+import os, pty, signal, sys
+signal.alarm(60)
 prompt, line, *command = sys.argv[1:]
 pid, terminal = pty.fork()
 if pid == 0:
