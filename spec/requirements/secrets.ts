@@ -46,6 +46,18 @@ export const secrets = {
     silent: "Whether unused secrets can be told: not shown.",
     decision: "`last_used_at` is written beside the call, at most once a minute.",
   },
+  "secrets.command-line": {
+    section: "What the service does",
+    silent: "How the command-line tool takes the value of a secret: not shown.",
+    decision:
+      "From a prompt without echo, or from standard input; one in the arguments is refused, and not repeated. It is in no output, file or process's arguments.",
+  },
+  "secrets.agent-file": {
+    section: "What the service does",
+    silent: "How an agent's file brings its secrets: not shown.",
+    decision:
+      "`secrets` of `agent.yaml` names hosts and a variable, and `perch apply` and `perch dev` take the value from the environment, or else from `.env` beside it. What is missing, or not for its host, is a warning that says what to do.",
+  },
   "secrets.references-stored": {
     section: "What the service does",
     silent: "How providers and webhooks refer to a secret: not shown.",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secretNamesIn } from "@perch/contract";
 import { describe, expect, test, vi } from "vitest";
+import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { readAgentFile } from "../src/agent-file/read-agent-file.ts";
 import { hostOf, originOf, secretReferencesOf } from "../src/agent-file/secret-references.ts";
@@ -73,6 +74,7 @@ const hostsOf = async ({ perch }: Desk): Promise<Record<string, string[]>> => {
 
 describe("secrets of agent.yaml", () => {
   test("are set from the environment: after a new agent, before the change of one that exists", async () => {
+    verifies("secrets.agent-file");
     const { desk, run } = await deskWith(agentFile(declared), { GITHUB_TOKEN: value });
     const { routes, values, stop } = recordRequests();
     const created = await run(["apply", "--yes"]);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
 
@@ -71,6 +72,7 @@ const perchCommand = (...args: string[]): string[] => [process.execPath, main, .
 
 describe("perch secrets set", () => {
   test("asks on a terminal, and what is typed is not shown, even if the result goes into a pipe", async () => {
+    verifies("secrets.command-line");
     const desk = await newDesk(server());
     const control = await onTerminal(desk, "go", value, ["sh", "-c", "echo go; read -r line"]);
     expect(control.shown).toContain(value);

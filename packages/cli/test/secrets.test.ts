@@ -1,4 +1,5 @@
 import { describe, expect, type MockInstance, test, vi } from "vitest";
+import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { createShell, withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
@@ -27,6 +28,7 @@ function recordRequests(): { readonly sent: () => Sent[]; readonly spy: MockInst
 
 describe("perch secrets", () => {
   test("set creates a secret from standard input, and replaces its value later; list and delete", async () => {
+    verifies("secrets.command-line");
     const { perch } = await newDesk(server());
     const created = await perch(["secrets", "set", "github_token", ...host], { input: `${value}\n` });
     expect(created).toMatchObject({
