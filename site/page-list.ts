@@ -21,6 +21,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "cli",
     "models",
     "tools",
+    "secrets",
     "memory",
     "remote-agents",
     "ship-a-change-safely",

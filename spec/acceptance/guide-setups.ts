@@ -32,6 +32,7 @@ export const guideSetups: Readonly<Record<string, GuideSetup>> = {
   "models.md": { start: startChatServer },
   "python-sdk.md": { executedBy: { language: "python", test: "sdk-python/tests/test_guide.py" } },
   "quick-start.md": { startOwnServer: startPerchDev },
+  "secrets.md": { inEmptyFolder: true },
 };
 
 /** Settings of the server that the pages share. */
