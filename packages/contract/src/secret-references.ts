@@ -13,9 +13,9 @@ export const secretNamesIn = (text: string): string[] => [
   ...new Set([...text.matchAll(reference)].map(([, name = ""]) => name)),
 ];
 
-/** Replaces each reference by what `valueOf` returns. What that returns is not looked at again. */
-export const replaceSecrets = (text: string, valueOf: (name: string) => string): string =>
-  text.replaceAll(reference, (_, name: string) => valueOf(name));
+/** Replaces each reference by what `findValue` returns. What that returns is not looked at again. */
+export const replaceSecrets = (text: string, findValue: (name: string) => string): string =>
+  text.replaceAll(reference, (_, name: string) => findValue(name));
 
 /** The name in a text that is one reference and nothing else. */
 export const wholeSecretName = (text: string): string | undefined => {

@@ -21,7 +21,7 @@ const remote = await startToolServer(() =>
 );
 const provider = await startOpenAiServer(() => ({ text: "done" }));
 const receiver = await startWebhookReceiver();
-afterAll(() => Promise.all([tool, mcp, remote, provider, receiver, collector].map((each) => each.close())));
+afterAll(() => Promise.all([tool, mcp, remote, provider, receiver, collector].map(async (each) => each.close())));
 
 const perch = usePerch(
   {

@@ -185,7 +185,7 @@ describe("a name that leads elsewhere", () => {
       {},
       context,
     );
-    return { result: result.finally(client.close), lookedUp };
+    return { result: result.finally(() => void client.close()), lookedUp };
   };
 
   test("to a private address, also after the first lookup, gets nothing", async () => {
