@@ -42,6 +42,9 @@ describe("what is replaced", () => {
     ["the value several times", `${secret} ${secret}${secret}`, "[secret key] [secret key][secret key]"],
     ["URL-encoded", `?k=${encodeURIComponent(secret)}&`, "?k=[secret key]&"],
     ["escaped as JSON with slashes", `"tok-5e9C\\/r3t+V4lu3"`, '"[secret key]"'],
+    ["encoded twice", `?k=${encodeURIComponent(encodeURIComponent(secret))}&`, "?k=[secret key]&"],
+    ["with NUL between its characters", `x${[...secret].join("\0")}x`, "x[secret key]x"],
+    ["with escaped NUL between its characters", [...secret].join("\\u0000"), "[secret key]"],
     ["a mixture", "tok%2D5e9C\\u002fr3t%2bV4lu3", "[secret key]"],
   ])("%s", (_, given, expected) => {
     expect(text(given)).toBe(expected);
@@ -122,6 +125,9 @@ describe("properties", () => {
       (given) => JSON.stringify(JSON.stringify(given)),
       (given) => encodeURIComponent(JSON.stringify(given)),
       (given) => JSON.stringify(encodeURIComponent(given)),
+      (given) => encodeURIComponent(new URLSearchParams({ given }).toString()),
+      (given) => Buffer.from(given, "utf16le").toString(),
+      (given) => Buffer.from(new URLSearchParams({ given }).toString()).toString("base64"),
       (given) => Buffer.from(given).toString("base64"),
       (given) => Buffer.from(JSON.stringify({ given })).toString("base64url"),
       (given) => encodeURIComponent(Buffer.from(JSON.stringify({ given })).toString("base64")),

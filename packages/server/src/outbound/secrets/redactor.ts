@@ -57,9 +57,10 @@ function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
   const values = [...secrets.values()];
   const patternsOf = (formsOf: (value: string) => readonly string[]) =>
     values.flatMap((value, id) => formsOf(value).map((text) => ({ text, id })));
+  // NUL is taken out of all texts that are stored: a value in UTF-16, read as UTF-8, would come to light then.
   const automata = [
-    createAutomaton(patternsOf(plainForms), { equal: [" +"], ignored: "" }),
-    createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\r\n" }),
+    createAutomaton(patternsOf(plainForms), { equal: [" +"], ignored: "\0" }),
+    createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\0\r\n" }),
   ];
   return { names: [...secrets.keys()], automata, passable: createPassablePairs(automata) };
 }

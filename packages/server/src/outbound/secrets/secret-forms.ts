@@ -9,10 +9,13 @@ const unescapeJson = (text: string): string => {
 const unescapeUrl = (text: string): string =>
   text.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** As encoders write the value. Mostly all are the same. */
-const encodedForms = (value: string): readonly string[] => [
-  ...new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]),
-];
+const lowerHex = (encoded: string): string => encoded.replaceAll(/%../g, (escaped) => escaped.toLowerCase());
+
+/** As encoders write the value: JSON, paths and queries of addresses. Mostly all are the same. */
+function encodedForms(value: string): readonly string[] {
+  const inAddresses = [encodeURIComponent(value), new URLSearchParams({ "": value }).toString().slice(1)];
+  return [...new Set([value, JSON.stringify(value).slice(1, -1), ...inAddresses, ...inAddresses.map(lowerHex)])];
+}
 
 /** Shorter texts, and those that are not ASCII, are no value. */
 const isLikeValue = (text: string): boolean => /^[\x20-\x7e]{8,}$/.test(text);
