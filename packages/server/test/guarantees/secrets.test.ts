@@ -2,13 +2,14 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider, providerSecret } from "../support/create-model-provider.ts";
 import { startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { lastUserMessage, startOpenAiServer } from "../support/model-servers/openai-server.ts";
+import { containsEncoded, readDatabaseRows, readEngineTables } from "../support/stored-texts.ts";
 
 const server = await startOpenAiServer((call) => {
   const message = lastUserMessage(call);
@@ -46,34 +47,6 @@ afterAll(async () => {
   await server.close();
 });
 
-async function queryEngine(query: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }> {
-  const response = await fetch(`${engine.adminUrls[0]}/query`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({ query }),
-  });
-  if (!response.ok) throw new Error(`${query}: ${await response.text()}`);
-  return (await response.json()) as Awaited<ReturnType<typeof queryEngine>>;
-}
-
-/** Everything the engine stores, read with its own SQL. */
-async function engineTables(): Promise<string> {
-  const { rows } = await queryEngine("select table_name from information_schema.tables where table_schema = 'public'");
-  expect(rows.map(({ table_name }) => table_name)).toContain("sys_journal");
-  const tables = await Promise.all(rows.map(({ table_name }) => queryEngine(`select * from ${String(table_name)}`)));
-  return JSON.stringify(tables);
-}
-
-/** Whether the text contains the word: plain, in hex, as a list of bytes, or in base64 at any of the three offsets. */
-function containsEncoded(text: string, word: string): boolean {
-  const bytes = Buffer.from(word);
-  const base64 = [0, 1, 2].map((n) =>
-    Buffer.concat([Buffer.alloc(n), bytes])
-      .toString("base64")
-      .slice(4, -4),
-  );
-  return [word, bytes.toString("hex"), bytes.join(","), ...base64].some((form) => text.includes(form));
-}
 const containsSecret = (text: string) => containsEncoded(text, providerSecret);
 
 test("a provider's key is in no response, log line, journal entry or row, whatever fails", async () => {
@@ -101,24 +74,16 @@ test("a provider's key is in no response, log line, journal entry or row, whatev
   });
   await expect.poll(() => server.calls.filter((call) => lastUserMessage(call) === "wait").length).toBe(1);
   await waitForRunRecord(organisation, waiting, () => true);
-  await expect.poll(engineTables).toContain("model 1");
+  await expect.poll(() => readEngineTables(engine)).toContain("model 1");
 
-  const kept = await engineTables();
+  const kept = await readEngineTables(engine);
   // The check works: a value that is not secret is found in the same tables.
   expect(containsEncoded(kept, "acme/small")).toBe(true);
   expect(containsSecret(kept)).toBe(false);
   expect(answers.filter(containsSecret)).toEqual([]);
   expect(logged.length).toBeGreaterThan(1000);
   expect(containsSecret(logged)).toBe(false);
-  const rows = await withClient(perch.database.adminUrl, async (admin) => {
-    const { rows: tables } = await admin.query<{ name: string }>(
-      "select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
-    );
-    const texts = await Promise.all(
-      tables.map(async ({ name }) => JSON.stringify((await admin.query(`select t::text from ${name} t`)).rows)),
-    );
-    return texts.join("\n");
-  });
+  const rows = await readDatabaseRows(perch.database.adminUrl);
   expect(rows).toContain("acme");
   expect(containsSecret(rows)).toBe(false);
   expect(server.calls.every(({ headers }) => containsSecret(String(headers.authorization)))).toBe(true);
