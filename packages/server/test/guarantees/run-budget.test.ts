@@ -7,6 +7,7 @@ import { invokeStreaming } from "../support/event-stream-client.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { countRunCosts, type MeasuredRun, type RunCost, type RunCosts } from "../support/run-costs.ts";
+import { createSecret } from "../support/secret-calls.ts";
 import { startToolServer } from "../support/tool-server.ts";
 import { startValkey } from "../support/valkey-process.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
@@ -19,6 +20,7 @@ plain              1             1          1428             4            4     
 keyed              3             3          1428             4            4       3232                2                1                1
 session            7             3          1458             4            6       4910                4                1                1
 tool               7             3          1858             4           10       7668                8                1                1
+secret             8             4          1858             4           10       7730                8                1                1
 streamed          10             4          1439            13            4       3250                2                1                1
 webhook            3             3          1428             4           14      10188               10                1                2
 `);
@@ -83,6 +85,23 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
     run: (caller) => invoke(caller),
   },
+  secret: {
+    definition: {
+      ...script({ tool_calls: [{ name: "book", arguments: {} }] }, { reply: "done" }),
+      tools: [
+        {
+          type: "http",
+          name: "book",
+          description: "Books.",
+          method: "POST",
+          url: tool.url,
+          headers: { Authorization: "Bearer {{secret.github_token}}" },
+          parameters: { type: "object" },
+        },
+      ],
+    },
+    run: (caller) => invoke(caller),
+  },
   streamed: {
     // The client follows the run before there is text. Otherwise it would read more or less often, depending on who is faster.
     definition: script({ reply: "done", delay_ms: 100 }),
@@ -129,6 +148,7 @@ async function createAgents(perch: Perch): Promise<Organisation> {
   for (const [name, { definition }] of Object.entries(kinds))
     ok(await organisation.call("POST /v1/agents", { body: { name, ...definition } }));
   await createWebhook(organisation, receiver.url, ["agent.completed"], "webhook");
+  await createSecret(organisation, { hosts: [new URL(tool.url).origin] });
   return organisation;
 }
 

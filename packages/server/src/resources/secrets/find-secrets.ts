@@ -3,11 +3,11 @@ import type { FindSecrets, FoundSecret } from "../../outbound/secrets/find-secre
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import { openSecretValue } from "./seal-secret.ts";
-import { listUsableSecrets, type SecretRow, updateSecretsLastUsedAt } from "./secret-queries.ts";
+import { listUsableSecrets, type UsableSecret, updateSecretsLastUsedAt } from "./secret-queries.ts";
 import { originOf } from "./secret-rules.ts";
 
 interface FindSecretsDeps {
-  readonly db: Pick<Database, "inOrganisation">;
+  readonly db: Pick<Database, "inOrganisation" | "onBehalfOf">;
   readonly sealer: Sealer;
   readonly logger: Logger;
   readonly now: () => number;
@@ -18,7 +18,7 @@ const useIsCurrentMs = 60_000;
 
 /** Read for every call: a changed value counts from the next call on every worker, and none becomes part of a run's journal. */
 export function createFindSecrets({ db, sealer, logger, now }: FindSecretsDeps): FindSecrets {
-  const open = (row: SecretRow): FoundSecret | undefined => {
+  const open = (row: UsableSecret): FoundSecret | undefined => {
     const { organisation_id: organisationId, agent_id: agentId, name, hosts } = row;
     try {
       const value = openSecretValue(sealer, row.sealed_value, { organisationId, agentId, name, hosts });
@@ -30,7 +30,7 @@ export function createFindSecrets({ db, sealer, logger, now }: FindSecretsDeps):
     }
   };
 
-  const recordUse = async (organisationId: string, rows: readonly SecretRow[]): Promise<void> => {
+  const recordUse = async (organisationId: string, rows: readonly UsableSecret[]): Promise<void> => {
     const at = new Date(now());
     const unlessSince = new Date(at.getTime() - useIsCurrentMs);
     const due = rows.filter(({ last_used_at }) => last_used_at === null || last_used_at < unlessSince);
@@ -47,7 +47,7 @@ export function createFindSecrets({ db, sealer, logger, now }: FindSecretsDeps):
   return async (owner, names) => {
     const found = new Map<string, FoundSecret>();
     if (names.length === 0) return found;
-    const rows = await db.inOrganisation(owner.organisationId, (trx) => listUsableSecrets(trx, owner, names));
+    const rows = await db.onBehalfOf(owner.organisationId, (one) => listUsableSecrets(one, owner, names));
     for (const row of rows) {
       const secret = open(row);
       if (secret) found.set(row.name, secret);

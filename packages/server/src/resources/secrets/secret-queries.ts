@@ -1,7 +1,7 @@
 import type { SecretSortField } from "@perch/contract";
-import { type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import type { Secrets } from "../../db/generated-rows.ts";
+import type { DB, Secrets } from "../../db/generated-rows.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 
 export type SecretRow = Selectable<Secrets>;
@@ -128,22 +128,24 @@ export const deleteSecretsOfAgent = async (
   await trx.deleteFrom("secrets").where(ownedBy(owner)).execute();
 };
 
-/** Those that an agent can use under these names: its own before the organisation's. Without an agent, the organisation's. */
-export const listUsableSecrets = (
-  trx: OrganisationTransaction,
+export type UsableSecret = Pick<
+  SecretRow,
+  "organisation_id" | "agent_id" | "name" | "sealed_value" | "hosts" | "last_used_at"
+>;
+
+/**
+ * Those that an agent can use under these names: its own before the organisation's. Without an agent, the organisation's. One statement,
+ * because every call that carries a secret waits for it.
+ */
+export async function listUsableSecrets(
+  db: Kysely<DB>,
   { organisationId, agentId }: SecretOwner,
   names: readonly string[],
-): Promise<SecretRow[]> =>
-  trx
-    .selectFrom("secrets")
-    .distinctOn("name")
-    .selectAll()
-    .where("organisation_id", "=", organisationId)
-    .where("name", "in", [...names])
-    .where((eb) => eb.or([eb("agent_id", "is", null), ...(agentId === null ? [] : [eb("agent_id", "=", agentId)])]))
-    .orderBy("name")
-    .orderBy("agent_id", (order) => order.asc().nullsLast())
-    .execute();
+): Promise<UsableSecret[]> {
+  const { rows } = await sql<UsableSecret>`
+    select * from find_secrets(${organisationId}, ${agentId}, ${[...names]}::text[])`.execute(db);
+  return rows;
+}
 
 /** Skips what others change right now, so that it never waits and nobody waits long for it. */
 export const updateSecretsLastUsedAt = async (
