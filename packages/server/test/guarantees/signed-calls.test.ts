@@ -21,7 +21,10 @@ const remote = await startToolServer(() =>
 );
 const provider = await startOpenAiServer(() => ({ text: "done" }));
 const receiver = await startWebhookReceiver();
-afterAll(() => Promise.all([tool, mcp, remote, provider, receiver, collector].map(async (each) => each.close())));
+afterAll(async () => {
+  collector.close();
+  await Promise.all([tool, mcp, remote, provider, receiver].map((each) => each.close()));
+});
 
 const perch = usePerch(
   {
