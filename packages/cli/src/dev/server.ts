@@ -54,6 +54,7 @@ export function serverSettings(
     PERCH_MASTER_KEY: masterKey,
     PERCH_HOST: "127.0.0.1",
     PERCH_PORT: String(ports.api),
+    PERCH_PUBLIC_URL: process.env.PERCH_PUBLIC_URL || `http://127.0.0.1:${ports.api}`,
     PERCH_WORKER_HOST: "127.0.0.1",
     PERCH_WORKER_PORT: String(ports.worker),
     PERCH_WORKER_URL: "",
