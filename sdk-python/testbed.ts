@@ -23,6 +23,7 @@ async function startTestbed() {
           PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
           PERCH_WORKER_PORT: "0",
           PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+          PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
         },
         "all",
       ),

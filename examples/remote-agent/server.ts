@@ -1,6 +1,16 @@
-// A remote agent in TypeScript that streams: PORT=8801 node examples/remote-agent/server.ts
+// A remote agent in TypeScript that streams, and answers nobody but Perch:
+// PERCH_URL=https://perch.example PUBLIC_ORIGIN=https://agent.example PORT=8801 node examples/remote-agent/server.ts
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { json } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
+// In a project of your own, import from "@perch/sdk".
+import { createMemoryReplayStore, RequestVerificationError, verifyRequest } from "../../packages/sdk/src/index.ts";
+
+const { PERCH_URL: directory, PORT: port = "8801" } = process.env;
+if (!directory) throw new Error("Set PERCH_URL to the address of Perch: its keys say which calls are from it.");
+/** By which Perch calls this service, whatever a proxy in between makes of it. */
+const origin = process.env.PUBLIC_ORIGIN ?? `http://127.0.0.1:${port}`;
+/** Where this service runs as several processes, let them share a store. */
+const replayStore = createMemoryReplayStore();
 
 type Question = { message: string; context: { user_id: string | null }; history: { role: string }[] };
 
@@ -14,8 +24,11 @@ async function reply({ message, context, history }: Question): Promise<string> {
 const answers = new Map<string, Promise<string>>();
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const question = (await json(request)) as Question;
-  const key = String(request.headers["idempotency-key"]);
+  const { method = "", url = "", headers } = request;
+  const body = await buffer(request);
+  await verifyRequest({ method, url, headers, body }, { origin, directory, replayStore });
+  const question = JSON.parse(body.toString()) as Question;
+  const key = String(headers["idempotency-key"]);
   const answer = answers.get(key) ?? reply(question);
   answers.set(key, answer);
   answer.catch(() => answers.delete(key)); // A failed request can be retried.
@@ -28,5 +41,8 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 createServer((request, response) => {
-  handle(request, response).catch(() => response.writeHead(500).end());
-}).listen(Number(process.env.PORT ?? 8801), "127.0.0.1");
+  handle(request, response).catch((error: unknown) => {
+    const refused = error instanceof RequestVerificationError ? error : undefined;
+    response.writeHead(refused?.status ?? 500).end(JSON.stringify({ error: refused?.message ?? "Something failed" }));
+  });
+}).listen(Number(port), "127.0.0.1");

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
-import json
 import threading
 from typing import Any
 
 import httpx
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from perch_sdk import MemoryReplayStore, RequestVerificationError, verify_request, verify_request_async
 
-from .conftest import FOLDER
+from .signing import KEY, signed_headers
 
-_vectors = json.loads((FOLDER.parent / "spec/message-signatures/rfc-9421.json").read_text("utf-8"))
-_private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(_vectors["key"]["d"] + "=="))
-KEY = {name: _vectors["key"][name] for name in ("kty", "crv", "x")}
 OTHER = {**KEY, "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
 START = 4_102_444_800
 
@@ -47,22 +40,8 @@ class Service:
     def _call(self, after_seconds: float) -> dict[str, Any]:
         self._count += 1
         now = START + after_seconds
-        digest = f"sha-256=:{base64.b64encode(hashlib.sha256(b'').digest()).decode()}:"
-        given = (
-            f'("@method" "@target-uri" "content-digest");created={int(now)};expires={int(now) + 300}'
-            f';nonce="nonce-of-16-or-more-{self._count}";keyid="{_vectors["thumbprint"]}"'
-            ';alg="ed25519";tag="web-bot-auth"'
-        )
-        base = (
-            '"@method": GET\n"@target-uri": https://tools.example.com/\n'
-            f'"content-digest": {digest}\n"@signature-params": {given}'
-        )
-        signature = base64.b64encode(_private.sign(base.encode())).decode()
-        headers = {
-            "Content-Digest": digest,
-            "Signature-Input": f"perch={given}",
-            "Signature": f"perch=:{signature}:",
-        }
+        nonce = f"nonce-of-16-or-more-{self._count}"
+        headers = signed_headers("GET", "https://tools.example.com/", b"", nonce=nonce, now=now)
         return {
             "method": "GET",
             "url": "/",

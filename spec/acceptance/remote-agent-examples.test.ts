@@ -1,41 +1,50 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { publicKey, signRequest } from "../../packages/sdk/test/sign-request.ts";
 import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 import { verifies } from "../verifies.ts";
 
-const folder = join(import.meta.dirname, "../../examples/remote-agent");
-const examples = [
-  ["typescript", process.execPath, "server.ts"],
-  ["python", "python3", "server.py"],
-] as const;
+/** The example in Python is tested by sdk-python/tests/test_remote_agent_example.py, where its client is installed. */
+const file = join(import.meta.dirname, "../../examples/remote-agent/server.ts");
 
 interface Example {
   readonly url: string;
   readonly child: ChildProcess;
 }
 
-async function startExample(command: string, file: string): Promise<Example> {
+async function startExample(perchUrl: string): Promise<Example> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
-  const env = { ...process.env, PORT: String(port) };
-  const child = spawn(command, [join(folder, file)], { env, stdio: "ignore" });
-  const failed = once(child, "exit").then(([code]) => Promise.reject(new Error(`${file} stopped with code ${code}`)));
+  const env = { ...process.env, PORT: String(port), PERCH_URL: perchUrl };
+  const child = spawn(process.execPath, [file], { env, stdio: "ignore" });
+  const failed = once(child, "exit").then(([code]) =>
+    Promise.reject(new Error(`The example stopped with code ${code}`)),
+  );
   const up = async () => {
     for (let attempt = 0; attempt < 200; attempt++) {
       if (await fetch(url).catch(() => undefined)) return;
       await sleep(50);
     }
-    throw new Error(`${file} does not answer`);
+    throw new Error("The example does not answer");
   };
-  // A command that does not exist makes an error event, which `once` rejects with.
   await Promise.race([up(), failed]);
   failed.catch(() => undefined);
   return { url, child };
+}
+
+/** A Perch of which there is nothing but its keys: the test signs the calls. */
+async function startKeyDirectory(): Promise<{ readonly url: string; readonly server: Server }> {
+  const server = createServer((_, reply) => void reply.end(JSON.stringify({ keys: [publicKey] })));
+  const port = await freePort();
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${port}`, server };
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -49,15 +58,14 @@ let database: ScratchDatabase;
 let engine: RestateCluster;
 let server: ServerProcess;
 let apiKey: string;
-const started: Record<string, Example> = {};
-const example = (name: string): Example => {
-  const found = started[name];
-  if (!found) throw new Error(`${name} has not started`);
-  return found;
-};
+let keyDirectory: Awaited<ReturnType<typeof startKeyDirectory>>;
+/** Called by Perch, and by the test in its place. */
+let example: Example;
+let direct: Example;
 
 beforeAll(async () => {
-  for (const [name, command, file] of examples) started[name] = await startExample(command, file);
+  keyDirectory = await startKeyDirectory();
+  direct = await startExample(keyDirectory.url);
   database = await createScratchDatabase();
   engine = await startRestate();
   await runCommand(database, ["migrate"]);
@@ -69,12 +77,14 @@ beforeAll(async () => {
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
   };
   server = await startServer(database, settings, "all");
+  example = await startExample(server.url);
 });
 afterAll(async () => {
   await server?.stop();
   await engine?.stop();
   await database?.drop();
-  for (const { child } of Object.values(started)) await end(child);
+  for (const one of [example, direct]) if (one) await end(one.child);
+  keyDirectory?.server.close();
 });
 
 const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
@@ -93,19 +103,32 @@ const question = (message: string) => ({
   context: { user_id: null, session_id: null, environment: "production" },
   history: [],
 });
-const callDirectly = async (name: string, body: string, headers: Record<string, string>) => {
-  const response = await fetch(example(name).url, { method: "POST", headers, body });
+let calls = 0;
+const signed = (body: string, headers: Record<string, string>): Record<string, string> => {
+  const created = Math.floor(Date.now() / 1000);
+  return signRequest({
+    method: "POST",
+    url: direct.url,
+    body,
+    headers,
+    created,
+    nonce: `nonce-of-16-or-more-${calls++}`,
+  });
+};
+const send = async (body: string, headers: Record<string, string>) => {
+  const response = await fetch(direct.url, { method: "POST", headers, body });
   return { status: response.status, text: await response.text() };
 };
+const callDirectly = (body: string, headers: Record<string, string>) => send(body, signed(body, headers));
 
-describe.each(examples.map(([name]) => name))("the example in %s", (name) => {
+describe("the example in TypeScript", () => {
   test("is an agent: it knows who speaks and what was said before, and a retry gets the same answer", async () => {
     verifies("agent.remote-runtime");
-    const made = await post("", { name, runtime: { type: "http", url: example(name).url } });
+    const made = await post("", { name: "remote-bot", runtime: { type: "http", url: example.url } });
     expect(made.status).toBe(201);
     const say = (message: string) =>
       post(
-        `/${name}/invoke`,
+        "/remote-bot/invoke",
         { message, context: { user_id: "ada", session_id: "chat-7" } },
         { "idempotency-key": message },
       );
@@ -121,16 +144,24 @@ describe.each(examples.map(([name]) => name))("the example in %s", (name) => {
   test("asked again with the same Idempotency-Key, even at once, answers the same, whatever it is asked", async () => {
     const key = { "idempotency-key": "direct-1" };
     const body = JSON.stringify(question("hello"));
-    const together = await Promise.all(Array.from({ length: 10 }, () => callDirectly(name, body, key)));
-    const later = await callDirectly(name, JSON.stringify(question("something else")), key);
+    const together = await Promise.all(Array.from({ length: 10 }, () => callDirectly(body, key)));
+    const later = await callDirectly(JSON.stringify(question("something else")), key);
     expect(new Set([...together, later].map(({ text }) => text)).size).toBe(1);
     expect(later).toMatchObject({ status: 200, text: expect.stringContaining("Turn 1: somebody said hello") });
   });
 
   test("forgets what failed, and lives on", async () => {
     const key = { "idempotency-key": "direct-2" };
-    for (const wrong of ["no JSON", "{}"])
-      expect((await callDirectly(name, wrong, key).catch(() => undefined))?.status).not.toBe(200);
-    expect((await callDirectly(name, JSON.stringify(question("still there?")), key)).status).toBe(200);
+    for (const wrong of ["no JSON", "{}"]) expect((await callDirectly(wrong, key)).status).toBe(500);
+    expect((await callDirectly(JSON.stringify(question("still there?")), key)).status).toBe(200);
+  });
+
+  test("answers nobody but Perch: 401 without a signature, with another body, and for a copy", async () => {
+    const body = JSON.stringify(question("hello"));
+    const headers = signed(body, { "idempotency-key": "direct-3" });
+    expect(await send(body, { "idempotency-key": "direct-3" })).toMatchObject({ status: 401 });
+    expect(await send(`${body} `, headers)).toMatchObject({ status: 401 });
+    expect(await send(body, headers)).toMatchObject({ status: 200 });
+    expect(await send(body, headers)).toMatchObject({ status: 401, text: expect.stringContaining("came before") });
   });
 });
