@@ -24,6 +24,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "secrets",
     "memory",
     "remote-agents",
+    "verify-calls",
     "ship-a-change-safely",
     "logs-and-metrics",
     "webhooks",

@@ -33,6 +33,7 @@ export const guideSetups: Readonly<Record<string, GuideSetup>> = {
   "python-sdk.md": { executedBy: { language: "python", test: "sdk-python/tests/test_guide.py" } },
   "quick-start.md": { startOwnServer: startPerchDev },
   "secrets.md": { inEmptyFolder: true },
+  "verify-calls.md": { executedBy: { language: "python", test: "sdk-python/tests/test_guide.py" } },
 };
 
 /** Settings of the server that the pages share. */
