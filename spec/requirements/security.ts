@@ -138,4 +138,10 @@ export const security = {
     silent: governs,
     decision: "With rateLimit enabled, more requests in a window than given are refused with 429 `rate_limited`.",
   },
+  "security.calls-verified": {
+    section: "Authentication",
+    silent: "How a tool or a remote agent checks that a call is from Perch: not shown.",
+    decision:
+      "`verifyRequest` and `verify_request` of the SDKs pass what Perch sent to this origin, as it was sent, within its time and once, and nothing else. Both judge a shared table of requests alike.",
+  },
 } as const satisfies RequirementTable;

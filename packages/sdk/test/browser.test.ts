@@ -7,6 +7,7 @@ import { rolldown } from "rolldown";
 import { afterAll, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
+import { requestCases } from "./request-cases.ts";
 
 const site = createServer((_, reply) => void reply.setHeader("content-type", "text/html").end("<title>page</title>"));
 site.listen(0, "127.0.0.1");
@@ -17,7 +18,7 @@ afterAll(() => void site.close());
 const server = usePerch({ corsOrigins: [origin], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 
 /** What the page does; it knows the client as `sdk`. */
-const program = `async ([baseUrl, apiKey, secret, body, headers]) => {
+const program = `async ([baseUrl, apiKey, secret, body, headers, call]) => {
   const perch = new sdk.Perch({ baseUrl, apiKey });
   await perch.agents.create({ name: "bot", model: "perch/echo" });
   const { response } = await perch.agents.invoke("bot", { message: "hello" });
@@ -26,7 +27,12 @@ const program = `async ([baseUrl, apiKey, secret, body, headers]) => {
   const error = await perch.agents.get("nobody").catch((error) => error);
   const event = await sdk.verifyWebhook(body, headers, secret);
   const forged = await sdk.verifyWebhook(body + " ", headers, secret).catch((error) => error.name);
-  return { response, streamed, names, error: [error.name, typeof error.requestId], event: event.id, forged };
+  const replayStore = sdk.createMemoryReplayStore();
+  const options = { origin: call.origin, keys: call.keys, nowMs: call.now * 1000, replayStore };
+  const { requestId } = await sdk.verifyRequest(call.request, options);
+  const copied = await sdk.verifyRequest(call.request, options).catch((error) => error.reason);
+  const verified = [event.id, forged, requestId, copied];
+  return { response, streamed, names, error: [error.name, typeof error.requestId], verified };
 }`;
 
 test("it does its work in a browser", async () => {
@@ -50,14 +56,13 @@ test("it does its work in a browser", async () => {
       "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
       "webhook-signature": new Webhook(secret).sign("evt_1", now, body),
     };
-    const given = JSON.stringify([server().url, adminKey, secret, body, headers]);
+    const given = JSON.stringify([server().url, adminKey, secret, body, headers, requestCases()[0]]);
     expect(await page.evaluate(`(${program})(${given})`)).toEqual({
       response: "hello",
       streamed: "hello again",
       names: ["bot"],
       error: ["NotFoundError", "string"],
-      event: "evt_1",
-      forged: "WebhookVerificationError",
+      verified: ["evt_1", "WebhookVerificationError", "req_01m7evf01ne8nv228qpt0msbq9", "replayed"],
     });
   } finally {
     await browser.close();
