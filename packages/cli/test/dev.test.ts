@@ -109,6 +109,7 @@ describe("perch dev", () => {
     const holders = files.filter((file) => /s3cret-of|czNjcmV0/.test(readFileSync(file, "latin1")));
     expect(files.length).toBeGreaterThan(100);
     expect(holders).toEqual([join(cwd, ".env")]);
+    if (!existsSync("/proc/self/cmdline")) return;
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     const commands = processes.flatMap((pid) => {
       const file = `/proc/${pid}/cmdline`;

@@ -22,7 +22,7 @@ const login = command({
   examples: ["perch login staging --url https://perch.example.com"],
   run: async ({ terminal, env, connectionOptions, show, signal }, { name = "default" }) => {
     const { url, key: known } = addressToSave(connectionOptions, env);
-    const read = () => (terminal.isInteractive ? terminal.secret("API key: ") : terminal.readAll());
+    const read = () => (terminal.isInputInteractive ? terminal.secret("API key: ") : terminal.readAll());
     const key = known || (await read()).trim();
     const me = await new Perch({ baseUrl: url, apiKey: key }).me({ signal });
     const { profiles } = readProfiles(env);
