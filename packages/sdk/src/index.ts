@@ -28,7 +28,7 @@ export {
   type MemoryReplayStoreOptions,
   type ReplayStore,
 } from "./verify-request/replay-store.ts";
-export type { RequestHeaders } from "./verify-request/signature-base.ts";
+export type { RequestHeaders } from "./verify-request/signed-components.ts";
 export type { VerificationJwk } from "./verify-request/verification-key.ts";
 export {
   type ReceivedRequest,

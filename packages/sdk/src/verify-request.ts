@@ -2,7 +2,7 @@ import { type Bytes, base64Of, bytesOfBase64, bytesOfBody, type RawBody, utf8 } 
 import { RequestVerificationError, type RequestVerificationReason } from "./errors.ts";
 import { keyDirectoryOf } from "./verify-request/key-directory.ts";
 import type { ReplayStore } from "./verify-request/replay-store.ts";
-import { type Message, type RequestHeaders, readFields, signatureBase } from "./verify-request/signature-base.ts";
+import { type Message, type RequestHeaders, readFields, signatureBase } from "./verify-request/signed-components.ts";
 import {
   base64In,
   integerOf,
