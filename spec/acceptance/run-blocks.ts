@@ -9,7 +9,7 @@ import type { Step } from "./markdown-blocks.ts";
 const root = join(import.meta.dirname, "../..");
 const separator = "=== end of block ===";
 /** Of all commands of a page together. */
-const shellTimeoutMs = 150_000;
+const shellTimeoutMs = 300_000;
 
 export interface Surroundings {
   readonly cwd: string;
