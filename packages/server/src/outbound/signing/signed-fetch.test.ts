@@ -7,6 +7,7 @@ import { type Jwk, type ReceivedRequest, verifySignature } from "../../../test/s
 import { createKeyPair } from "../../platform/signing-key.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createCallRemoteAgent } from "../models/remote-agent.ts";
+import { createResolveCall } from "../secrets/resolve-call.ts";
 import type { HttpTarget } from "../tools/tool.ts";
 import { createTools } from "../tools/tools.ts";
 import { buildKeyDirectory } from "./key-directory.ts";
@@ -147,6 +148,35 @@ describe("a signature fits one request alone", () => {
     const request = await signed();
     expect(() => verifySignature(alter(request), keys)).toThrow();
   });
+});
+
+test("a call with secrets is signed as it is sent, and its signature shows none of them", async () => {
+  const server = await opening(startToolServer());
+  const value = "s3cret value+/=&";
+  const origins = [new URL(server.url).origin];
+  const resolveCall = createResolveCall({
+    findSecrets: async () => new Map([["token", { value, origins }]]),
+    onRefused: () => undefined,
+  });
+  const secretTools = createTools({ ...deps, resolveCall });
+  const target = {
+    kind: "http" as const,
+    method: "GET" as const,
+    url: `${server.url}/rooms`,
+    headers: { authorization: "Bearer {{secret.token}}" },
+    query: { key: "{{secret.token}}" },
+  };
+  const result = await secretTools.call(
+    { definition: { name: "book", description: "", parameters: {} }, target },
+    { room: 1 },
+    context(),
+  );
+  expect(result.failed).toBe(false);
+  const request = received(server, server.calls[0]);
+  expect(new URL(request.url).searchParams.get("key")).toBe(value);
+  expect(request.headers.authorization).toBe(`Bearer ${value}`);
+  expect(verifySignature(request, keys).components).toEqual(covered);
+  expect(`${request.headers["signature-input"]} ${request.headers.signature}`).not.toContain("s3cret");
 });
 
 test("every attempt has a nonce of its own", async () => {
