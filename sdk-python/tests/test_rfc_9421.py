@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perch_sdk import RequestVerificationError
-from perch_sdk._signature_base import Message, read_fields, signature_base
+from perch_sdk._signed_components import Message, read_fields, signature_base
 from perch_sdk._structured_fields import bytes_of, parse_dictionary
 from perch_sdk._verification_keys import import_keys
 

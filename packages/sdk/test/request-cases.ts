@@ -27,6 +27,7 @@ const created = 4_102_444_800;
 const origin = "https://tools.example.com";
 const path = "/weather?city=Paris&unit=c";
 const nonce = "cbBo1uvRIkZ0NQ7VzLXWz5Q0JzEwX6v2xY9nN3kq0aE";
+/** The key of RFC 8037, appendix A. */
 const otherKey = {
   kty: "OKP",
   crv: "Ed25519",

@@ -135,7 +135,7 @@ describe("verifyRequest", () => {
     await expect(verifyRequest({ ...request, headers }, options())).rejects.toMatchObject({ reason: "malformed" });
   });
 
-  test("throws a TypeError where it is used wrongly, before it looks at the request", async () => {
+  test("throws a TypeError where it is used wrongly", async () => {
     const wrong = [
       { ...options(), origin: "tools.example.com" },
       { ...options(), origin: "https://tools.example.com/weather" },

@@ -30,7 +30,7 @@ from ._generated import models
 from ._pages import AsyncPager, Page, PageInfo, Pager
 from ._replay import AsyncReplayStore, MemoryReplayStore, ReplayStore
 from ._run_events import Done, Dropped, RunEvent, Token, ToolCall
-from ._signature_base import RequestHeaders
+from ._signed_components import RequestHeaders
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
 from ._verify_request import VerifiedRequest, verify_request, verify_request_async
 from ._version import __version__

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ._errors import RequestVerificationError
-from ._signature_base import Message, read_fields, signature_base
+from ._signed_components import Message, read_fields, signature_base
 from ._structured_fields import bytes_of, integer_of, malformed, parse_dictionary, string_of
 from ._verification_keys import import_keys, key_directory_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import httpx
 
     from ._replay import AsyncReplayStore, ReplayStore
-    from ._signature_base import RequestHeaders
+    from ._signed_components import RequestHeaders
     from ._structured_fields import Item
     from ._verification_keys import VerificationKey
 
