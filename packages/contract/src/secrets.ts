@@ -30,7 +30,8 @@ export const SecretValue = z
   .max(4096)
   .regex(/^[\x20-\x7e]*$/, "Use printable ASCII characters, without line breaks")
   .refine((value) => value.trim() === value, "Must not begin or end with a space")
-  .describe("Stored encrypted and never returned.");
+  .describe("Stored encrypted and never returned.")
+  .meta({ example: "the-token-of-the-tool" });
 
 export const Secret = z
   .object({
