@@ -24,7 +24,8 @@ export function createPassablePairs(automata: readonly PatternAutomaton[]): Pass
   for (let next = 0; next < codes; next++) {
     if (hexValue(next) >= 0) passed[percent * codes + next] = 0;
     const escaped = shortEscapes.get(next);
-    const mayBegin = next === letterU || (escaped !== undefined && begins(escaped));
+    // One reading takes the second character for part of the escape, the others for itself.
+    const mayBegin = next === letterU || (escaped !== undefined && (begins(escaped) || begins(next)));
     if (mayBegin) passed[backslash * codes + next] = 0;
   }
   // Both, or the second would be taken for the beginning of an escape.
