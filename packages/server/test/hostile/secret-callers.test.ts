@@ -4,6 +4,7 @@ import { createGuardedClient } from "../../src/outbound/guarded-client.ts";
 import type { FoundSecret } from "../../src/outbound/secrets/find-secrets.ts";
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
 import { createTools } from "../../src/outbound/tools/tools.ts";
+import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
@@ -117,6 +118,30 @@ describe("a provider", () => {
     const body = { base_url: provider.url };
     ok(await organisation.call("PATCH /v1/providers/{provider_name}", { params: { provider_name: "acme" }, body }));
     expect(await invoke(organisation)).toBe("from the provider");
+  });
+});
+
+describe("an embedder", () => {
+  test("gets the secret of its provider at its host alone, and refusals are counted", async () => {
+    verifies("secrets.sent");
+    const organisation = await perch().createOrganisation();
+    const body = { name: "acme", type: "openai-compatible", base_url: provider.url } as const;
+    const api_key = "{{secret.github_token}}";
+    ok(await organisation.call("POST /v1/providers", { body: { ...body, models: [], api_key } }));
+    const { memory, telemetry } = perch().server.core;
+    const embed = async () => {
+      const id = parsePublicId("organisation", organisation.id) ?? "";
+      const embedder = await memory.findEmbedder(id, { model: "acme/embed", dimensions: 8 });
+      return embedder.embed(["hello"], AbortSignal.timeout(10_000));
+    };
+    await expect(embed()).rejects.toThrow("Provider acme cannot be called: the secret github_token does not exist.");
+    await createSecret(organisation, { hosts: elsewhere, value: modelServerKey });
+    await expect(embed()).rejects.toThrow("Provider acme cannot be called: the secret github_token is not for");
+    const { text } = await telemetry.read();
+    for (const reason of ["missing", "host"])
+      expect(text).toContain(`perch_secret_refusals_total{reason="${reason}"} 1`);
+    await allow(organisation, provider.url, modelServerKey);
+    expect(await embed()).toHaveLength(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { noRedaction, type Redactor } from "./redactor.ts";
 /** The body without the values, byte by byte: they are ASCII, whatever the rest is. */
 function redactBody(source: ReadableStream<Uint8Array>, redactor: Redactor): ReadableStream<Uint8Array> {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  const { write, end } = redactor.stream();
+  const { write, end } = redactor.byteStream();
   const toBytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
   return new ReadableStream<Uint8Array>(
     {

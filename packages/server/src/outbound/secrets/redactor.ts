@@ -21,6 +21,8 @@ export interface Redactor {
   /** Texts and names in a value from JSON. */
   readonly json: (value: unknown) => unknown;
   readonly stream: () => RedactedStream;
+  /** Bytes, each as the character of its number. Those in UTF-16 are left to `text`: replaced here, the rest could not be decoded. */
+  readonly byteStream: () => RedactedStream;
 }
 
 interface Match {
@@ -66,9 +68,9 @@ function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
 }
 
 /** All readings of a text. Those with escapes rest while they would read what the plain one reads: most text has no escapes. */
-function createReader({ automata, passable }: Patterns, onMatch: OnMatch) {
-  const plain = createReading({ url: false, json: false }, automata, onMatch);
-  const escaped = readings.map((escapes) => createReading(escapes, automata, onMatch));
+function createReader({ automata, passable }: Patterns, ignoresNul: boolean, onMatch: OnMatch) {
+  const plain = createReading({ url: false, json: false, ignoresNul }, automata, onMatch);
+  const escaped = readings.map((escapes) => createReading({ ...escapes, ignoresNul }, automata, onMatch));
   let areResting = true;
   let isOpen = false;
   const push = (code: number, position: number): void => {
@@ -103,12 +105,12 @@ function createReader({ automata, passable }: Patterns, onMatch: OnMatch) {
   };
 }
 
-function createStream(patterns: Patterns): RedactedStream {
+function createStream(patterns: Patterns, ignoresNul: boolean): RedactedStream {
   let matches: Match[] = [];
   /** The text from `from` on has not been returned. */
   let pending = "";
   let from = 0;
-  const reader = createReader(patterns, (start, end, id) => void matches.push({ start, end, id }));
+  const reader = createReader(patterns, ignoresNul, (start, end, id) => void matches.push({ start, end, id }));
 
   const take = (limit: number): string => {
     const joined = joinOverlapping(matches);
@@ -142,7 +144,7 @@ function createStream(patterns: Patterns): RedactedStream {
 /** For the secrets of one call, as values by name. */
 export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
   const patterns = createPatterns(secrets);
-  const stream = () => createStream(patterns);
+  const stream = () => createStream(patterns, true);
   const text = (whole: string): string => {
     const { write, end } = stream();
     return write(whole) + end();
@@ -153,7 +155,13 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
     if (Array.isArray(value)) return value.map(json);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [text(name), json(inner)]));
   };
-  return { text, beginning: (start) => stream().write(start), json, stream };
+  return {
+    text,
+    beginning: (start) => stream().write(start),
+    json,
+    stream,
+    byteStream: () => createStream(patterns, false),
+  };
 }
 
 /** For calls without secrets. */
@@ -162,4 +170,5 @@ export const noRedaction: Redactor = {
   beginning: (text) => text,
   json: (value) => value,
   stream: () => ({ write: (piece) => piece, end: () => "" }),
+  byteStream: () => ({ write: (piece) => piece, end: () => "" }),
 };

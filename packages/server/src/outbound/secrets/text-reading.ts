@@ -4,6 +4,8 @@ import type { PatternAutomaton } from "./pattern-automaton.ts";
 export interface Escapes {
   readonly url: boolean;
   readonly json: boolean;
+  /** Otherwise NUL ends a match, whatever the automaton says. */
+  readonly ignoresNul: boolean;
 }
 
 export type OnMatch = (start: number, end: number, id: number) => void;
@@ -31,7 +33,7 @@ interface Track {
 }
 
 /** Follows one automaton, and remembers where in the text each of the last characters stood: an escape is longer than what it means. */
-function createTrack(automaton: PatternAutomaton, onMatch: OnMatch): Track {
+function createTrack(automaton: PatternAutomaton, ignoresNul: boolean, onMatch: OnMatch): Track {
   const { step, depth, ended, idOf, continues, isIgnored, longest } = automaton;
   const mask = 2 ** Math.ceil(Math.log2(longest + 1)) - 1;
   const starts = new Int32Array(mask + 1);
@@ -40,7 +42,7 @@ function createTrack(automaton: PatternAutomaton, onMatch: OnMatch): Track {
   const startOf = (length: number): number => starts[(count - length) & mask] ?? 0;
   return {
     feed: (code: number, start: number, end: number): void => {
-      if (isIgnored(code)) return;
+      if (isIgnored(code) && (code !== 0 || ignoresNul)) return;
       state = step(state, code);
       if (state === 0) return;
       starts[count++ & mask] = start;
@@ -94,11 +96,11 @@ function readEscape(held: readonly number[], code: number): number | "more" | "n
 }
 
 export function createReading(
-  { url, json }: Escapes,
+  { url, json, ignoresNul }: Escapes,
   automata: readonly PatternAutomaton[],
   onMatch: OnMatch,
 ): TextReading {
-  const tracks = automata.map((automaton) => createTrack(automaton, onMatch));
+  const tracks = automata.map((automaton) => createTrack(automaton, ignoresNul, onMatch));
   let held: number[] = [];
   let heldStart = 0;
   const feed = (code: number, start: number, end: number): void => {
