@@ -24,11 +24,10 @@ export function createPassablePairs(automata: readonly PatternAutomaton[]): Pass
   for (let next = 0; next < codes; next++) {
     if (hexValue(next) >= 0) passed[percent * codes + next] = 0;
     const escaped = shortEscapes.get(next);
-    // One reading takes the second character for part of the escape, the others for itself.
-    const mayBegin = next === letterU || (escaped !== undefined && (begins(escaped) || begins(next)));
-    if (mayBegin) passed[backslash * codes + next] = 0;
+    // The letter of an escape is not passed alone: it would be taken for an ordinary one.
+    if (next === letterU || (escaped !== undefined && (begins(escaped) || begins(next))))
+      passed[backslash * codes + next] = 0;
+    else if (escaped !== undefined && passed[backslash * codes + next] !== 0) passed[backslash * codes + next] = 2;
   }
-  // Both, or the second would be taken for the beginning of an escape.
-  if (!begins(backslash)) passed[backslash * codes + backslash] = 2;
   return (code, next) => (code >= codes || next >= codes ? 1 : (passed[code * codes + next] as number));
 }
