@@ -44,7 +44,7 @@ const ownHeaders = new Set([
   ...["last-event-id", "signature", "signature-agent", "signature-input", "te", "traceparent", "tracestate", "trailer"],
   ...["transfer-encoding", "upgrade", "user-agent", "via", "x-request-id"],
 ]);
-const ownPrefixes = ["content-", "mcp-", "proxy-", "sec-", "webhook-", "x-service-"];
+const ownPrefixes = ["content-", "mcp-", "perch-", "proxy-", "sec-", "webhook-", "x-service-"];
 
 const isOwnHeader = (name: string): boolean => {
   const lower = name.toLowerCase();

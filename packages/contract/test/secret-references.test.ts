@@ -89,6 +89,7 @@ describe("headers and query parameters of a request", () => {
   test.each([
     ["one that Perch sets", { "User-Agent": "x" }],
     ["one that Perch signs", { "Signature-Input": "x" }],
+    ["one that says whose agent calls", { "Perch-Organisation": "org_01m7evf01ne8nv228qpt0msbq9" }],
     ["one of the body", { "Content-Type": "text/plain" }],
     ["one of the connection", { "transfer-encoding": "chunked" }],
     ["one of a proxy", { "Proxy-Authorization": "x" }],

@@ -75,6 +75,12 @@ const toolAgent = {
   tools: [book, shop],
 };
 
+/** Whose agent calls, as headers. */
+const whoseBot = async (organisation: Organisation) => {
+  const { data: agent } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
+  return { "perch-organisation": organisation.id, "perch-agent": agent.id };
+};
+
 const invoke = async (organisation: Organisation, headers: Record<string, string> = {}) => {
   const { status, text, data } = await invokeAgent(
     perch(),
@@ -95,7 +101,7 @@ const parentsOf = (calls: readonly Call[]) =>
   calls.map(({ headers }) => /^00-[0-9a-f]{32}-([0-9a-f]{16})-01$/.exec(String(headers.traceparent))?.[1]);
 
 describe("a run's calls", () => {
-  test("to HTTP tools and MCP servers are signed for the run, every attempt anew, under the span of that attempt", async () => {
+  test("to HTTP tools and MCP servers are signed for the run and its agent, every attempt anew, under the span of that attempt", async () => {
     verifies("security.signed-calls", "security.calls-carry-trace");
     const organisation = await perch().createOrganisation();
     ok(await organisation.call("POST /v1/agents", { body: toolAgent }));
@@ -108,9 +114,11 @@ describe("a run's calls", () => {
     expect(new Set(tool.calls.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
     expect(mcp.requests.map(({ rpc }) => rpc)).toContain("tools/list");
     verifyCalls(mcp, mcp.requests, keys);
+    const whose = await whoseBot(organisation);
     for (const { headers } of [...tool.calls, ...mcp.requests])
       expect(headers).toMatchObject({
         "x-request-id": requestId,
+        ...whose,
         "signature-agent": 'perch="https://perch.example/.well-known/http-message-signatures-directory"',
         traceparent: expect.stringContaining(traceId),
       });
@@ -125,7 +133,7 @@ describe("a run's calls", () => {
     expect(parentsOf(listing)).toEqual([runSpan?.spanId]);
   });
 
-  test("to a remote agent are signed for the run, every attempt anew, under the span of that attempt", async () => {
+  test("to a remote agent are signed for the run and its agent, every attempt anew, under the span of that attempt", async () => {
     const id = "aaaa2f3577b34da6a3ce929d0e0e4736";
     const organisation = await perch().createOrganisation();
     const runtime = { type: "http" as const, url: `${remote.url}/agent?tenant=1` };
@@ -135,13 +143,14 @@ describe("a run's calls", () => {
     const attempts = verifyCalls(remote, remote.calls, await readKeys());
     expect(attempts).toHaveLength(2);
     expect(new Set(attempts.map(({ nonce }) => nonce)).size).toBe(2);
-    for (const { headers } of remote.calls) expect(headers["x-request-id"]).toBe(requestId);
+    const whose = await whoseBot(organisation);
+    for (const { headers } of remote.calls) expect(headers).toMatchObject({ "x-request-id": requestId, ...whose });
     const remoteSpans = () => spansOf(id).filter(({ name }) => name === "invoke_agent remote");
     await expect.poll(() => remoteSpans().length).toBe(2);
     expect(new Set(parentsOf(remote.calls))).toEqual(new Set(remoteSpans().map(({ spanId }) => spanId)));
   });
 
-  test("in a preflight are signed without a run", async () => {
+  test("in a preflight are signed for the agent, without a run", async () => {
     const organisation = await perch().createOrganisation();
     ok(await organisation.call("POST /v1/agents", { body: toolAgent }));
     const [toolCalls, mcpCalls] = [tool.calls.length, mcp.requests.length];
@@ -156,9 +165,12 @@ describe("a run's calls", () => {
     ];
     expect(calls.length).toBeGreaterThan(2);
     for (const { components } of calls) expect(components).not.toContain('"x-request-id"');
+    const whose = await whoseBot(organisation);
+    for (const { headers } of [...tool.calls.slice(toolCalls), ...mcp.requests.slice(mcpCalls)])
+      expect(headers).toMatchObject(whose);
   });
 
-  test("to model providers and webhooks carry no signature, digest or trace", async () => {
+  test("to model providers and webhooks carry no signature, digest or trace, nor whose agent it is", async () => {
     verifies("security.signed-calls");
     const organisation = await perch().createOrganisation();
     await createModelProvider(organisation, provider.url);
@@ -169,7 +181,8 @@ describe("a run's calls", () => {
     const received = [...provider.calls, ...receiver.received];
     expect(received.length).toBeGreaterThan(1);
     for (const { headers } of received)
-      for (const name of ["signature", "signature-input", "signature-agent", "content-digest", "traceparent"])
-        expect(Object.keys(headers)).not.toContain(name);
+      expect(
+        Object.keys(headers).filter((name) => /^(signature|content-digest|traceparent|perch-)/.test(name)),
+      ).toEqual([]);
   });
 });

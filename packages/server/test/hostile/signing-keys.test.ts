@@ -157,20 +157,20 @@ test("the private key is in no answer, no log at trace level and no row", async 
   }
 });
 
-test.each(["Signature", "Signature-Input", "signature-agent", "Content-Digest", "X-Request-Id", "Traceparent"])(
-  "an agent's definition cannot set %s itself",
-  async (name) => {
-    const { call } = await perch.createOrganisation();
-    const tool = {
-      type: "http" as const,
-      name: "book",
-      description: "Books.",
-      method: "POST" as const,
-      url: "https://tools.example/book",
-      parameters: { type: "object" as const },
-      headers: { [name]: "forged" },
-    };
-    const body = { name: `bot-${randomBytes(4).toString("hex")}`, model: "perch/echo", tools: [tool] };
-    expectError(await call("POST /v1/agents", { body }), "invalid_request");
-  },
-);
+test.each([
+  ...["Signature", "Signature-Input", "signature-agent", "Content-Digest", "X-Request-Id", "Traceparent"],
+  ...["Perch-Organisation", "perch-agent"],
+])("an agent's definition cannot set %s itself", async (name) => {
+  const { call } = await perch.createOrganisation();
+  const tool = {
+    type: "http" as const,
+    name: "book",
+    description: "Books.",
+    method: "POST" as const,
+    url: "https://tools.example/book",
+    parameters: { type: "object" as const },
+    headers: { [name]: "forged" },
+  };
+  const body = { name: `bot-${randomBytes(4).toString("hex")}`, model: "perch/echo", tools: [tool] };
+  expectError(await call("POST /v1/agents", { body }), "invalid_request");
+});

@@ -1,7 +1,8 @@
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
+import { newUuid } from "../../src/platform/ids.ts";
 
 /** For calls that refer to no secret. */
 export const noSecrets = {
-  owner: { organisationId: "organisation", agentId: "agent" },
+  owner: { organisationId: newUuid(), agentId: newUuid() },
   resolveCall: createResolveCall({ findSecrets: async () => new Map(), onRefused: () => undefined }),
 };

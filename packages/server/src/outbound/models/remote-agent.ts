@@ -9,6 +9,7 @@ import type { SecretOwner } from "../secrets/find-secrets.ts";
 import { redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { RefusedSecretError, type ResolveCall } from "../secrets/resolve-call.ts";
+import { agentHeaders } from "../signing/agent-headers.ts";
 import {
   type ModelMessage,
   type ModelReply,
@@ -19,7 +20,7 @@ import {
 import { redactReply } from "./redact-reply.ts";
 
 export interface RemoteRequest {
-  /** Whose secrets the call may carry. */
+  /** Whose agent it is, and so whose secrets the call may carry. */
   readonly owner: SecretOwner;
   /** Of the runtime. Their values may refer to secrets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -186,6 +187,7 @@ export const createCallRemoteAgent =
         accept: "text/event-stream, application/json",
         "idempotency-key": requestId,
         "x-request-id": requestId,
+        ...agentHeaders(owner),
         ...traceHeaders(request.trace),
         "user-agent": `perch/${version}`,
       },

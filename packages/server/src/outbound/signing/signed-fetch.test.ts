@@ -4,6 +4,7 @@ import { startMcpServer } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type HttpToolCall, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { type Jwk, type ReceivedRequest, verifySignature } from "../../../test/support/verify-signature.ts";
+import { newUuid, toPublicId } from "../../platform/ids.ts";
 import { createKeyPair } from "../../platform/signing-key.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createCallRemoteAgent } from "../models/remote-agent.ts";
@@ -38,7 +39,14 @@ const received = (server: TestServer, call: HttpToolCall | undefined): ReceivedR
   return { ...call, url: new URL(server.url).origin + call.path };
 };
 
-const covered = ['"@method"', '"@target-uri"', '"content-digest"', '"x-request-id"', '"signature-agent";key="perch"'];
+const agentId = toPublicId("agent", noSecrets.owner.agentId);
+const whose = {
+  "perch-organisation": toPublicId("organisation", noSecrets.owner.organisationId),
+  "perch-agent": agentId,
+};
+const ofAny = ['"@method"', '"@target-uri"', '"content-digest"'];
+const caller = ['"perch-organisation"', '"perch-agent"', '"signature-agent";key="perch"'];
+const covered = [...ofAny, '"x-request-id"', ...caller];
 const callHttp = (target: Omit<HttpTarget, "kind">, args: object) =>
   tools.call(
     { definition: { name: "book", description: "", parameters: {} }, target: { kind: "http", ...target } },
@@ -63,6 +71,7 @@ describe("each kind of request verifies with a verifier that shares no code with
     expect(request.headers).toMatchObject({
       "signature-agent": `perch="${directoryUrl}"`,
       "x-request-id": "req_1",
+      ...whose,
       traceparent,
     });
   });
@@ -84,7 +93,8 @@ describe("each kind of request verifies with a verifier that shares no code with
     );
     for (const { components } of signatures) expect(components).toEqual(covered);
     expect(new Set(signatures.map(({ nonce }) => nonce)).size).toBe(signatures.length);
-    for (const { headers } of server.requests) expect(headers).toMatchObject({ "x-request-id": "req_1", traceparent });
+    for (const { headers } of server.requests)
+      expect(headers).toMatchObject({ "x-request-id": "req_1", ...whose, traceparent });
   });
 
   test("an MCP server in a preflight, which belongs to no run", async () => {
@@ -92,7 +102,8 @@ describe("each kind of request verifies with a verifier that shares no code with
     await tools.list([{ type: "mcp", name: "shop", url: server.url }], noSecrets.owner, signal());
     for (const request of server.requests) {
       const { components } = verifySignature({ ...request, url: new URL(server.url).origin + request.path }, keys);
-      expect(components).not.toContain('"x-request-id"');
+      expect(components).toEqual([...ofAny, ...caller]);
+      expect(request.headers).toMatchObject(whose);
       expect(request.headers.traceparent).toBeUndefined();
     }
   });
@@ -102,7 +113,7 @@ describe("each kind of request verifies with a verifier that shares no code with
     await createCallRemoteAgent(deps)(`${server.url}/agent?token=a%20b`, {
       owner: noSecrets.owner,
       requestId: "req_1",
-      agentId: "agent_1",
+      agentId,
       message: "hello ü",
       context: { userId: null, sessionId: null, environment: "production" },
       history: [],
@@ -113,7 +124,9 @@ describe("each kind of request verifies with a verifier that shares no code with
     });
     const request = received(server, server.calls[0]);
     expect(verifySignature(request, keys).components).toEqual(covered);
-    expect(request.headers).toMatchObject({ traceparent });
+    expect(request.headers).toMatchObject({ ...whose, traceparent });
+    // What the body says of the agent is what the signature says.
+    expect(JSON.parse(request.body)).toMatchObject({ agent_id: whose["perch-agent"] });
   });
 });
 
@@ -139,6 +152,11 @@ describe("a signature fits one request alone", () => {
     ["host", (request) => ({ ...request, url: request.url.replace("127.0.0.1", "localhost") })],
     ["body", (request) => ({ ...request, body: '{"amount":2}' })],
     ["run", (request) => withHeader(request, "x-request-id", () => "req_2")],
+    [
+      "organisation",
+      (request) => withHeader(request, "perch-organisation", () => toPublicId("organisation", newUuid())),
+    ],
+    ["agent", (request) => withHeader(request, "perch-agent", () => toPublicId("agent", newUuid()))],
     ["directory", (request) => withHeader(request, "signature-agent", () => 'perch="https://evil.example/keys"')],
     ["time", (request) => withHeader(request, "signature-input", (text) => text.replace(/created=\d/, "created=9"))],
     ["expiry", (request) => withHeader(request, "signature-input", (text) => text.replace(/expires=\d/, "expires=9"))],
@@ -199,7 +217,7 @@ test("what a caller gives of these headers is replaced, and none is sent without
   await fetch(`${server.url}/#fragment`, { method: "POST", headers: forged, body: new TextEncoder().encode("ü") });
   const request = received(server, server.calls[0]);
   expect(request.headers["signature-agent"]).toBeUndefined();
-  expect(verifySignature(request, keys).components).toEqual(covered.slice(0, 3));
+  expect(verifySignature(request, keys).components).toEqual(ofAny);
 });
 
 test("a body that cannot be digested before it is sent is refused, and nothing is sent", async () => {

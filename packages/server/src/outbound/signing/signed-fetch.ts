@@ -15,6 +15,8 @@ interface SignedFetchDeps {
 const label = "perch";
 const validSeconds = 300;
 const nonceBytes = 32;
+/** For which run of whose agent a request is. A preflight belongs to no run. */
+const coveredIfPresent = ["x-request-id", "perch-organisation", "perch-agent"];
 
 type Body = string | Uint8Array;
 
@@ -42,7 +44,7 @@ export const createSignedFetch =
       derivedComponent("@method", { method, url }),
       derivedComponent("@target-uri", { method, url }),
       fieldComponent("content-digest", digest),
-      ...(headers["x-request-id"] === undefined ? [] : [fieldComponent("x-request-id", headers["x-request-id"])]),
+      ...coveredIfPresent.flatMap((name) => (headers[name] === undefined ? [] : [fieldComponent(name, headers[name])])),
       ...agentComponent(directoryUrl),
     ];
     const key = signingKey();

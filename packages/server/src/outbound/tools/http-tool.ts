@@ -3,6 +3,7 @@ import { traceHeaders } from "../../platform/trace-parent.ts";
 import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import { agentHeaders } from "../signing/agent-headers.ts";
 import type { HttpTarget, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { describeTransportError, findPermanentReason, TransientToolError, throwIfCancelled } from "./tool-errors.ts";
 import { formatBytes, truncateResult, truncateToBytes } from "./truncate-text.ts";
@@ -34,6 +35,7 @@ export async function callHttpTool(
         "idempotency-key": idempotencyKey,
         "user-agent": `perch/${version}`,
         "x-request-id": requestId,
+        ...agentHeaders(owner),
         ...traceHeaders(trace),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },

@@ -5,6 +5,7 @@ import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { traceHeaders } from "../../platform/trace-parent.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import { agentHeaders } from "../signing/agent-headers.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import type { ListingRun, McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
@@ -24,7 +25,8 @@ export async function listMcpTools(
 ): Promise<ListedTool[]> {
   const subject = `The MCP server ${server.name}`;
   const { headers: own, redactor } = await deps.resolveCall(owner, { ...server, subject });
-  const headers = { ...own, ...(run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) }) };
+  const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
+  const headers = { ...own, ...agentHeaders(owner), ...ofRun };
   const connection = { subject, url: server.url, discover: true, headers, redactor, signal };
   return withMcpClient(deps, connection, (client) => listAllPages(client, server, redactor, signal));
 }
@@ -75,6 +77,7 @@ export async function callMcpTool(
       ...headers,
       "idempotency-key": idempotencyKey,
       "x-request-id": requestId,
+      ...agentHeaders(owner),
       ...traceHeaders(trace),
     },
     signal,

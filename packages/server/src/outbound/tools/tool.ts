@@ -52,7 +52,7 @@ export interface ToolDeps {
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolCallContext {
-  /** Whose secrets the call may carry. */
+  /** Whose agent calls, and so whose secrets the call may carry. */
   readonly owner: SecretOwner;
   /** The same for every attempt at this call, so that a tool can recognise a retry. */
   readonly idempotencyKey: string;

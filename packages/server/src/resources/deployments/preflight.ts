@@ -1,6 +1,7 @@
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { type CallTemplate, findRefusal, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
+import { agentHeaders } from "../../outbound/signing/agent-headers.ts";
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
@@ -44,9 +45,14 @@ const joinProblems = (...problems: readonly (string | null)[]): string | null =>
 
 export function createPreflight({ findModel, tools, findSecrets, fetch }: PreflightDeps): Preflight {
   /** Any HTTP response will do, whatever its status. */
-  const checkReachable = async (subject: string, url: string, signal: AbortSignal): Promise<string | null> => {
+  const checkReachable = async (
+    agent: AgentKey,
+    subject: string,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<string | null> => {
     try {
-      const response = await fetch(url, { method: "OPTIONS", signal });
+      const response = await fetch(url, { method: "OPTIONS", headers: agentHeaders(agent), signal });
       await response.body?.cancel();
       return null;
     } catch (error) {
@@ -87,7 +93,7 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
   ): Promise<string | null> => {
     for (const tool of definitions)
       if (tool.type === "http") {
-        const problem = await checkReachable(`The tool ${tool.name}`, tool.url, signal);
+        const problem = await checkReachable(agent, `The tool ${tool.name}`, tool.url, signal);
         if (problem) return problem;
       }
     try {
@@ -103,7 +109,10 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
     const signal = AbortSignal.timeout(timeoutMs);
     const { runtime } = definition;
     if (runtime.type === "http")
-      return (await checkSecrets(agent, definition)) ?? (await checkReachable("The remote agent", runtime.url, signal));
+      return (
+        (await checkSecrets(agent, definition)) ??
+        (await checkReachable(agent, "The remote agent", runtime.url, signal))
+      );
     return (
       checkLimits(definition) ??
       joinProblems(await checkSecrets(agent, definition), await checkModels(agent.organisationId, definition)) ??
