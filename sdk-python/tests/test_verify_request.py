@@ -30,7 +30,7 @@ INTACT = CASES[0]
 
 
 def _arguments(case: Case, **changes: Any) -> dict[str, Any]:
-    options = {name: case[name] for name in ("origin", "now", "keys")}
+    options = {name: case[name] for name in ("origin", "now", "keys", "organisation") if name in case}
     return {**case["request"], **options, "replay_store": MemoryReplayStore(), **changes}
 
 
@@ -77,9 +77,8 @@ def _change(text: str, chance: random.Random) -> str:
 
 def _mutate(case: Case, chance: random.Random) -> Case:
     request = dict(case["request"])
-    field = chance.choice(
-        ["content-digest", "x-request-id", "signature-agent", "signature-input", "signature", "method", "url", "body"]
-    )
+    covered = ["content-digest", "x-request-id", "perch-organisation", "perch-agent", "signature-agent"]
+    field = chance.choice([*covered, "signature-input", "signature", "method", "url", "body"])
     if field == "url":
         request["url"] = "/" + _change(request["url"][1:], chance)
     elif field in request:
@@ -114,9 +113,11 @@ def test_10000_random_changes_to_a_request_are_all_refused() -> None:
     assert reasons.count("signature_mismatch") > 1000
 
 
-def test_it_says_which_run_the_call_is_of_which_key_signed_it_and_when() -> None:
+def test_it_says_which_run_of_whose_agent_the_call_is_of_which_key_signed_it_and_when() -> None:
     assert verify_request(**_arguments(INTACT)) == VerifiedRequest(
         request_id="req_01m7evf01ne8nv228qpt0msbq9",
+        organisation_id="org_01m7evf00ae8nv228b2d9gj1xw",
+        agent_id="agent_01m7evf009e8nv2284kww951qd",
         key_id="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
         created_at=datetime(2100, 1, 1, tzinfo=timezone.utc),
     )
@@ -144,6 +145,12 @@ def test_headers_are_taken_as_servers_have_them() -> None:
         {"origin": "https://tools.example.com/weather"},
         {"origin": "https://tools.example.com:port"},
         {"origin": "https://tööls.example.com"},
+        # What a setting that is not there gives: it must not let everybody in.
+        {"organisation": None},
+        {"organisation": ""},
+        {"organisation": []},
+        {"organisation": ["org_01m7evf00ae8nv228b2d9gj1xw", ""]},
+        {"organisation": "org_01m7evf00ae8nv228b2d9gj1xw,org_01m7evf00be8nv2290e6zkb9p3"},
         {"keys": None},
         {"directory": "https://perch.example"},
         {"keys": None, "directory": "http://perch.example"},

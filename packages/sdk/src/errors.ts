@@ -127,9 +127,10 @@ export type RequestVerificationReason =
   | "key_not_valid"
   | "directory_unavailable"
   | "signature_mismatch"
+  | "wrong_organisation"
   | "replayed";
 
-/** A request does not come from Perch, is too old, or came before. Respond with `status`. */
+/** A request does not come from Perch, is of another organisation, is too old, or came before. Respond with `status`. */
 export class RequestVerificationError extends Error {
   override readonly name = "RequestVerificationError";
   readonly reason: RequestVerificationReason;

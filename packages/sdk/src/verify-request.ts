@@ -32,6 +32,11 @@ export interface VerifyRequestOptions {
   readonly directory?: string | undefined;
   /** The public keys themselves, in place of `directory`. */
   readonly keys?: readonly VerificationJwk[] | undefined;
+  /**
+   * The organisation whose agents may call, such as `org_01m7evf01ne8nv228qpt0msbq9`, or several. Unless you give it, the agents of
+   * everybody who shares the installation pass: Perch signs for all of them.
+   */
+  readonly organisation?: string | readonly string[];
   /** Remembers requests, so that none passes twice. */
   readonly replayStore: ReplayStore;
   /** Fetches the keys; `fetch` unless set. Give the same function every time: keys are kept for each. */
@@ -44,6 +49,10 @@ export interface VerifyRequestOptions {
 export interface VerifiedRequest {
   /** The run that the call belongs to (`X-Request-Id`); undefined while a deployment is being checked. */
   readonly requestId: string | undefined;
+  /** The organisation whose agent called (`Perch-Organisation`); undefined if the request does not say. */
+  readonly organisationId: string | undefined;
+  /** The agent that called (`Perch-Agent`); undefined if the request does not say. */
+  readonly agentId: string | undefined;
   /** The key that signed it. */
   readonly keyId: string;
   /** When it was signed. */
@@ -108,7 +117,8 @@ function readSignature(message: Message): Signature {
 function checkCoverage({ items = [] }: Member, message: Message): void {
   const covered = new Set(items.map(({ text }) => text));
   const required = ['"@method"', '"@target-uri"', '"content-digest"'];
-  if (message.field("x-request-id") !== undefined) required.push('"x-request-id"');
+  for (const name of ["x-request-id", "perch-organisation", "perch-agent"])
+    if (message.field(name) !== undefined) required.push(`"${name}"`);
   if (message.field("signature-agent") !== undefined) required.push(`"signature-agent";key="${label}"`);
   const missing = required.filter((identifier) => !covered.has(identifier));
   if (missing.length > 0)
@@ -126,6 +136,23 @@ function checkTimes({ created, expires }: Signature, nowSeconds: number): void {
     throw refuse("expired", `The signature has expired: the request may be a copy. ${clock}`);
   if (!(expires - created <= maxLifetimeSeconds + skewSeconds))
     throw refuse("lifetime_too_long", "The signature is valid for longer than Perch's are.");
+}
+
+/** Those who may call; undefined if everybody may. A setting that is missing must not turn the check off. */
+function readOrganisations(options: VerifyRequestOptions): readonly string[] | undefined {
+  if (!("organisation" in options)) return undefined;
+  const ids: readonly unknown[] = [options.organisation].flat();
+  if (ids.length === 0 || !ids.every((id) => typeof id === "string" && /^org_[0-9a-z]+$/.test(id)))
+    throw new TypeError(
+      "Give the id of your organisation, such as org_01m7evf01ne8nv228qpt0msbq9: perch whoami shows it",
+    );
+  return ids as readonly string[];
+}
+
+function checkOrganisation(allowed: readonly string[] | undefined, organisationId: string | undefined): void {
+  if (allowed === undefined || (organisationId !== undefined && allowed.includes(organisationId))) return;
+  const whose = organisationId === undefined ? "does not say whose agent calls" : `is of ${organisationId}`;
+  throw refuse("wrong_organisation", `The request ${whose}, and may not call this service. Check organisation.`);
 }
 
 async function checkDigest(message: Message, body: Bytes): Promise<void> {
@@ -153,8 +180,8 @@ async function findKey(keyId: string, options: VerifyRequestOptions, nowMs: numb
 }
 
 /**
- * Verifies that Perch sent a request to your tool, MCP server or remote agent: this request, to this address, now, and for the first
- * time. Works in Node, workers and browsers.
+ * Verifies that Perch sent a request to your tool, MCP server or remote agent: this request, to this address, for an agent of your
+ * organisation, now, and for the first time. Works in Node, workers and browsers.
  *
  * @throws RequestVerificationError if it did not. Respond with the error's `status`.
  *
@@ -163,7 +190,7 @@ async function findKey(keyId: string, options: VerifyRequestOptions, nowMs: numb
  * const replayStore = createMemoryReplayStore();
  * const { requestId } = await verifyRequest(
  *   { method: request.method, url: request.url, headers: request.headers, body: await request.text() },
- *   { origin: "https://tools.example.com", directory: "https://perch.example", replayStore },
+ *   { origin: "https://tools.example.com", directory: "https://perch.example", organisation: "org_…", replayStore },
  * );
  * ```
  */
@@ -173,6 +200,7 @@ export async function verifyRequest(request: ReceivedRequest, options: VerifyReq
     throw new TypeError(
       "Give a replayStore, such as createMemoryReplayStore(): without one, a copied request would pass",
     );
+  const organisations = readOrganisations(options);
   const body = bytesOfBody(request.body);
   const { method, url, headers } = request;
   const message: Message = { method, targetUri: targetUriOf(url, origin), field: readFields(headers) };
@@ -188,8 +216,11 @@ export async function verifyRequest(request: ReceivedRequest, options: VerifyReq
       "signature_mismatch",
       "The signature does not match: something was changed, or origin is not the address that Perch called.",
     );
+  const organisationId = message.field("perch-organisation");
+  checkOrganisation(organisations, organisationId);
   // Last, so that only what Perch signed can fill the store. The clocks of machines that share it may differ.
   if (!(await replayStore.add(nonce, new Date((expires + skewSeconds) * 1000))))
     throw refuse("replayed", "This request came before. Perch signs every attempt anew, so it is a copy.");
-  return { requestId: message.field("x-request-id"), keyId, createdAt: new Date(created * 1000) };
+  const [requestId, agentId] = [message.field("x-request-id"), message.field("perch-agent")];
+  return { requestId, organisationId, agentId, keyId, createdAt: new Date(created * 1000) };
 }

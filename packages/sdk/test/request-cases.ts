@@ -1,118 +1,42 @@
-import { publicKey, type SignOptions, signRequest } from "./sign-request.ts";
+import {
+  all,
+  type Change,
+  call,
+  covering,
+  created,
+  leavingOut,
+  nonce,
+  organisation,
+  origin,
+  otherKey,
+  otherOrganisation,
+  otherPublicKey,
+  parameter,
+  path,
+  type RequestCase,
+  replace,
+  toCase,
+  twice,
+  whose,
+  without,
+  withStrayBits,
+} from "./request-case.ts";
+import { publicKey } from "./sign-request.ts";
 
 /**
  * Requests with what `verifyRequest` must say of each. Both SDKs are tested with them: they are written to
  * spec/message-signatures/verify-request.json by `pnpm generate`.
  */
-export interface RequestCase {
-  readonly title: string;
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: readonly (readonly [string, string])[];
-    readonly body: string;
-  };
-  readonly origin: string;
-  /** Seconds since 1970. */
-  readonly now: number;
-  readonly keys: readonly object[];
-  /** Why it is refused; null if it passes. */
-  readonly reason: string | null;
-  /** Set if the same request passed before. */
-  readonly repeated?: true;
-}
-
-// In the year 2100, so that a replay store with a clock of its own forgets none of them.
-const created = 4_102_444_800;
-const origin = "https://tools.example.com";
-const path = "/weather?city=Paris&unit=c";
-const nonce = "cbBo1uvRIkZ0NQ7VzLXWz5Q0JzEwX6v2xY9nN3kq0aE";
-/** The key of RFC 8037, appendix A. */
-const otherKey = {
-  kty: "OKP",
-  crv: "Ed25519",
-  x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-  d: "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",
-};
-const otherPublicKey = { kty: otherKey.kty, crv: otherKey.crv, x: otherKey.x };
-
-const call: SignOptions = {
-  method: "POST",
-  url: `${origin}${path}`,
-  body: '{"city":"Paris","note":"grüße 🐦"}',
-  headers: {
-    "content-type": "application/json",
-    "x-request-id": "req_01m7evf01ne8nv228qpt0msbq9",
-    "signature-agent": 'perch="https://perch.example/.well-known/http-message-signatures-directory"',
-  },
-  created,
-  nonce,
-};
-
-type Headers = Record<string, string>;
-interface Change {
-  /** How it is signed. */
-  readonly sign?: Partial<SignOptions>;
-  /** What becomes of it on the way. */
-  readonly request?: Partial<Omit<RequestCase["request"], "headers">>;
-  readonly headers?: (headers: Headers) => Headers | readonly (readonly [string, string])[];
-  readonly origin?: string;
-  readonly now?: number;
-  readonly keys?: readonly object[];
-  readonly repeated?: true;
-}
-
-function toCase(title: string, reason: string | null, change: Change): RequestCase {
-  const options = { ...call, ...change.sign };
-  const signed = signRequest(options);
-  const sent = change.headers?.(signed) ?? signed;
-  return {
-    title,
-    request: {
-      method: options.method,
-      url: new URL(options.url).pathname + new URL(options.url).search,
-      body: options.body,
-      ...change.request,
-      headers: Symbol.iterator in sent ? sent : Object.entries(sent),
-    },
-    origin: change.origin ?? origin,
-    now: change.now ?? created,
-    keys: change.keys ?? [publicKey],
-    reason,
-    ...(change.repeated && { repeated: true }),
-  };
-}
-
-const replace = (name: string, from: string | RegExp, to: string) => (headers: Headers) => {
-  const before = headers[name] ?? "";
-  const after = before.replace(from, to);
-  if (after === before) throw new Error(`${name} has no ${from}`);
-  return { ...headers, [name]: after };
-};
-const without = (name: string) => (headers: Headers) =>
-  Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
-/** The same bytes, as a lenient decoder would read them. */
-const withStrayBits = (headers: Headers) => {
-  const [, last = ""] = /(.)==:$/.exec(headers.signature ?? "") ?? [];
-  return replace("signature", /.==:$/, `${String.fromCharCode(last.charCodeAt(0) + 1)}==:`)(headers);
-};
-const twice = (name: string) => (headers: Headers) =>
-  Object.entries(headers).flatMap(([key, value]) =>
-    key === name ? [[key, value] as const, [key, value] as const] : [[key, value] as const],
-  );
-const parameter = (name: string, value: string | number | null): Change => ({
-  sign: { parameters: { [name]: value } },
-});
-const all = ['"@method"', '"@target-uri"', '"content-digest"', '"x-request-id"', '"signature-agent";key="perch"'];
-const covering = (components: readonly string[]): Change => ({ sign: { components } });
-const leavingOut = (identifier: string): Change => covering(all.filter((one) => one !== identifier));
 
 /** Titles complete "a request …". */
 const passing: Readonly<Record<string, Change>> = {
   "as Perch sends it": {},
   "without a body": { sign: { method: "GET", body: "" } },
-  "of a check before a deployment, without a run": { sign: { headers: {} } },
-  "of an installation without a public address": { sign: { headers: { "x-request-id": "req_1" } } },
+  "of a check before a deployment, without a run": { sign: { headers: whose } },
+  "of an installation without a public address": { sign: { headers: { "x-request-id": "req_1", ...whose } } },
+  "of the organisation that may call": { organisation },
+  "of one of several organisations that may call": { organisation: [otherOrganisation, organisation] },
+  "that does not say whose agent calls, where everybody's may": { sign: { headers: { "x-request-id": "req_1" } } },
   "whose address is given whole, with the host that a proxy made of it": {
     request: { url: `http://10.0.0.7:8080${path}` },
   },
@@ -204,19 +128,53 @@ const altered: Readonly<Record<string, readonly [string, Change]>> = {
     "signature_mismatch",
     { headers: (headers) => [...Object.entries(headers), ["X-Request-Id", "req_2"]] },
   ],
-  "with another agent": [
+  "with another organisation": [
+    "signature_mismatch",
+    { headers: replace("perch-organisation", organisation, otherOrganisation) },
+  ],
+  "of another organisation, altered into the one that may call": [
+    "signature_mismatch",
+    {
+      sign: { headers: { ...whose, "perch-organisation": otherOrganisation } },
+      headers: replace("perch-organisation", otherOrganisation, organisation),
+      organisation,
+    },
+  ],
+  "with an organisation that was not signed": [
+    "missing_component",
+    {
+      sign: { headers: {} },
+      headers: (headers) => ({ ...headers, "perch-organisation": organisation }),
+      organisation,
+    },
+  ],
+  "without the organisation that was signed": ["missing_component", { headers: without("perch-organisation") }],
+  "with two organisations": [
+    "signature_mismatch",
+    { headers: (headers) => [...Object.entries(headers), ["Perch-Organisation", otherOrganisation]], organisation },
+  ],
+  "with another agent": ["signature_mismatch", { headers: replace("perch-agent", "agent_01", "agent_02") }],
+  "with an agent that was not signed": [
+    "missing_component",
+    {
+      sign: { headers: { "perch-organisation": organisation } },
+      headers: (headers) => ({ ...headers, "perch-agent": whose["perch-agent"] }),
+    },
+  ],
+  "without the agent that was signed": ["missing_component", { headers: without("perch-agent") }],
+  "with another directory of keys": [
     "signature_mismatch",
     { headers: replace("signature-agent", "perch.example", "evil.example") },
   ],
-  "with an agent that was not signed": [
+  "with a directory of keys that was not signed": [
     "missing_component",
     {
       sign: { headers: {} },
       headers: (headers) => ({ ...headers, "signature-agent": 'perch="https://evil.example/"' }),
     },
   ],
-  "without the agent that was signed": ["missing_component", { headers: without("signature-agent") }],
-  "with a parameter added to its agent": [
+  "without the directory of keys that was signed": ["missing_component", { headers: without("signature-agent") }],
+  "with a parameter added to its directory of keys": [
     "signature_mismatch",
     { headers: replace("signature-agent", /$/, ";type=cimd") },
   ],
@@ -317,7 +275,9 @@ const unlike: Readonly<Record<string, readonly [string, Change]>> = {
   ],
   "that does not cover its body": ["missing_component", leavingOut('"content-digest"')],
   "that does not cover the run's id": ["missing_component", leavingOut('"x-request-id"')],
-  "that does not cover its agent": ["missing_component", leavingOut('"signature-agent";key="perch"')],
+  "that does not cover the organisation": ["missing_component", leavingOut('"perch-organisation"')],
+  "that does not cover the agent": ["missing_component", leavingOut('"perch-agent"')],
+  "that does not cover its directory of keys": ["missing_component", leavingOut('"signature-agent";key="perch"')],
   "that covers nothing": ["missing_component", covering([])],
   "that covers a component twice": ["malformed", covering([...all, '"@method"'])],
   "that covers a header it does not have": ["missing_component", covering([...all, '"idempotency-key"'])],
@@ -358,6 +318,19 @@ const unlike: Readonly<Record<string, readonly [string, Change]>> = {
   "of a key before its time": ["key_not_valid", { keys: [{ ...publicKey, nbf: created + 31 }] }],
   "of a key after its time": ["key_not_valid", { keys: [{ ...publicKey, exp: created - 30 }] }],
   "where there are no keys": ["unknown_key", { keys: [] }],
+  "of another organisation than may call": ["wrong_organisation", { organisation: otherOrganisation }],
+  "of none of the organisations that may call": [
+    "wrong_organisation",
+    { organisation: [otherOrganisation, `${organisation}0`, organisation.slice(0, -1)] },
+  ],
+  "of two organisations, one of which may call": [
+    "wrong_organisation",
+    { sign: { headers: { ...whose, "perch-organisation": `${organisation}, ${otherOrganisation}` } }, organisation },
+  ],
+  "that does not say whose agent calls, where one organisation's may": [
+    "wrong_organisation",
+    { sign: { headers: {} }, organisation },
+  ],
   "that passed before": ["replayed", { repeated: true }],
 };
 

@@ -58,7 +58,9 @@ export function signRequest(options: SignOptions): Record<string, string> {
     '"@method"',
     '"@target-uri"',
     '"content-digest"',
-    ...(headers["x-request-id"] === undefined ? [] : ['"x-request-id"']),
+    ...["x-request-id", "perch-organisation", "perch-agent"]
+      .filter((name) => headers[name] !== undefined)
+      .map((name) => `"${name}"`),
     ...(headers["signature-agent"] === undefined ? [] : ['"signature-agent";key="perch"']),
   ];
   const parameters = {

@@ -22,9 +22,19 @@ interface Call {
   readonly body: string;
 }
 
-/** Each passes once, and not again. Returns the ids of their runs. */
-async function verifyAll({ url }: TestServer, calls: readonly Call[]): Promise<(string | undefined)[]> {
-  const options = { origin: new URL(url).origin, directory: server().url, replayStore: createMemoryReplayStore() };
+interface Whose {
+  readonly organisationId: string;
+  readonly agentId: string;
+}
+
+/** Each passes once, and not again, nor where another organisation's agents may call. Returns the ids of their runs. */
+async function verifyAll({ url }: TestServer, calls: readonly Call[], whose: Whose): Promise<(string | undefined)[]> {
+  const options = {
+    origin: new URL(url).origin,
+    directory: server().url,
+    organisation: whose.organisationId,
+    replayStore: createMemoryReplayStore(),
+  };
   const requests = calls.map(({ path, ...call }) => ({ ...call, url: path }));
   const passed = await Promise.all(requests.map((request) => verifyRequest(request, options)));
   for (const request of requests)
@@ -32,18 +42,23 @@ async function verifyAll({ url }: TestServer, calls: readonly Call[]): Promise<(
   const elsewhere = { ...options, origin: "http://127.0.0.1:1", replayStore: createMemoryReplayStore() };
   for (const request of requests)
     await expect(verifyRequest(request, elsewhere)).rejects.toMatchObject({ reason: "signature_mismatch" });
+  const { id: organisation } = await server().createOrganisation();
+  const strangers = { ...options, organisation, replayStore: createMemoryReplayStore() };
+  for (const request of requests)
+    await expect(verifyRequest(request, strangers)).rejects.toMatchObject({ reason: "wrong_organisation" });
+  for (const call of passed) expect(call).toMatchObject(whose);
   return passed.map(({ requestId }) => requestId);
 }
 
-const createClient = async (): Promise<Perch> => {
-  const { adminKey } = await server().createOrganisation();
-  return new Perch({ baseUrl: server().url, apiKey: adminKey });
+const createClient = async (): Promise<{ readonly perch: Perch; readonly organisationId: string }> => {
+  const { id, adminKey } = await server().createOrganisation();
+  return { perch: new Perch({ baseUrl: server().url, apiKey: adminKey }), organisationId: id };
 };
 
 describe("verifyRequest", () => {
-  test("passes what the server sends to HTTP tools and MCP servers, and says of which run it is", async () => {
+  test("passes what the server sends to HTTP tools and MCP servers, and says of which run of whose agent it is", async () => {
     verifies("security.calls-verified");
-    const perch = await createClient();
+    const { perch, organisationId } = await createClient();
     const parameters = { type: "object" as const, properties: { city: { type: "string" as const } } };
     const described = { type: "http" as const, description: "…", parameters };
     const called = ["weather", "book"].map((name) => ({ name, arguments: { city: "São Paulo/?&#", days: "ü 1+1" } }));
@@ -51,7 +66,7 @@ describe("verifyRequest", () => {
       { tool_calls: [...called, { name: "shop_lookup_order", arguments: { id: "o1" } }] },
       { reply: "done" },
     ];
-    await perch.agents.create({
+    const { id: agentId } = await perch.agents.create({
       name: "bot",
       model: "perch/script",
       instructions: JSON.stringify({ steps }),
@@ -63,18 +78,19 @@ describe("verifyRequest", () => {
     });
     const { request_id } = await perch.agents.invoke("bot", { message: "hello" });
     expect(tool.calls.map(({ method }) => method).sort()).toEqual(["GET", "POST"]);
-    expect(await verifyAll(tool, tool.calls)).toEqual([request_id, request_id]);
+    expect(await verifyAll(tool, tool.calls, { organisationId, agentId })).toEqual([request_id, request_id]);
     expect(mcp.requests.map(({ rpc }) => rpc)).toEqual(expect.arrayContaining(["tools/list", "tools/call"]));
-    expect(new Set(await verifyAll(mcp, mcp.requests))).toEqual(new Set([request_id]));
+    expect(new Set(await verifyAll(mcp, mcp.requests, { organisationId, agentId }))).toEqual(new Set([request_id]));
   });
 
   test("passes what the server sends to a remote agent, and before a deployment, which is of no run", async () => {
-    const perch = await createClient();
-    await perch.agents.create({ name: "bot", runtime: { type: "http", url: `${remote.url}/agent?tenant=ü` } });
+    const { perch, organisationId } = await createClient();
+    const runtime = { type: "http" as const, url: `${remote.url}/agent?tenant=ü` };
+    const { id: agentId } = await perch.agents.create({ name: "bot", runtime });
     const { request_id } = await perch.agents.invoke("bot", { message: "grüße 🐦" });
     const { id } = await perch.deployments.create("bot", { environment: "production", version: "v1" });
     await expect.poll(async () => (await perch.deployments.get("bot", id)).status).toBe("active");
     expect(remote.calls.map(({ method }) => method)).toEqual(["POST", "OPTIONS"]);
-    expect(await verifyAll(remote, remote.calls)).toEqual([request_id, undefined]);
+    expect(await verifyAll(remote, remote.calls, { organisationId, agentId })).toEqual([request_id, undefined]);
   });
 });

@@ -7,13 +7,15 @@ import {
   type VerificationJwk,
   verifyRequest,
 } from "../src/index.ts";
-import { type RequestCase, requestCases } from "./request-cases.ts";
+import type { RequestCase } from "./request-case.ts";
+import { requestCases } from "./request-cases.ts";
 
 const file = join(import.meta.dirname, "../../../spec/message-signatures/verify-request.json");
 const cases = (JSON.parse(readFileSync(file, "utf8")) as { cases: RequestCase[] }).cases;
 
-const optionsOf = ({ origin, now, keys }: RequestCase) => ({
+const optionsOf = ({ origin, organisation, now, keys }: RequestCase) => ({
   origin,
+  ...(organisation && { organisation }),
   keys: keys as VerificationJwk[],
   replayStore: createMemoryReplayStore(),
   nowMs: now * 1000,
@@ -54,17 +56,18 @@ function mutate({ request, ...rest }: RequestCase, random: (below: number) => nu
     const inserted = random(3) === 0 ? "" : String.fromCharCode(0x20 + random(0x5f));
     return text.slice(0, at) + inserted + text.slice(at + random(2));
   };
-  const covered = ["content-digest", "x-request-id", "signature-agent", "signature-input", "signature"];
-  const field = random(8);
+  const covered = ["content-digest", "x-request-id", "perch-organisation", "perch-agent", "signature-agent"];
+  covered.push("signature-input", "signature");
+  const field = random(10);
   const name = covered[field];
   const headers = request.headers.map(([key, value]) => [key, key === name ? change(value) : value] as const);
   return {
     ...rest,
     request: {
       headers,
-      method: field === 5 ? change(request.method) : request.method,
-      url: field === 6 ? `/${change(request.url.slice(1))}` : request.url,
-      body: field === 7 ? change(request.body) : request.body,
+      method: field === 7 ? change(request.method) : request.method,
+      url: field === 8 ? `/${change(request.url.slice(1))}` : request.url,
+      body: field === 9 ? change(request.body) : request.body,
     },
   };
 }
@@ -111,9 +114,11 @@ describe("verifyRequest", () => {
   const [{ request } = expect.unreachable("there are no cases")] = cases;
   const options = () => optionsOf(cases[0] ?? expect.unreachable());
 
-  test("says which run the call is of, which key signed it, and when", async () => {
+  test("says which run of whose agent the call is of, which key signed it, and when", async () => {
     expect(await verifyRequest(request, options())).toEqual({
       requestId: "req_01m7evf01ne8nv228qpt0msbq9",
+      organisationId: "org_01m7evf00ae8nv228b2d9gj1xw",
+      agentId: "agent_01m7evf009e8nv2284kww951qd",
       keyId: "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
       createdAt: new Date("2100-01-01T00:00:00Z"),
     });
@@ -140,6 +145,12 @@ describe("verifyRequest", () => {
       { ...options(), origin: "tools.example.com" },
       { ...options(), origin: "https://tools.example.com/weather" },
       { ...options(), replayStore: undefined as never },
+      // What a setting that is not there gives: it must not let everybody in.
+      { ...options(), organisation: undefined as never },
+      { ...options(), organisation: "" },
+      { ...options(), organisation: [] },
+      { ...options(), organisation: ["org_01m7evf00ae8nv228b2d9gj1xw", ""] },
+      { ...options(), organisation: "org_01m7evf00ae8nv228b2d9gj1xw,org_01m7evf00be8nv2290e6zkb9p3" },
       { ...options(), keys: undefined },
       { ...options(), directory: "https://perch.example" },
       { ...options(), keys: undefined, directory: "http://perch.example" },

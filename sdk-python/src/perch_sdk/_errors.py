@@ -58,12 +58,13 @@ RequestVerificationReason = Literal[
     "key_not_valid",
     "directory_unavailable",
     "signature_mismatch",
+    "wrong_organisation",
     "replayed",
 ]
 
 
 class RequestVerificationError(PerchError):
-    """A request does not come from Perch, is too old, or came before. Respond with ``status``."""
+    """A request is not from Perch, is of another organisation, is too old, or came before. Respond with ``status``."""
 
     def __init__(self, reason: RequestVerificationReason, message: str) -> None:
         super().__init__(message)

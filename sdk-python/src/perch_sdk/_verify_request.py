@@ -19,7 +19,7 @@ from ._structured_fields import bytes_of, integer_of, malformed, parse_dictionar
 from ._verification_keys import import_keys, key_directory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import httpx
 
@@ -35,6 +35,9 @@ _HEADERS_HINT = "Pass all headers of the request as they came."
 _CLOCK_HINT = "Compare the clock of this machine with that of Perch."
 _NONCE = re.compile("[A-Za-z0-9+/_=-]{16,128}")
 _WHOLE_URL = re.compile("https?://[^/?#]+(.*)", re.IGNORECASE | re.DOTALL)
+_ORGANISATION_ID = re.compile("org_[0-9a-z]+")
+#: Where nobody said whose agents may call. None and nothing are refused: a missing setting must not turn the check off.
+_EVERYBODY: Sequence[str] = ("*",)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -43,6 +46,10 @@ class VerifiedRequest(NamedTuple):
 
     #: The run that the call belongs to (``X-Request-Id``); None while a deployment is being checked.
     request_id: str | None
+    #: The organisation whose agent called (``Perch-Organisation``); None if the request does not say.
+    organisation_id: str | None
+    #: The agent that called (``Perch-Agent``); None if the request does not say.
+    agent_id: str | None
     #: The key that signed it.
     key_id: str
     #: When it was signed.
@@ -63,7 +70,11 @@ class _Candidate(NamedTuple):
 
     signature: _Signature
     base: bytes
+    #: Whose agents may call; None if everybody's may.
+    organisations: Collection[str] | None
     request_id: str | None
+    organisation_id: str | None
+    agent_id: str | None
     now: float
 
 
@@ -120,8 +131,8 @@ def _check_coverage(signature: _Signature, message: Message) -> None:
     """What is not covered could be changed on the way."""
     covered = {item.text for item in signature.input.items or ()}
     required = ['"@method"', '"@target-uri"', '"content-digest"']
-    if "x-request-id" in message.fields:
-        required.append('"x-request-id"')
+    names = ("x-request-id", "perch-organisation", "perch-agent")
+    required.extend(f'"{name}"' for name in names if name in message.fields)
     if "signature-agent" in message.fields:
         required.append(f'"signature-agent";key="{_LABEL}"')
     missing = [identifier for identifier in required if identifier not in covered]
@@ -152,9 +163,28 @@ def _check_digest(message: Message, body: bytes) -> None:
         )
 
 
+def _read_organisations(given: str | Sequence[str]) -> Collection[str] | None:
+    if given is _EVERYBODY:
+        return None
+    ids = (given,) if isinstance(given, str) else tuple(given or ())
+    if not ids or not all(isinstance(one, str) and _ORGANISATION_ID.fullmatch(one) for one in ids):
+        raise ValueError(
+            "Give the id of your organisation, such as org_01m7evf01ne8nv228qpt0msbq9: perch whoami shows it"
+        )
+    return ids
+
+
 def _read_candidate(
-    *, method: str, url: str, headers: RequestHeaders, body: bytes | str, origin: str, now: float | None
+    *,
+    method: str,
+    url: str,
+    headers: RequestHeaders,
+    body: bytes | str,
+    origin: str,
+    organisation: str | Sequence[str],
+    now: float | None,
 ) -> _Candidate:
+    organisations = _read_organisations(organisation)
     raw = body.encode() if isinstance(body, str) else bytes(body)
     moment = time.time() if now is None else now
     message = Message(method, _target_uri(url, origin), read_fields(headers))
@@ -163,7 +193,16 @@ def _read_candidate(
     _check_times(signature, moment)
     base = signature_base(message, signature.input)
     _check_digest(message, raw)
-    return _Candidate(signature, base, message.fields.get("x-request-id"), moment)
+    found = message.fields.get
+    return _Candidate(
+        signature=signature,
+        base=base,
+        organisations=organisations,
+        request_id=found("x-request-id"),
+        organisation_id=found("perch-organisation"),
+        agent_id=found("perch-agent"),
+        now=moment,
+    )
 
 
 def _check_signature(candidate: _Candidate, key: VerificationKey | None) -> None:
@@ -180,6 +219,15 @@ def _check_signature(candidate: _Candidate, key: VerificationKey | None) -> None
         )
 
 
+def _check_organisation(candidate: _Candidate) -> None:
+    allowed, found = candidate.organisations, candidate.organisation_id
+    if allowed is not None and found not in allowed:
+        whose = "does not say whose agent calls" if found is None else f"is of {found}"
+        raise RequestVerificationError(
+            "wrong_organisation", f"The request {whose}, and may not call this service. Check organisation."
+        )
+
+
 def _forgettable_at(candidate: _Candidate) -> datetime:
     # The clocks of machines that share a store may differ.
     return datetime.fromtimestamp(candidate.signature.expires + _SKEW_SECONDS, timezone.utc)
@@ -191,7 +239,13 @@ def _accept(candidate: _Candidate, is_new: bool) -> VerifiedRequest:
             "replayed", "This request came before. Perch signs every attempt anew, so it is a copy."
         )
     created_at = datetime.fromtimestamp(candidate.signature.created, timezone.utc)
-    return VerifiedRequest(candidate.request_id, candidate.signature.key_id, created_at)
+    return VerifiedRequest(
+        request_id=candidate.request_id,
+        organisation_id=candidate.organisation_id,
+        agent_id=candidate.agent_id,
+        key_id=candidate.signature.key_id,
+        created_at=created_at,
+    )
 
 
 def _check_options(directory: str | None, keys: Sequence[Mapping[str, Any]] | None) -> None:
@@ -208,11 +262,12 @@ def verify_request(
     origin: str,
     directory: str | None = None,
     keys: Sequence[Mapping[str, Any]] | None = None,
+    organisation: str | Sequence[str] = _EVERYBODY,
     replay_store: ReplayStore,
     http_client: httpx.Client | None = None,
     now: float | None = None,
 ) -> VerifiedRequest:
-    """Verifies that Perch sent a request: this one, to this address, now, and for the first time.
+    """Verifies that Perch sent a request: this one, to this address, for your organisation, now, and not before.
 
     For tools, MCP servers and remote agents. Raises :class:`RequestVerificationError` otherwise; respond with its
     ``status``. Needs ``pip install 'perch-sdk[verify]'``.
@@ -225,18 +280,24 @@ def verify_request(
     :param directory: The origin of Perch, such as ``https://perch.example``. Its public keys are fetched from there
         and kept.
     :param keys: The public keys themselves (JWKs), in place of ``directory``.
+    :param organisation: The id of the organisation whose agents may call, such as ``org_01m7evf01ne8nv228qpt0msbq9``,
+        or several. Unless you give it, agents of everybody who shares the installation pass: Perch signs for all of
+        them.
     :param replay_store: Remembers requests, so that none passes twice, such as a :class:`MemoryReplayStore`.
     :param http_client: Fetches the keys. Give the same client every time: keys are kept for each.
     :param now: The time now, in seconds; for tests.
     """
     _check_options(directory, keys)
-    candidate = _read_candidate(method=method, url=url, headers=headers, body=body, origin=origin, now=now)
+    candidate = _read_candidate(
+        method=method, url=url, headers=headers, body=body, origin=origin, organisation=organisation, now=now
+    )
     key_id = candidate.signature.key_id
     if directory is None:
         key = import_keys(keys or ()).get(key_id)
     else:
         key = key_directory_of(directory, http_client).find(key_id, candidate.now, http_client)
     _check_signature(candidate, key)
+    _check_organisation(candidate)
     # Last, so that only what Perch signed can fill the store.
     return _accept(candidate, replay_store.add(candidate.signature.nonce, _forgettable_at(candidate)))
 
@@ -250,13 +311,16 @@ async def verify_request_async(
     origin: str,
     directory: str | None = None,
     keys: Sequence[Mapping[str, Any]] | None = None,
+    organisation: str | Sequence[str] = _EVERYBODY,
     replay_store: AsyncReplayStore,
     http_client: httpx.Client | None = None,
     now: float | None = None,
 ) -> VerifiedRequest:
     """:func:`verify_request` for asyncio. Keys are fetched in a thread, and ``replay_store`` may be asynchronous."""
     _check_options(directory, keys)
-    candidate = _read_candidate(method=method, url=url, headers=headers, body=body, origin=origin, now=now)
+    candidate = _read_candidate(
+        method=method, url=url, headers=headers, body=body, origin=origin, organisation=organisation, now=now
+    )
     key_id = candidate.signature.key_id
     if directory is None:
         key = import_keys(keys or ()).get(key_id)
@@ -266,5 +330,6 @@ async def verify_request_async(
         if key is None:
             key = await asyncio.to_thread(found.find, key_id, candidate.now, http_client)
     _check_signature(candidate, key)
+    _check_organisation(candidate)
     is_new = replay_store.add(candidate.signature.nonce, _forgettable_at(candidate))
     return _accept(candidate, await is_new if isawaitable(is_new) else bool(is_new))
