@@ -1,7 +1,8 @@
-"""A remote agent in Python that answers in one piece, and nobody but Perch:
+"""A remote agent in Python that answers in one piece, and nobody but agents of your organisation at Perch:
 
 pip install 'perch-sdk[verify]'
-PERCH_URL=https://perch.example PUBLIC_ORIGIN=https://agent.example PORT=8802 python3 examples/remote-agent/server.py
+export PERCH_URL=https://perch.example PERCH_ORGANISATION=org_… PUBLIC_ORIGIN=https://agent.example PORT=8802
+python3 examples/remote-agent/server.py
 """
 
 import json, os, threading  # fmt: skip
@@ -11,6 +12,8 @@ from perch_sdk import MemoryReplayStore, RequestVerificationError, verify_reques
 
 PORT = int(os.environ.get("PORT", "8802"))
 PERCH_URL = os.environ["PERCH_URL"]  # its keys say which calls are from Perch
+# `perch whoami` shows it. Perch signs for everybody who has an agent there, and each of them can give it this address.
+PERCH_ORGANISATION = os.environ["PERCH_ORGANISATION"]
 # By which Perch calls this service, whatever a proxy in between makes of it.
 PUBLIC_ORIGIN = os.environ.get("PUBLIC_ORIGIN", f"http://127.0.0.1:{PORT}")
 # Where this service runs as several processes, let them share a store.
@@ -39,6 +42,7 @@ class Agent(BaseHTTPRequestHandler):
                 body=body,
                 origin=PUBLIC_ORIGIN,
                 directory=PERCH_URL,
+                organisation=PERCH_ORGANISATION,
                 replay_store=replay_store,
             )
         except RequestVerificationError as error:

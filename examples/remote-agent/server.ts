@@ -1,16 +1,21 @@
-// A remote agent in TypeScript that streams, and answers nobody but Perch:
-// PERCH_URL=https://perch.example PUBLIC_ORIGIN=https://agent.example PORT=8801 node examples/remote-agent/server.ts
+// A remote agent in TypeScript that streams, and answers nobody but agents of your organisation at Perch:
+// PERCH_URL=https://perch.example PERCH_ORGANISATION=org_… PUBLIC_ORIGIN=https://agent.example PORT=8801 \
+//   node examples/remote-agent/server.ts
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 // In a project of your own, import from "@perch/sdk".
 import { createMemoryReplayStore, RequestVerificationError, verifyRequest } from "../../packages/sdk/src/index.ts";
 
-const { PERCH_URL: directory, PORT: port = "8801" } = process.env;
+const { PERCH_URL: directory, PERCH_ORGANISATION: organisation, PORT: port = "8801" } = process.env;
 if (!directory) throw new Error("Set PERCH_URL to the address of Perch: its keys say which calls are from it.");
+// Perch signs for everybody who has an agent there, and each of them can give it this address.
+if (!organisation)
+  throw new Error("Set PERCH_ORGANISATION to the id that perch whoami shows: only its agents may call.");
 /** By which Perch calls this service, whatever a proxy in between makes of it. */
 const origin = process.env.PUBLIC_ORIGIN ?? `http://127.0.0.1:${port}`;
 /** Where this service runs as several processes, let them share a store. */
 const replayStore = createMemoryReplayStore();
+const expected = { origin, directory, organisation, replayStore };
 
 type Question = { message: string; context: { user_id: string | null }; history: { role: string }[] };
 
@@ -26,7 +31,7 @@ const answers = new Map<string, Promise<string>>();
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = "", url = "", headers } = request;
   const body = await buffer(request);
-  await verifyRequest({ method, url, headers, body }, { origin, directory, replayStore });
+  await verifyRequest({ method, url, headers, body }, expected);
   const question = JSON.parse(body.toString()) as Question;
   const key = String(headers["idempotency-key"]);
   const answer = answers.get(key) ?? reply(question);

@@ -17,18 +17,24 @@ _private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(_vector
 KEY: dict[str, str] = {name: _vectors["key"][name] for name in ("kty", "crv", "x")}
 
 
-def signed_headers(method: str, url: str, body: bytes, *, nonce: str, now: float | None = None) -> dict[str, str]:
+def signed_headers(
+    method: str, url: str, body: bytes, *, nonce: str, organisation: str | None = None, now: float | None = None
+) -> dict[str, str]:
     created = int(time.time() if now is None else now)
     digest = f"sha-256=:{base64.b64encode(hashlib.sha256(body).digest()).decode()}:"
+    whose = {} if organisation is None else {"Perch-Organisation": organisation}
+    covered = ' "perch-organisation"' if whose else ""
     given = (
-        f'("@method" "@target-uri" "content-digest");created={created};expires={created + 300}'
+        f'("@method" "@target-uri" "content-digest"{covered});created={created};expires={created + 300}'
         f';nonce="{nonce}";keyid="{_vectors["thumbprint"]}";alg="ed25519";tag="web-bot-auth"'
     )
     lines = [
         f'"@method": {method}',
         f'"@target-uri": {url}',
         f'"content-digest": {digest}',
+        *(f'"perch-organisation": {one}' for one in whose.values()),
         f'"@signature-params": {given}',
     ]
     signature = base64.b64encode(_private.sign("\n".join(lines).encode())).decode()
-    return {"Content-Digest": digest, "Signature-Input": f"perch={given}", "Signature": f"perch=:{signature}:"}
+    signed = {"Signature-Input": f"perch={given}", "Signature": f"perch=:{signature}:"}
+    return {"Content-Digest": digest, **whose, **signed}

@@ -1,4 +1,4 @@
-"""The remote agent in examples/remote-agent/server.py works with Perch, and answers nobody else."""
+"""The remote agent in examples/remote-agent/server.py works with its organisation's agents, and answers nobody else."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # The first call fetches the keys, and loads what that needs: seconds on a busy machine.
 _TIMEOUT = 60.0
+_ORGANISATION = "org_01m7evf00ae8nv228b2d9gj1xw"
+_STRANGER = "org_01m7evf00be8nv2290e6zkb9p3"
 _EXAMPLE = FOLDER.parent / "examples/remote-agent/server.py"
 
 
@@ -48,9 +50,10 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def _example(perch_url: str) -> Iterator[str]:
+def _example(perch_url: str, organisation: str) -> Iterator[str]:
     port = _free_port()
-    env = {**os.environ, "PORT": str(port), "PERCH_URL": perch_url, "PYTHONPATH": str(FOLDER / "src")}
+    settings = {"PORT": str(port), "PERCH_URL": perch_url, "PERCH_ORGANISATION": organisation}
+    env = {**os.environ, **settings, "PYTHONPATH": str(FOLDER / "src")}
     with subprocess.Popen([sys.executable, str(_EXAMPLE)], env=env, stderr=subprocess.DEVNULL) as process:
         try:
             url = f"http://127.0.0.1:{port}/"
@@ -82,7 +85,7 @@ def key_directory() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def direct(key_directory: str) -> Iterator[str]:
-    with _example(key_directory) as url:
+    with _example(key_directory, _ORGANISATION) as url:
         yield url
 
 
@@ -94,9 +97,9 @@ def _body(message: str) -> bytes:
 _count = iter(range(1000))
 
 
-def _signed(url: str, body: bytes, key: str) -> dict[str, str]:
+def _signed(url: str, body: bytes, key: str, organisation: str = _ORGANISATION) -> dict[str, str]:
     nonce = f"nonce-of-16-or-more-{next(_count)}"
-    return {"Idempotency-Key": key, **signed_headers("POST", url, body, nonce=nonce)}
+    return {"Idempotency-Key": key, **signed_headers("POST", url, body, nonce=nonce, organisation=organisation)}
 
 
 def _send(url: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
@@ -108,7 +111,7 @@ def _call(url: str, body: bytes, key: str) -> httpx.Response:
 
 
 def test_it_is_an_agent_that_knows_who_speaks_and_what_was_said_before(perch: Perch, testbed: Testbed) -> None:
-    with _example(testbed.url) as url:
+    with _example(testbed.url, perch.me()["organisation"]["id"]) as url:
         perch.agents.create(name="python-example", runtime={"type": "http", "url": url})
         answers = [
             perch.agents.invoke("python-example", message=message, context={"user_id": "ada", "session_id": "chat-7"})[
@@ -141,3 +144,9 @@ def test_it_answers_nobody_but_perch(direct: str) -> None:
     assert _send(direct, body, headers).status_code == 200
     copy = _send(direct, body, headers)
     assert (copy.status_code, "came before" in copy.json()["error"]) == (401, True)
+
+
+def test_it_answers_no_agent_of_another_organisation_though_perch_signs_for_that_too(direct: str) -> None:
+    body = _body("hello")
+    refused = _send(direct, body, _signed(direct, body, "direct-4", _STRANGER))
+    assert (refused.status_code, _STRANGER in refused.json()["error"]) == (401, True)

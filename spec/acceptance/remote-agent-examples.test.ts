@@ -18,10 +18,10 @@ interface Example {
   readonly child: ChildProcess;
 }
 
-async function startExample(perchUrl: string): Promise<Example> {
+async function startExample(perchUrl: string, organisation: string): Promise<Example> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
-  const env = { ...process.env, PORT: String(port), PERCH_URL: perchUrl };
+  const env = { ...process.env, PORT: String(port), PERCH_URL: perchUrl, PERCH_ORGANISATION: organisation };
   const child = spawn(process.execPath, [file], { env, stdio: "ignore" });
   const failed = once(child, "exit").then(([code]) =>
     Promise.reject(new Error(`The example stopped with code ${code}`)),
@@ -54,6 +54,8 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+const organisation = "org_01m7evf00ae8nv228b2d9gj1xw";
+
 let database: ScratchDatabase;
 let engine: RestateCluster;
 let server: ServerProcess;
@@ -65,7 +67,7 @@ let direct: Example;
 
 beforeAll(async () => {
   keyDirectory = await startKeyDirectory();
-  direct = await startExample(keyDirectory.url);
+  direct = await startExample(keyDirectory.url, organisation);
   database = await createScratchDatabase();
   engine = await startRestate();
   await runCommand(database, ["migrate"]);
@@ -77,7 +79,9 @@ beforeAll(async () => {
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
   };
   server = await startServer(database, settings, "all");
-  example = await startExample(server.url);
+  const answer = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
+  const { data } = (await answer.json()) as { data: { organisation: { id: string } } };
+  example = await startExample(server.url, data.organisation.id);
 });
 afterAll(async () => {
   await server?.stop();
@@ -110,7 +114,7 @@ const signed = (body: string, headers: Record<string, string>): Record<string, s
     method: "POST",
     url: direct.url,
     body,
-    headers,
+    headers: { "perch-organisation": organisation, ...headers },
     created,
     nonce: `nonce-of-16-or-more-${calls++}`,
   });
@@ -163,5 +167,15 @@ describe("the example in TypeScript", () => {
     expect(await send(`${body} `, headers)).toMatchObject({ status: 401 });
     expect(await send(body, headers)).toMatchObject({ status: 200 });
     expect(await send(body, headers)).toMatchObject({ status: 401, text: expect.stringContaining("came before") });
+  });
+
+  test("answers no agent of another organisation, though Perch signs for that too", async () => {
+    verifies("security.calls-verified");
+    const stranger = "org_01m7evf00be8nv2290e6zkb9p3";
+    const headers = { "idempotency-key": "direct-4", "perch-organisation": stranger };
+    expect(await callDirectly(JSON.stringify(question("hello")), headers)).toMatchObject({
+      status: 401,
+      text: expect.stringContaining(stranger),
+    });
   });
 });
