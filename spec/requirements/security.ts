@@ -102,7 +102,7 @@ export const security = {
     section: "Authentication",
     silent: "How a tool or a remote agent can tell that a call is from Perch: not shown.",
     decision:
-      "Every request to a tool, an MCP server or a remote agent carries an HTTP message signature (RFC 9421, Ed25519) over method, target, content digest, the run's id and the directory of keys, valid for five minutes, with a nonce of its own. Model providers and webhooks get none.",
+      "Every request to a tool, an MCP server or a remote agent carries an HTTP message signature (RFC 9421, Ed25519) over method, target, content digest, the run's id, the organisation and the agent that call (`Perch-Organisation`, `Perch-Agent`) and the directory of keys, valid for five minutes, with a nonce of its own. Model providers and webhooks get none.",
   },
   "security.signing-keys-listed": {
     section: "Authentication",
@@ -142,6 +142,6 @@ export const security = {
     section: "Authentication",
     silent: "How a tool or a remote agent checks that a call is from Perch: not shown.",
     decision:
-      "`verifyRequest` and `verify_request` of the SDKs pass what Perch sent to this origin, as it was sent, within its time and once, and nothing else. Both judge a shared table of requests alike.",
+      "`verifyRequest` and `verify_request` of the SDKs pass what Perch sent to this origin, as it was sent, within its time and once, and nothing else; with `organisation`, of that organisation's agents only. Both judge a shared table of requests alike.",
   },
 } as const satisfies RequirementTable;

@@ -1,8 +1,8 @@
 import { toPublicId } from "../../platform/ids.ts";
 
 /**
- * Whose agent makes a call. Signed calls carry it, because anybody with an agent on this installation can have Perch call an address: a
- * receiver that trusts one organisation must be able to tell it from the others.
+ * Whose agent makes a call. Signed calls carry it, because anybody with an agent on this installation can have Perch call an
+ * address: a receiver that trusts one organisation must be able to tell it from the others.
  */
 export const agentHeaders = ({
   organisationId,
