@@ -22,6 +22,7 @@ export interface PatternAutomaton {
   readonly continues: (state: number) => boolean;
   readonly isIgnored: (code: number) => boolean;
   readonly longest: number;
+  readonly shortest: number;
 }
 
 const codes = 256;
@@ -111,5 +112,6 @@ export function createAutomaton(patterns: readonly Pattern[], { equal, ignored }
     continues: (state) => child[state] !== 0,
     isIgnored: (code) => isIgnoredCode[code] === 1,
     longest: patterns.reduce((max, { text }) => Math.max(max, text.length), 0),
+    shortest: patterns.reduce((min, { text }) => Math.min(min, text.length), Number.POSITIVE_INFINITY),
   };
 }

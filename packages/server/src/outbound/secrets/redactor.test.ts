@@ -99,6 +99,43 @@ describe("what is replaced", () => {
   });
 });
 
+describe("hostile answers", () => {
+  const cpuMs = (work: () => void): number => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+
+  test("that consist of overlapping values take time in proportion to their length", () => {
+    const redactor = createRedactor(
+      new Map([
+        ["short", "a".repeat(8)],
+        ["long", `${"a".repeat(9)}b`],
+      ]),
+    );
+    const chunk = "a".repeat(16_384);
+    const { write, end } = redactor.stream();
+    let answer = "";
+    const spentMs = cpuMs(() => {
+      for (let i = 0; i < 64; i++) answer += write(chunk);
+      answer += end();
+    });
+    expect(answer).toBe("[secret short]");
+    expect(spentMs).toBeLessThan(5000);
+  });
+
+  test("with many short texts do not cost a preparation each, however long the value is", () => {
+    const redactor = createRedactor(new Map([["key", "k3y-".repeat(1024)]]));
+    const schema = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, i) => [`property number ${i}`, `a text of ${i}`]),
+    );
+    const redacted: unknown[] = [];
+    expect(cpuMs(() => void redacted.push(redactor.json(schema)))).toBeLessThan(1500);
+    expect(redacted).toEqual([schema]);
+  });
+});
+
 describe("properties", () => {
   test("the value is replaced, whichever way each of its characters is written", () => {
     const spelled = valueWithoutEscapes.chain((value) =>

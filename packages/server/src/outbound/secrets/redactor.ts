@@ -38,21 +38,32 @@ const readings = [
   { url: true, json: true },
 ];
 
-/** Matches that overlap become one, named after the one that begins first. */
-function joinOverlapping(matches: readonly Match[]): Match[] {
-  const joined: Match[] = [];
-  for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end || a.id - b.id)) {
-    const last = joined.at(-1);
-    if (last && match.start < last.end) joined.splice(-1, 1, { ...last, end: Math.max(last.end, match.end) });
-    else joined.push(match);
+const isBefore = (one: Match, other: Match): boolean =>
+  one.start - other.start < 0 || (one.start === other.start && (other.end - one.end || one.id - other.id) <= 0);
+
+/**
+ * Adds a match to others that are in order and apart. Those that overlap become one, named after the one that begins first. It is done
+ * at once, because an answer may consist of nothing but overlapping matches.
+ */
+function addMatch(matches: Match[], added: Match): void {
+  let joined = added;
+  let at = matches.length;
+  while (at > 0 && (matches[at - 1] as Match).start >= joined.end) at--;
+  let from = at;
+  for (let other = matches[from - 1]; other && other.end > joined.start; other = matches[from - 1]) {
+    const { id } = isBefore(other, joined) ? other : joined;
+    joined = { id, start: Math.min(other.start, joined.start), end: Math.max(other.end, joined.end) };
+    from--;
   }
-  return joined;
+  matches.splice(from, at - from, joined);
 }
 
 interface Patterns {
   readonly names: readonly string[];
   readonly automata: readonly PatternAutomaton[];
   readonly passable: PassablePairs;
+  /** No shorter text has a value. */
+  readonly shortest: number;
 }
 
 function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
@@ -64,7 +75,8 @@ function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
     createAutomaton(patternsOf(plainForms), { equal: [" +"], ignored: "\0" }),
     createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\0\r\n" }),
   ];
-  return { names: [...secrets.keys()], automata, passable: createPassablePairs(automata) };
+  const shortest = Math.min(...automata.map((automaton) => automaton.shortest));
+  return { names: [...secrets.keys()], automata, passable: createPassablePairs(automata), shortest };
 }
 
 /** All readings of a text. Those with escapes rest while they would read what the plain one reads: most text has no escapes. */
@@ -110,14 +122,13 @@ function createStream(patterns: Patterns, ignoresNul: boolean): RedactedStream {
   /** The text from `from` on has not been returned. */
   let pending = "";
   let from = 0;
-  const reader = createReader(patterns, ignoresNul, (start, end, id) => void matches.push({ start, end, id }));
+  const reader = createReader(patterns, ignoresNul, (start, end, id) => addMatch(matches, { start, end, id }));
 
   const take = (limit: number): string => {
-    const joined = joinOverlapping(matches);
-    const until = Math.min(limit, joined.find(({ start, end }) => start < limit && limit < end)?.start ?? limit);
+    const until = Math.min(limit, matches.find(({ start, end }) => start < limit && limit < end)?.start ?? limit);
     let taken = "";
     let at = from;
-    for (const { start, end, id } of joined.filter((match) => match.end <= until)) {
+    for (const { start, end, id } of matches.filter((match) => match.end <= until)) {
       taken += `${pending.slice(at - from, start - from)}[secret ${patterns.names[id]}]`;
       at = end;
     }
@@ -146,6 +157,7 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
   const patterns = createPatterns(secrets);
   const stream = () => createStream(patterns, true);
   const text = (whole: string): string => {
+    if (whole.length < patterns.shortest) return whole;
     const { write, end } = stream();
     return write(whole) + end();
   };

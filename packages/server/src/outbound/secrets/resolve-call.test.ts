@@ -95,10 +95,23 @@ describe("resolving the secrets of a call", () => {
     },
   );
 
+  test("refuses longer secrets than the search can be prepared for in a short time", async () => {
+    const { resolve } = setUp({ a: { value: "a".repeat(4096) }, b: { value: "b".repeat(4096) }, c: {} });
+    await expect(resolve({ x: "{{secret.a}}", y: "{{secret.b}}" })).resolves.toBeDefined();
+    await expect(resolve({ x: "{{secret.a}}", y: "{{secret.b}}", z: "{{secret.c}}" })).rejects.toThrow(
+      "more than 8192 characters together",
+    );
+  });
+
+  test("refuses a call that a secret, referred to many times, makes large", async () => {
+    const { resolve } = setUp({ a: { value: "a".repeat(4096) } });
+    await expect(resolve({ x: "{{secret.a}}".repeat(9) })).rejects.toThrow("more than 32768 characters");
+  });
+
   test("refuses more secrets than answers can be searched for", async () => {
     const { resolve, asked } = setUp({});
-    const headers = Array.from({ length: 33 }, (_, i) => [`x-${i}`, `{{secret.s${i}}}`]);
-    await expect(resolve(Object.fromEntries(headers))).rejects.toThrow("it refers to more than 32 secrets");
+    const headers = Array.from({ length: 9 }, (_, i) => [`x-${i}`, `{{secret.s${i}}}`]);
+    await expect(resolve(Object.fromEntries(headers))).rejects.toThrow("it refers to more than 8 secrets");
     expect(asked).toEqual([]);
   });
 });

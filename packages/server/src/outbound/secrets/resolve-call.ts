@@ -36,8 +36,11 @@ export class RefusedSecretError extends OutsideError {}
 export class MissingSecretError extends RefusedSecretError {}
 export class SecretHostError extends RefusedSecretError {}
 
-/** Answers are searched for all of them. */
-const maxSecrets = 32;
+/** Answers are searched for all of them, and the search is prepared for every call. */
+const maxSecrets = 8;
+const maxCharacters = 8192;
+/** A template may refer to one secret many times. Servers refuse more than some 16 KiB of headers. */
+const maxResolvedCharacters = 32_768;
 
 export const secretNamesOf = ({ headers = {}, query = {} }: Pick<CallTemplate, "headers" | "query">): string[] =>
   secretNamesIn([...Object.values(headers), ...Object.values(query)].join("\n"));
@@ -53,7 +56,9 @@ export function findRefusal(
 ): RefusedSecretError | undefined {
   const names = secretNamesOf(templates);
   if (names.length > maxSecrets)
-    return new RefusedSecretError(`${subject} cannot be called: it refers to more than ${maxSecrets} secrets.`);
+    return new RefusedSecretError(
+      `${subject} cannot be called: it refers to more than ${maxSecrets} secrets. Refer to fewer.`,
+    );
   const missing = names.filter((name) => !found.has(name));
   if (missing.length > 0) {
     const forAgent = agentId === null ? "" : ", or POST /v1/agents/{agent_id}/secrets for one agent alone";
@@ -62,6 +67,12 @@ export function findRefusal(
   }
   const { origin } = parseAllowedUrl(url);
   const elsewhere = names.filter((name) => !found.get(name)?.origins.includes(origin));
+  // The message does not say how many: that of one secret is no business of those who may refer to it.
+  const characters = names.reduce((sum, name) => sum + (found.get(name)?.value.length ?? 0), 0);
+  if (elsewhere.length === 0 && characters > maxCharacters)
+    return new RefusedSecretError(
+      `${subject} cannot be called: its secrets have more than ${maxCharacters} characters together. Refer to fewer, or use shorter ones.`,
+    );
   if (elsewhere.length === 0) return undefined;
   const what = quantity(elsewhere, "is", "are");
   return new SecretHostError(
@@ -95,9 +106,14 @@ export const createResolveCall =
     if (refusal) throw refusal;
     const findValue = (name: string): string => found.get(name)?.value ?? "";
     const resolve = (template: string): string => replaceSecrets(template, findValue);
+    const resolved = { headers: mapValues(headers, resolve, toLowerCase), query: mapValues(query, resolve) };
+    const values = [...Object.values(resolved.headers), ...Object.values(resolved.query)];
+    if (values.reduce((sum, value) => sum + value.length, 0) > maxResolvedCharacters)
+      throw new RefusedSecretError(
+        `${call.subject} cannot be called: with its secrets its headers and query have more than ${maxResolvedCharacters} characters. Refer to each secret once.`,
+      );
     return {
-      headers: mapValues(headers, resolve, toLowerCase),
-      query: mapValues(query, resolve),
+      ...resolved,
       redactor: createRedactor(new Map(names.map((name) => [name, findValue(name)]))),
     };
   };

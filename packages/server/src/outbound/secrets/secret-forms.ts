@@ -11,8 +11,12 @@ const unescapeUrl = (text: string): string =>
 
 const lowerHex = (encoded: string): string => encoded.replaceAll(/%../g, (escaped) => escaped.toLowerCase());
 
+/** Of longer values only the forms that receivers really send are known: each form costs memory, and time for every call. */
+const maxLengthOfAllForms = 256;
+
 /** As encoders write the value: JSON, paths and queries of addresses. Mostly all are the same. */
 function encodedForms(value: string): readonly string[] {
+  if (value.length > maxLengthOfAllForms) return [...new Set([value, JSON.stringify(value).slice(1, -1)])];
   const inAddresses = [encodeURIComponent(value), new URLSearchParams({ "": value }).toString().slice(1)];
   return [...new Set([value, JSON.stringify(value).slice(1, -1), ...inAddresses, ...inAddresses.map(lowerHex)])];
 }

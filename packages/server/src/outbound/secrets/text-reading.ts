@@ -28,7 +28,7 @@ interface Track {
   readonly feed: (code: number, start: number, end: number) => void;
   readonly isOpen: () => boolean;
   readonly findOpenStart: () => number | undefined;
-  readonly position: () => { readonly state: number; readonly count: number; readonly starts: Int32Array };
+  readonly position: () => { readonly state: number; readonly count: number; readonly starts: Int32Array | undefined };
   readonly continueFrom: (track: Track) => void;
 }
 
@@ -36,15 +36,17 @@ interface Track {
 function createTrack(automaton: PatternAutomaton, ignoresNul: boolean, onMatch: OnMatch): Track {
   const { step, depth, ended, idOf, continues, isIgnored, longest } = automaton;
   const mask = 2 ** Math.ceil(Math.log2(longest + 1)) - 1;
-  const starts = new Int32Array(mask + 1);
+  // Made when a match may begin: most texts are short, and have nothing of a value.
+  let starts: Int32Array | undefined;
   let count = 0;
   let state = 0;
-  const startOf = (length: number): number => starts[(count - length) & mask] ?? 0;
+  const startOf = (length: number): number => starts?.[(count - length) & mask] ?? 0;
   return {
     feed: (code: number, start: number, end: number): void => {
       if (isIgnored(code) && (code !== 0 || ignoresNul)) return;
       state = step(state, code);
       if (state === 0) return;
+      starts ??= new Int32Array(mask + 1);
       starts[count++ & mask] = start;
       const found = ended(state);
       if (found === 0) return;
@@ -58,7 +60,9 @@ function createTrack(automaton: PatternAutomaton, ignoresNul: boolean, onMatch: 
       const other = track.position();
       state = other.state;
       count = other.count;
-      if (state !== 0) starts.set(other.starts);
+      if (state === 0 || !other.starts) return;
+      starts ??= new Int32Array(mask + 1);
+      starts.set(other.starts);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
 import type { HttpTarget, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { describeTransportError, findPermanentReason, TransientToolError, throwIfCancelled } from "./tool-errors.ts";
-import { formatBytes, truncateResult, truncateToBytes } from "./truncate-text.ts";
+import { formatBytes, redactResult, truncateResult, truncateToBytes } from "./truncate-text.ts";
 
 const maxBodyBytes = 1024 * 1024;
 const maxErrorBodyBytes = 4096;
@@ -165,8 +165,8 @@ async function readResponseText(response: Response, redactor: Redactor): Promise
     return `[${size === undefined ? `more than ${formatBytes(maxBodyBytes)}` : `${size} bytes`} of ${truncateResult(type)}]`;
   }
   // Again as text: what the charset hid from a search among bytes is visible now.
-  const text = redactor[complete ? "text" : "beginning"](decode(bytes, charset));
-  if (!complete)
-    return truncateResult(text, declared ? formatBytes(declared) : `more than ${formatBytes(maxBodyBytes)}`);
-  return truncateResult(text);
+  const text = decode(bytes, charset);
+  if (complete) return redactResult(text, redactor);
+  const fullSize = declared ? formatBytes(declared) : `more than ${formatBytes(maxBodyBytes)}`;
+  return redactResult(text, redactor, { isBeginning: true, fullSize });
 }

@@ -10,7 +10,7 @@ import { withMcpClient } from "./mcp-client.ts";
 import type { ListingRun, McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
-import { truncateResult } from "./truncate-text.ts";
+import { redactResult } from "./truncate-text.ts";
 
 const maxPages = 128;
 /** The first version of MCP that needs neither handshake nor session. */
@@ -45,14 +45,20 @@ async function listAllPages(
       ...(cursor === undefined ? {} : { params: { cursor } }),
       options: { signal },
     });
-    for (const { name: tool, description, title, inputSchema } of page.tools)
-      found.set(tool, {
-        server,
-        description: storableText(redactor.text(description ?? title ?? "")),
-        parameters: redactor.json(storableJson({ ...inputSchema, type: "object" })) as ListedTool["parameters"],
-        target: { kind: "mcp", url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
+    const listed = page.tools.map(({ name: tool, description, title, inputSchema }) => ({
+      server,
+      description: storableText(description ?? title ?? ""),
+      parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
+      target: { kind: "mcp" as const, url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
+    }));
+    // Before a page of megabytes is searched for secrets.
+    assertWithinLimits([...found.values(), ...listed], server);
+    for (const each of listed)
+      found.set(each.target.tool, {
+        ...each,
+        description: redactor.text(each.description),
+        parameters: redactor.json(each.parameters) as ListedTool["parameters"],
       });
-    assertWithinLimits([...found.values()], server);
     cursor = page.nextCursor;
     if (!cursor) return [...found.values()];
   }
@@ -88,7 +94,7 @@ export async function callMcpTool(
       if (stateless)
         client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
       const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
-      const content = truncateResult(redactor.text(resultToText(result)));
+      const content = redactResult(resultToText(result), redactor);
       return { content, failed: "isError" in result && result.isError === true };
     });
   } catch (error) {

@@ -1,4 +1,5 @@
 import { storableText } from "../../platform/storable-text.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -23,4 +24,22 @@ export function truncateResult(text: string, fullSize?: string): string {
   if (bytes <= maxResultBytes && fullSize === undefined) return storable;
   const truncatedBytes = Math.min(bytes, maxResultBytes);
   return `${truncateToBytes(storable, truncatedBytes)}\n[cut: ${formatBytes(truncatedBytes)} of ${fullSize ?? formatBytes(bytes)}]`;
+}
+
+/** More than a result shows, also where values in it were longer than what stands in their place. */
+const maxSearchedLength = 2 * maxResultBytes;
+
+/**
+ * The same without secrets. Only what may be shown is searched, because a text that nearly has them everywhere takes nearly a second for
+ * each MiB. `isBeginning`: there was more of the text than `text`.
+ */
+export function redactResult(
+  text: string,
+  redactor: Redactor,
+  { isBeginning = false, fullSize }: { readonly isBeginning?: boolean; readonly fullSize?: string } = {},
+): string {
+  if (text.length <= maxSearchedLength)
+    return truncateResult(redactor[isBeginning ? "beginning" : "text"](text), fullSize);
+  const searched = redactor.beginning(text.slice(0, maxSearchedLength));
+  return truncateResult(searched, fullSize ?? formatBytes(Buffer.byteLength(text)));
 }
