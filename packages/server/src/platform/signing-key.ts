@@ -37,10 +37,13 @@ export function importPrivateKey(exported: string, expectedKeyId: string): KeyPa
 }
 
 /**
- * The key to sign with: the newest whose time has come. Where no key is known that fits, the nearest one is better than none:
+ * The key to sign with: the newest whose time has come and is not over. Where no key is known that fits, the nearest one is better than none:
  * the clock of a process may be behind the database's, and a process that lost the database knows no newer key.
  */
 export function chooseSigningKey(keys: readonly SigningKey[], nowMs: number): SigningKey | undefined {
   const byAge = keys.toSorted((one, other) => other.signsFromMs - one.signsFromMs);
-  return byAge.find(({ signsFromMs }) => signsFromMs <= nowMs) ?? byAge.at(-1);
+  const begun = byAge.filter(({ signsFromMs }) => signsFromMs <= nowMs);
+  // Two rotations soon after each other: the one between them may begin last, and retire first.
+  const inUse = begun.find(({ retiresAtMs }) => retiresAtMs === null || retiresAtMs > nowMs);
+  return inUse ?? begun[0] ?? byAge.at(-1);
 }
