@@ -207,6 +207,12 @@ def test_a_nonce_that_a_shared_store_has_seen_is_refused() -> None:
     assert asyncio.run(verify_request_async(**_arguments(INTACT, replay_store=_AsyncAsked(True)))).request_id
 
 
+def test_an_asynchronous_store_is_refused_where_nobody_would_wait_for_it() -> None:
+    store: Any = _AsyncAsked(False)
+    with pytest.raises(TypeError, match="verify_request_async"):
+        verify_request(**_arguments(INTACT, replay_store=store))
+
+
 def test_the_memory_store_takes_a_nonce_once_until_it_expires() -> None:
     later = datetime.now(timezone.utc) + timedelta(minutes=1)
     past = datetime.fromtimestamp(0, timezone.utc)

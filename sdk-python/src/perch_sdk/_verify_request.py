@@ -9,7 +9,7 @@ import ipaddress
 import re
 import time
 from datetime import datetime, timezone
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -299,7 +299,13 @@ def verify_request(
     _check_signature(candidate, key)
     _check_organisation(candidate)
     # Last, so that only what Perch signed can fill the store.
-    return _accept(candidate, replay_store.add(candidate.signature.nonce, _forgettable_at(candidate)))
+    is_new = replay_store.add(candidate.signature.nonce, _forgettable_at(candidate))
+    if isawaitable(is_new):
+        if iscoroutine(is_new):
+            is_new.close()
+        # It would count as true, and every copy would pass.
+        raise TypeError("This replay store is asynchronous: use verify_request_async")
+    return _accept(candidate, is_new)
 
 
 async def verify_request_async(
