@@ -68,7 +68,7 @@ function follow(streams: RunStreams, runId: string) {
   };
 }
 
-const polling = { timeout: 10_000, interval: 20 };
+const polling = { timeout: 60_000, interval: 20 };
 
 describe("streams during failures of Valkey", () => {
   test("SIGKILL in the middle of a text: readers get all of it after the restart, without gaps", async () => {
