@@ -171,11 +171,11 @@ describe("the example in TypeScript", () => {
 
   test("answers no agent of another organisation, though Perch signs for that too", async () => {
     verifies("security.calls-verified");
-    const stranger = "org_01m7evf00be8nv2290e6zkb9p3";
-    const headers = { "idempotency-key": "direct-4", "perch-organisation": stranger };
+    const otherOrganisation = "org_01m7evf00be8nv2290e6zkb9p3";
+    const headers = { "idempotency-key": "direct-4", "perch-organisation": otherOrganisation };
     expect(await callDirectly(JSON.stringify(question("hello")), headers)).toMatchObject({
       status: 401,
-      text: expect.stringContaining(stranger),
+      text: expect.stringContaining(otherOrganisation),
     });
   });
 });

@@ -43,9 +43,9 @@ async function verifyAll({ url }: TestServer, calls: readonly Call[], whose: Who
   for (const request of requests)
     await expect(verifyRequest(request, elsewhere)).rejects.toMatchObject({ reason: "signature_mismatch" });
   const { id: organisation } = await server().createOrganisation();
-  const strangers = { ...options, organisation, replayStore: createMemoryReplayStore() };
+  const otherOrganisation = { ...options, organisation, replayStore: createMemoryReplayStore() };
   for (const request of requests)
-    await expect(verifyRequest(request, strangers)).rejects.toMatchObject({ reason: "wrong_organisation" });
+    await expect(verifyRequest(request, otherOrganisation)).rejects.toMatchObject({ reason: "wrong_organisation" });
   for (const call of passed) expect(call).toMatchObject(whose);
   return passed.map(({ requestId }) => requestId);
 }

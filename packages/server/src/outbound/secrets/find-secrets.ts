@@ -1,4 +1,4 @@
-/** Whose secrets a call may carry. Null: those of the organisation alone. */
+/** Whose secrets: one agent's, which may use the organisation's too, or with null those of the organisation alone. */
 export interface SecretOwner {
   readonly organisationId: string;
   readonly agentId: string | null;

@@ -52,7 +52,10 @@ async function listAllPages(
       target: { kind: "mcp" as const, url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
     }));
     // Before a page of megabytes is searched for secrets.
-    assertWithinLimits([...found.values(), ...listed], server);
+    assertWithinLimits(
+      [...new Map([...found, ...listed.map((each) => [each.target.tool, each] as const)]).values()],
+      server,
+    );
     for (const each of listed)
       found.set(each.target.tool, {
         ...each,

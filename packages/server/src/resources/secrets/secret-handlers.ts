@@ -1,6 +1,7 @@
 import type { InputOf, Operations, SecretOperationKey } from "@perch/contract";
 import type { Caller, Scope } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { SecretOwner } from "../../outbound/secrets/find-secrets.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import type { Sealer } from "../../platform/secrets.ts";
@@ -23,10 +24,10 @@ interface SecretDeps {
 type CreateBody = InputOf<Operations["POST /v1/secrets"]>["body"];
 type UpdateBody = InputOf<Operations["PATCH /v1/secrets/{secret_name}"]>["body"];
 type ListQuery = InputOf<Operations["GET /v1/secrets"]>["query"];
-type OwnerInTransaction = (trx: OrganisationTransaction) => Promise<queries.SecretOwner>;
+type OwnerInTransaction = (trx: OrganisationTransaction) => Promise<SecretOwner>;
 
 /** The owner of secrets for all agents. */
-function organisationOwner({ organisationId }: Scope, { onlyAgentId }: Caller): queries.SecretOwner {
+function organisationOwner({ organisationId }: Scope, { onlyAgentId }: Caller): SecretOwner {
   if (onlyAgentId !== null)
     throw forbidden(
       "This key belongs to one agent. Manage that agent's own secrets, or use an organisation's key for those of all agents.",
@@ -77,13 +78,13 @@ function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
       });
     },
 
-    list: (owner: queries.SecretOwner, query: ListQuery) =>
+    list: (owner: SecretOwner, query: ListQuery) =>
       db.inOrganisation(owner.organisationId, async (trx) => {
         const rows = await queries.listSecrets(trx, owner, query);
         return page(rows.map(toSecret), query, await queries.countSecrets(trx, owner));
       }),
 
-    get: async (owner: queries.SecretOwner, name: string) => {
+    get: async (owner: SecretOwner, name: string) => {
       const row = await db.inOrganisation(owner.organisationId, (trx) => queries.findSecret(trx, owner, name));
       if (!row) throw notFound("secret", name);
       return single(toSecret(row));
@@ -116,7 +117,7 @@ export const secretHandlers = ({ agents, ...deps }: SecretDeps) => {
     const owner = organisationOwner(scope, caller);
     return async () => owner;
   };
-  const ofAgent = async (context: RequestContext, ref: string): Promise<queries.SecretOwner> => {
+  const ofAgent = async (context: RequestContext, ref: string): Promise<SecretOwner> => {
     const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
     return { organisationId, agentId };
   };

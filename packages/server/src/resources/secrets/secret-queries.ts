@@ -2,15 +2,10 @@ import type { SecretSortField } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Secrets } from "../../db/generated-rows.ts";
+import type { SecretOwner } from "../../outbound/secrets/find-secrets.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 
 export type SecretRow = Selectable<Secrets>;
-
-/** Whose secrets: the organisation's for all agents, or one agent's own. */
-export interface SecretOwner {
-  readonly organisationId: string;
-  readonly agentId: string | null;
-}
 
 const ownedBy = ({ organisationId, agentId }: SecretOwner) =>
   sql<boolean>`organisation_id = ${organisationId} and ${agentId === null ? sql`agent_id is null` : sql`agent_id = ${agentId}`}`;
