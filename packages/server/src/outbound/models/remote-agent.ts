@@ -8,7 +8,7 @@ import { OutboundBusyError } from "../outbound-share.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import { redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import { RefusedSecretError, type ResolveCall } from "../secrets/resolve-call.ts";
+import { isRefusedCall, type ResolveCall } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
 import {
   type ModelMessage,
@@ -174,8 +174,7 @@ export const createCallRemoteAgent =
     const { owner, requestId, signal } = request;
     const resolved = await resolveCall(owner, { subject: "The remote agent", url, headers: request.headers }).catch(
       (error: unknown) => {
-        const isRefused = error instanceof RefusedSecretError || error instanceof RefusedAddressError;
-        throw isRefused ? new PermanentModelError(error.message) : error;
+        throw isRefusedCall(error) ? new PermanentModelError(error.message) : error;
       },
     );
     const { redactor } = resolved;

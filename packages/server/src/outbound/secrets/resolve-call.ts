@@ -1,4 +1,5 @@
 import { replaceSecrets, secretNamesIn } from "@perch/contract";
+import { RefusedAddressError } from "../address-guard.ts";
 import { parseAllowedUrl } from "../guarded-client.ts";
 import { OutsideError } from "../outbound-errors.ts";
 import type { FindSecrets, FoundSecret, SecretOwner } from "./find-secrets.ts";
@@ -35,6 +36,10 @@ export type SecretRefusal = "missing" | "host";
 export class RefusedSecretError extends OutsideError {}
 export class MissingSecretError extends RefusedSecretError {}
 export class SecretHostError extends RefusedSecretError {}
+
+/** What resolving a call throws where nothing may be sent, because of a secret or of the address. */
+export const isRefusedCall = (error: unknown): error is Error =>
+  error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 
 /** Answers are searched for all of them, and the search is prepared for every call. */
 const maxSecrets = 8;

@@ -1,8 +1,7 @@
 import type { AgentDefinition, HttpTool } from "@perch/contract";
 import type { z } from "zod";
-import { RefusedAddressError } from "../address-guard.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
-import { RefusedSecretError } from "../secrets/resolve-call.ts";
+import { isRefusedCall } from "../secrets/resolve-call.ts";
 import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
@@ -49,9 +48,6 @@ const toHttpRunTool = (tool: z.infer<typeof HttpTool>): RunTool => {
   };
 };
 
-const isRefusal = (error: unknown): error is Error =>
-  error instanceof RefusedSecretError || error instanceof RefusedAddressError;
-
 function createListTools(deps: ToolDeps): ListTools {
   return async (tools, owner, signal, run) => {
     const http = tools.filter((tool) => tool.type === "http").map(toHttpRunTool);
@@ -65,7 +61,7 @@ function createListTools(deps: ToolDeps): ListTools {
       const taken = [echoTool, ...http].map(({ definition }) => definition.name);
       return [...http, ...nameTools(listed.flat(), taken)];
     } catch (error) {
-      throw isRefusal(error) ? new PermanentToolError(error.message) : error;
+      throw isRefusedCall(error) ? new PermanentToolError(error.message) : error;
     } finally {
       controller.abort();
     }
@@ -89,7 +85,7 @@ function createCallTool(deps: ToolDeps): CallTool {
         ? await callHttpTool(deps, { name, target }, args, context)
         : await callMcpTool(deps, { definition, target }, args, context);
     } catch (error) {
-      if (isRefusal(error)) return { content: error.message, failed: true };
+      if (isRefusedCall(error)) return { content: error.message, failed: true };
       throw error;
     }
   };

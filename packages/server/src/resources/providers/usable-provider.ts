@@ -4,7 +4,7 @@ import { PermanentModelError } from "../../outbound/models/model.ts";
 import { baseUrlOf, type ProviderSettings } from "../../outbound/models/provider-model.ts";
 import { redactResponses } from "../../outbound/secrets/redact-responses.ts";
 import { noRedaction, type Redactor } from "../../outbound/secrets/redactor.ts";
-import { RefusedSecretError, type ResolveCall } from "../../outbound/secrets/resolve-call.ts";
+import { isRefusedCall, type ResolveCall } from "../../outbound/secrets/resolve-call.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { InstallationProvider } from "./installation-providers.ts";
 import { openApiKey } from "./provider-keys.ts";
@@ -52,7 +52,7 @@ async function resolveApiKey(resolveCall: ResolveCall, organisationId: string, r
     const call = await resolveCall({ organisationId, agentId: null }, { subject: `Provider ${name}`, url, headers });
     return { apiKey: call.headers.key ?? null, redactor: call.redactor };
   } catch (error) {
-    throw error instanceof RefusedSecretError ? new PermanentModelError(error.message) : error;
+    throw isRefusedCall(error) ? new PermanentModelError(error.message) : error;
   }
 }
 

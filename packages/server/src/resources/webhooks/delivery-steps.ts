@@ -1,6 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import { RefusedAddressError } from "../../outbound/address-guard.ts";
-import { RefusedSecretError, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
+import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
@@ -105,7 +104,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     try {
       return await resolveCall({ organisationId, agentId }, { subject: "The webhook", url, headers });
     } catch (error) {
-      if (!(error instanceof RefusedSecretError || error instanceof RefusedAddressError)) throw error;
+      if (!isRefusedCall(error)) throw error;
       return { ms: 0, statusCode: null, response: null, error: error.message, kind: "blocked" };
     }
   };
