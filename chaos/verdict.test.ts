@@ -86,6 +86,7 @@ describe("what is recorded with a run", () => {
   test("a log line too many or too few is found", () => {
     expect(withRun({ log: [...row.log, "tool_call"] })).toHaveLength(1);
     expect(withRun({ log: row.log.slice(1) })).toHaveLength(1);
+    expect(withRun({ log: [...row.log, "interrupted"] })).toEqual([]);
   });
 
   test("no event, or two, is found", () => {

@@ -26,6 +26,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "remote-agents",
     "verify-calls",
     "ship-a-change-safely",
+    "see-what-a-run-did",
     "logs-and-metrics",
     "webhooks",
     "limits-and-retries",

@@ -47,7 +47,7 @@ export const requirements = {
 export type RequirementId = keyof typeof requirements;
 
 /** Statements whose feature does not exist yet. Whoever builds one takes its id off this list. */
-export const notBuiltYet: readonly RequirementId[] = ["versioning.additive-changes", "versioning.deprecation-headers"];
+export const notBuiltYet: readonly RequirementId[] = ["versioning.additive-changes"];
 
 /** May only be lowered. */
-export const notBuiltYetAtMost = 2;
+export const notBuiltYetAtMost = 1;

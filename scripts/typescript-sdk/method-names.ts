@@ -12,10 +12,12 @@ export const methodNames = {
   pauseAgent: "agents.pause",
   resumeAgent: "agents.resume",
   invokeAgent: "agents.invoke",
+  checkAgent: "agents.check",
 
-  listInvocations: "invocations.list",
-  getInvocation: "invocations.get",
-  cancelInvocation: "invocations.cancel",
+  listInvocations: "runs.list",
+  getInvocation: "runs.get",
+  cancelInvocation: "runs.cancel",
+  listSteps: "runs.steps",
 
   createDeployment: "deployments.create",
   listDeployments: "deployments.list",
@@ -60,6 +62,7 @@ export const methodNames = {
 
   createKey: "keys.create",
   listKeys: "keys.list",
+  getKey: "keys.get",
   revokeKey: "keys.revoke",
   updateKey: "keys.update",
   rotateKey: "keys.rotate",

@@ -13,6 +13,8 @@ import { isOptional, objectOf } from "./operation-types.ts";
 import { comment, indent, typeOf } from "./schema-types.ts";
 
 const camelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** A path's `request_id` is a run's. */
+const argumentName = (name: string): string => (name === "request_id" ? "runId" : camelCase(name));
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 interface Named extends Route {
@@ -58,7 +60,7 @@ function methodOf({ key, name, ...route }: Named): string {
   const hasQuery = Object.keys(query.properties ?? {}).length > 0;
   const body = bodyOf(operation);
   const signature = [
-    ...params.map((param) => `${camelCase(param.name)}: string`),
+    ...params.map((param) => `${argumentName(param.name)}: string`),
     ...argument("body", body, body ? typeOf(body) : "", operation.requestBody?.required === true),
     ...(hasQuery
       ? [`query${isOptional(query) ? "?" : ""}: NonNullable<Operations[${JSON.stringify(key)}]["request"]["query"]>`]
@@ -67,7 +69,7 @@ function methodOf({ key, name, ...route }: Named): string {
   ].join(", ");
   const parts = [
     ...(params.length > 0
-      ? [`params: { ${params.map((param) => `${param.name}: ${camelCase(param.name)}`).join(", ")} }`]
+      ? [`params: { ${params.map((param) => `${param.name}: ${argumentName(param.name)}`).join(", ")} }`]
       : []),
     ...(body ? ["body"] : []),
     ...(hasQuery ? ["query"] : []),

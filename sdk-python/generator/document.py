@@ -31,6 +31,11 @@ def identifier(name: str) -> str:
     return f"{snake(name)}_" if keyword.iskeyword(snake(name)) else snake(name)
 
 
+def path_argument(name: str) -> str:
+    """A path's ``request_id`` is a run's."""
+    return "run_id" if name == "request_id" else identifier(name)
+
+
 def _singular(word: str) -> str:
     return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
 
@@ -60,6 +65,10 @@ class Operation:
         return any(one["name"] == "Idempotency-Key" for one in self.parameters("header"))
 
     @property
+    def takes_if_match(self) -> bool:
+        return any(one["name"] == "If-Match" for one in self.parameters("header"))
+
+    @property
     def answer(self) -> Json:
         """Schema of the whole response body."""
         status = min(self.spec["responses"])
@@ -76,6 +85,10 @@ class Operation:
         return self.method == "GET" and "pagination" in self.answer.get("properties", {})
 
 
+#: What the interface calls an invocation is called a run wherever a person writes it.
+_RESOURCES = {"invocations": "runs"}
+
+
 def _resource(path: str, paths: Json) -> str:
     """``deployments`` for ``/v1/agents/{agent_id}/deployments``, which has a GET, else the first word after ``/v1``.
 
@@ -87,12 +100,13 @@ def _resource(path: str, paths: Json) -> str:
     if not is_below_another:
         return snake(words[0])
     is_elsewhere_too = "get" in paths.get(f"/v1/{words[2]}", {})
-    return snake(f"{_singular(words[0])}_{words[2]}" if is_elsewhere_too else words[2])
+    return snake(f"{_singular(words[0])}_{words[2]}" if is_elsewhere_too else _RESOURCES.get(words[2], words[2]))
 
 
 def _method_name(spec: Json, path: str, resource: str, is_list: bool) -> str:
     words = snake(spec["operationId"]).split("_")
-    nouns = [_singular(noun) for noun in resource.split("_")]
+    wire = [on_wire for on_wire, own in _RESOURCES.items() if own == resource]
+    nouns = [_singular(noun) for noun in [*resource.split("_"), *wire]]
     # What only repeats the resource is left out: `list` of `listMemories`, in `memory`.
     verb, rest = words[0], [word for word in words[1:] if _singular(word) not in nouns]
     if not rest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .document import Json, Operation, identifier, pascal
+from .document import Json, Operation, identifier, pascal, path_argument
 from .models import RUN_EVENTS, Models, answer_of
 
 if TYPE_CHECKING:
@@ -101,11 +101,13 @@ class Methods:
     def _signature(self, operation: Operation, extra: list[str], *, name: str, returns: str, define: str) -> list[str]:
         keywords = [*self._query(operation), *self._body(operation)]
         keywords.sort(key=lambda one: one.default != "")
+        if operation.takes_if_match:
+            extra = [*extra, "if_match: str | None = None"]
         if operation.takes_idempotency_key:
             extra = [*extra, "idempotency_key: str | None = None"]
         rows = [
             "self",
-            *(f"{identifier(one['name'])}: str" for one in operation.parameters("path")),
+            *(f"{path_argument(one['name'])}: str" for one in operation.parameters("path")),
             "*",
             *(f"{one.name}: {one.type}{one.default}" for one in keywords),
             *extra,
@@ -129,7 +131,7 @@ class Methods:
         lines = ["        call = Call(", f'            "{operation.method}",']
         wire = [one["name"] for one in operation.parameters("path")]
         if wire:
-            rows = (f"                {name}={identifier(name)}," for name in wire)
+            rows = (f"                {name}={path_argument(name)}," for name in wire)
             lines += ["            path_of(", f'                "{operation.path}",', *rows, "            ),"]
         else:
             lines.append(f'            "{operation.path}",')
@@ -142,6 +144,8 @@ class Methods:
             lines += ["            body=body_of(", *rows, "            ),"]
         if headers:
             lines.append(f"            headers={headers},")
+        if operation.takes_if_match:
+            lines.append("            if_match=if_match,")
         if operation.takes_idempotency_key:
             lines.append("            idempotency_key=new_key(idempotency_key),")
         return [*lines, "            timeout=timeout,", "        )"]
@@ -171,9 +175,7 @@ class Methods:
         answer = self._type_of_answer(operation)
         wait = ["wait_seconds: float | None = None"]
         waiting = "Run the agent and wait for its response, for at most ``wait_seconds`` if given."
-        starting = (
-            "Start a run in the background. Returns its ``request_id``, which ``invocations.get`` and ``follow`` take."
-        )
+        starting = "Start a run in the background. Returns its ``request_id``, which ``runs.get`` and ``follow`` take."
         sent = "(await self._transport.send(call))" if flavour.wait else "self._transport.send(call)"
         return [
             *self._signature(operation, wait, name="invoke", returns=answer, define=flavour.define),

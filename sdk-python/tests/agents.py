@@ -18,4 +18,4 @@ def scripted(perch: Perch, *steps: dict[str, Any]) -> str:
 
 
 def runs(perch: Perch, name: str) -> int:
-    return len(list(perch.invocations.list(name)))
+    return len(list(perch.runs.list(name)))

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 _key = "perch_" + "0" * 46
 
 
-def test_a_refusal_has_status_code_details_and_request_id(perch: Perch) -> None:
+def test_a_refusal_has_status_code_details_and_correlation_id(perch: Perch) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         perch.agents.create(name="Not A Name", model="perch/echo")
     error = refused.value
     assert (error.status, error.code) == (400, "invalid_request")
     assert error.details[0]["field"] == "name"
-    assert error.request_id
-    assert error.request_id in str(error)
+    assert error.correlation_id is not None
+    assert error.correlation_id.startswith("corr_")
+    assert error.correlation_id in str(error)
     assert isinstance(error, PerchError)
 
 
@@ -70,10 +71,10 @@ def test_times_may_be_datetimes_with_a_zone(perch: Perch) -> None:
 
 def test_headers_of_the_caller_go_with_every_request(testbed: Testbed, proxy: FlakyProxy) -> None:
     with Perch(testbed.key, base_url=proxy.url, headers={"x-tenant": "a"}) as client:
-        client.with_options(headers={"x-request-id": "mine"}).me()
+        client.with_options(headers={"x-correlation-id": "mine"}).me()
         client.me()
     assert proxy.header("x-tenant") == ["a", "a"]
-    assert proxy.header("x-request-id") == ["mine", None]
+    assert proxy.header("x-correlation-id") == ["mine", None]
 
 
 def test_an_id_cannot_lead_to_another_path(perch: Perch) -> None:

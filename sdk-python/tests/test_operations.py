@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from generate import sources
-from generator.document import Operation, load, operations
+from generator.document import Operation, load, operations, path_argument
 from perch_sdk import AsyncPerch, Perch
 
 from .both_clients import Kind, both, value
@@ -75,7 +75,7 @@ async def _call(kind: Kind, operation: Operation) -> httpx.Request:
 @pytest.mark.parametrize("operation", _operations, ids=lambda one: one.id)
 def test_each_operation_asks_for_what_the_document_says(kind: Kind, operation: Operation) -> None:
     request = asyncio.run(_call(kind, operation))
-    path = re.sub(r"\{(\w+)\}", lambda found: f"{found[1]}%2F%3F", operation.path)
+    path = re.sub(r"\{(\w+)\}", lambda found: f"{path_argument(found[1])}%2F%3F", operation.path)
     assert (request.method, request.url.raw_path.decode().split("?")[0]) == (operation.method, path)
     assert set(request.url.params) == {one["name"] for one in operation.parameters("query")}
     assert ("idempotency-key" in request.headers) == operation.takes_idempotency_key

@@ -7,6 +7,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from perch_sdk import (
@@ -15,10 +16,11 @@ from perch_sdk import (
     Perch,
     PerchConnectionError,
     RateLimitedError,
-    RunStillRunningError,
-    ServerError,
+    RunFailedError,
+    StillRunningError,
     UnavailableError,
 )
+from perch_sdk._retries import Attempts
 
 from .agents import runs, scripted
 from .both_clients import Kind, both, items, value, with_client
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from .conftest import Testbed
 
 _busy = '{"success":false,"error":{"code":"rate_limited","message":"Too many.","retry_after":1}}'
+_unfinished = (
+    '{"success":false,"error":{"code":"still_running","message":"Goes on.",'
+    '"details":[{"field":"request_id","error":"req_1"}]}}'
+)
 _away = '{"success":false,"error":{"code":"unavailable","message":"Away.","retry_after":0}}'
 
 
@@ -73,11 +79,11 @@ def test_a_run_that_outlasts_the_wait_goes_on_and_the_same_key_joins_it(
     name = scripted(perch, {"reply": "At last.", "delay_ms": 2500})
 
     async def work(client: Any) -> Any:
-        with pytest.raises(RunStillRunningError) as still:
+        with pytest.raises(StillRunningError) as still:
             await value(client.agents.invoke(name, message="hi", wait_seconds=0.5))
         key = still.value.idempotency_key
         result = await value(client.agents.invoke(name, message="hi", idempotency_key=key))
-        assert result["request_id"] == still.value.request_id
+        assert result["request_id"] == still.value.run_id
         return result
 
     assert with_client(kind, work, testbed.key, base_url=testbed.url)["response"] == "At last."
@@ -91,13 +97,37 @@ def test_a_failed_run_is_raised_at_once_and_not_tried_again(
     name = scripted(perch, {"fail": "permanent"})
 
     async def work(client: Any) -> Any:
-        with pytest.raises(ServerError) as failed:
+        with pytest.raises(RunFailedError) as failed:
             await value(client.agents.invoke(name, message="hi"))
         return failed.value
 
     error = with_client(kind, work, testbed.key, base_url=proxy.url)
-    assert error.invocation_id.startswith("req_")
+    assert (error.status, error.code, error.retryable) == (422, "run_failed", False)
+    assert error.run_id.startswith("req_")
     assert len(proxy.seen) == 1
+
+
+@both
+def test_a_request_whose_wait_is_over_is_repeated_with_the_same_key(
+    kind: Kind, testbed: Testbed, perch: Perch, proxy: FlakyProxy
+) -> None:
+    name = scripted(perch, {"reply": "At last."})
+    proxy.plan(Answer(504, _unfinished), Answer(504, _unfinished))
+
+    async def work(client: Any) -> Any:
+        return await value(client.agents.invoke(name, message="hi"))
+
+    assert with_client(kind, work, testbed.key, base_url=proxy.url)["response"] == "At last."
+    assert len(set(proxy.header("idempotency-key"))) == 1
+    assert runs(perch, name) == 1
+
+
+def test_a_request_whose_wait_is_over_is_not_repeated_without_a_key() -> None:
+    unfinished = httpx.Response(504, text=_unfinished)
+    assert Attempts(1, "key").after_error_response(unfinished) > 0
+    with pytest.raises(StillRunningError) as error:
+        Attempts(1, None).after_error_response(unfinished)
+    assert (error.value.status, error.value.run_id, error.value.idempotency_key) == (504, "req_1", None)
 
 
 @both
@@ -112,7 +142,7 @@ def test_what_is_refused_for_good_is_not_tried_again(
         return refused.value
 
     error = with_client(kind, work, testbed.key, base_url=proxy.url)
-    assert error.request_id
+    assert error.correlation_id
     assert (error.status, error.code) == (409, "conflict")
     assert len(proxy.seen) == 1
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from perch_sdk import Done, Perch, ServerError, Token, ToolCall
+from perch_sdk import Done, Perch, RunFailedError, Step, Token, ToolCall
 
 from .agents import runs, scripted
 from .both_clients import Kind, both, items, value, with_client
@@ -78,6 +78,9 @@ def test_tools_and_steps_are_told_and_characters_stay_whole(kind: Kind, testbed:
         calls = [event for event in events if isinstance(event, ToolCall)]
         assert [(one.name, one.status) for one in calls] == [("perch_echo", "started"), ("perch_echo", "completed")]
         assert calls[0].arguments == {"order": 42}
+        assert calls[1].said == {"characters": 12}
+        steps = [(event.step, event.kind, event.status) for event in events if isinstance(event, Step)]
+        assert steps == [(n, "model", status) for n in (1, 2) for status in ("started", "completed")]
         for step, text in ((1, "One moment 🙂."), (2, answer)):
             assert _replayed([one for one in events if isinstance(one, Token) and one.step == step]) == text
         assert stream.text_so_far == answer
@@ -91,10 +94,10 @@ def test_a_started_run_can_be_followed_from_its_beginning(kind: Kind, testbed: T
     name = scripted(perch, {"reply": "Slow but sure", "word_delay_ms": 100})
 
     async def work(client: Any) -> None:
-        request_id = await value(client.agents.invoke_in_background(name, message="go"))
-        followed = await items(client.invocations.follow(name, request_id))
+        run_id = await value(client.agents.invoke_in_background(name, message="go"))
+        followed = await items(client.runs.follow(name, run_id))
         assert _replayed(followed) == "Slow but sure"
-        assert followed[-1].result["request_id"] == request_id
+        assert followed[-1].result["request_id"] == run_id
 
     with_client(kind, work, testbed.key, base_url=testbed.url)
 
@@ -106,10 +109,10 @@ def test_a_run_that_fails_raises_what_waiting_for_it_would_have_raised(
     name = scripted(perch, {"fail": "permanent"})
 
     async def work(client: Any) -> None:
-        with pytest.raises(ServerError) as failed:
+        with pytest.raises(RunFailedError) as failed:
             await items(client.agents.invoke_stream(name, message="go"))
-        assert failed.value.invocation_id
-        assert failed.value.code == "server_error"
+        assert failed.value.run_id
+        assert (failed.value.status, failed.value.code, failed.value.retryable) == (422, "run_failed", False)
 
     with_client(kind, work, testbed.key, base_url=testbed.url)
 

@@ -115,7 +115,7 @@ def test_10000_random_changes_to_a_request_are_all_refused() -> None:
 
 def test_it_says_which_run_of_whose_agent_the_call_is_of_which_key_signed_it_and_when() -> None:
     assert verify_request(**_arguments(INTACT)) == VerifiedRequest(
-        request_id="req_01m7evf01ne8nv228qpt0msbq9",
+        run_id="req_01m7evf01ne8nv228qpt0msbq9",
         organisation_id="org_01m7evf00ae8nv228b2d9gj1xw",
         agent_id="agent_01m7evf009e8nv2284kww951qd",
         key_id="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
@@ -130,12 +130,12 @@ def test_headers_are_taken_as_servers_have_them() -> None:
         message[name] = value
     asgi = [(name.encode(), value.encode()) for name, value in pairs]
     for headers in (dict(pairs), {name: [value] for name, value in pairs}, message, asgi, iter(pairs)):
-        assert verify_request(**_arguments(INTACT, headers=headers)).request_id
+        assert verify_request(**_arguments(INTACT, headers=headers)).run_id
     message["Signature"] = "perch=:AAAA:"
     with pytest.raises(RequestVerificationError, match="twice"):
         verify_request(**_arguments(INTACT, headers=message))
     body = INTACT["request"]["body"].encode()
-    assert verify_request(**_arguments(INTACT, body=body)).request_id
+    assert verify_request(**_arguments(INTACT, body=body)).run_id
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_nonce_that_a_shared_store_has_seen_is_refused() -> None:
     assert (raised.value.reason, raised.value.status) == ("replayed", 401)
     with pytest.raises(RequestVerificationError, match="came before"):
         asyncio.run(verify_request_async(**_arguments(INTACT, replay_store=_AsyncAsked(False))))
-    assert asyncio.run(verify_request_async(**_arguments(INTACT, replay_store=_AsyncAsked(True)))).request_id
+    assert asyncio.run(verify_request_async(**_arguments(INTACT, replay_store=_AsyncAsked(True)))).run_id
 
 
 def test_an_asynchronous_store_is_refused_where_nobody_would_wait_for_it() -> None:

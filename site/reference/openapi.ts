@@ -36,10 +36,15 @@ export interface Parameter {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
+export interface Header {
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
 export interface Response {
   readonly $ref?: string;
   readonly description?: string;
-  readonly headers?: Readonly<Record<string, { readonly description?: string; readonly schema: Schema }>>;
+  readonly headers?: Readonly<Record<string, Header | { readonly $ref: string }>>;
   readonly content?: Content;
 }
 
@@ -67,6 +72,7 @@ export interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;
+    readonly headers: Readonly<Record<string, Header>>;
   };
 }
 
@@ -91,6 +97,13 @@ export function resolveSchema(document: OpenApi, schema: Schema): Schema {
   const target = document.components.schemas[nameOf($ref)];
   if (!target) throw new Error(`openapi.json refers to ${$ref}, which it does not have`);
   return { ...resolveSchema(document, target), ...beside };
+}
+
+export function resolveHeader(document: OpenApi, header: Header | { readonly $ref: string }): Header {
+  if (!("$ref" in header)) return header;
+  const target = document.components.headers[nameOf(header.$ref)];
+  if (!target) throw new Error(`openapi.json refers to ${header.$ref}, which it does not have`);
+  return target;
 }
 
 /** An object, or a choice between objects: something that the reference describes under a name of its own. */

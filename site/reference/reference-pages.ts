@@ -6,7 +6,7 @@ import type { SitePage } from "../site-page.ts";
 import { exampleRequest } from "./example-request.ts";
 import { type FieldContext, fieldList, fieldsOf, typeOf } from "./fields.ts";
 import { findObjectHomes, mentionedBy } from "./objects.ts";
-import { type OpenApi, type Operation, operationsOf, type Response, resolveSchema } from "./openapi.ts";
+import { type OpenApi, type Operation, operationsOf, type Response, resolveHeader, resolveSchema } from "./openapi.ts";
 
 const overviewUrl = "reference/index.html";
 const source = "packages/contract/openapi.json";
@@ -100,7 +100,10 @@ function responseHeaders(document: OpenApi) {
     ...operationsOf(document).flatMap((operation) => Object.values(operation.responses)),
   ];
   const headers = new Map(responses.flatMap(({ headers }) => Object.entries(headers ?? {})));
-  return [...headers].map(([name, { schema, description }]) => ({ name, schema, description, notes: [] }));
+  return [...headers].map(([name, header]) => {
+    const { schema, description } = resolveHeader(document, header);
+    return { name, schema, description, notes: [] };
+  });
 }
 
 function tagPage(tag: TagPage, context: FieldContext): string {

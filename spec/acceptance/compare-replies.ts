@@ -2,14 +2,15 @@ import type { Block } from "./markdown-blocks.ts";
 
 /**
  * What a page prints is compared with what really came. These differ from run to run, and each stands for any other of its kind:
- * ids, times, ids of stream events, durations in milliseconds, the port on this machine. In the page, `…` stands for any text
+ * ids, times, ids of stream events, durations in milliseconds, the port on this machine, what a slow run waited for. In the page, `…` stands for any text
  * within a line, and a line with nothing but `…` for any lines. Spaces at the end of a line do not count. Everything else must be equal.
  */
 const variables = [
-  [/\b(agent|org|key|req|dep|mem|clr|wh|dlv|evt|aud)_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_<id>"],
+  [/^waiting for .*\n/gm, ""],
+  [/\b(agent|org|key|req|corr|dep|mem|clr|wh|dlv|evt|aud)_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_<id>"],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?(Z| UTC)?/g, "<time>"],
   [/\b\d{13}-\d+\b/g, "<event id>"],
-  [/("duration_ms": ?|\bduration_ms=)\d+/g, "$1<n>"],
+  [/("(?:duration|retry_after)_ms": ?|\b(?:duration|retry_after)_ms=)\d+/g, "$1<n>"],
   [/\b\d+ ms\b/g, "<n> ms"],
   [/\b\d+\.\d s\b/g, "<n> s"],
   [/http:\/\/127\.0\.0\.1:\d+/g, "http://127.0.0.1:<port>"],
@@ -21,7 +22,7 @@ const maskText = (text: string): string =>
 /** The same value with what differs from run to run named, so that two replies can be compared. */
 function maskValue(value: unknown, field = ""): unknown {
   if (typeof value === "string") return maskText(value);
-  if (typeof value === "number" && field === "duration_ms") return "<n>";
+  if (typeof value === "number" && (field === "duration_ms" || field === "retry_after_ms")) return "<n>";
   if (Array.isArray(value)) return value.map((inner) => maskValue(inner));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskValue(inner, name)]));

@@ -84,7 +84,7 @@ describe("GET /metrics on the operators' port", () => {
     const repeated = { "idempotency-key": "once" };
     for (let i = 0; i < 2; i++)
       expect((await call("POST", `${agents}/echo/invoke`, { message: "hello" }, repeated)).status).toBe(200);
-    expect((await call("POST", `${agents}/broken/invoke`, { message: "hello" })).status).toBe(500);
+    expect((await call("POST", `${agents}/broken/invoke`, { message: "hello" })).status).toBe(422);
     expect((await call("POST", `${agents}/caller/invoke`, { message: "hello" })).status).toBe(200);
     expect((await call("GET", `${agents}/absent-agent`)).status).toBe(404);
     expect((await call("GET", `${agents}/echo`)).status).toBe(200);
@@ -103,7 +103,7 @@ describe("GET /metrics on the operators' port", () => {
     expect(counted).toEqual({
       [requests("POST /v1/agents", "2xx")]: 3,
       [requests(invoke, "2xx")]: 7,
-      [requests(invoke, "5xx")]: 1,
+      [requests(invoke, "4xx")]: 1,
       [requests("GET /v1/agents/{agent_id}", "4xx")]: 1,
       [requests("GET /v1/agents/{agent_id}", "2xx")]: 1,
       [requests("unknown", "4xx")]: 2,
@@ -116,6 +116,7 @@ describe("GET /metrics on the operators' port", () => {
       'perch_runs_ended_total{status="completed"}': 6,
       'perch_runs_ended_total{status="failed"}': 1,
     });
+    expect(countsOf(text, "perch_run_failures_total")).toEqual({ 'perch_run_failures_total{code="run_failed"}': 1 });
     expect(countsOf(text, "perch_run_duration_seconds_count")).toEqual({ perch_run_duration_seconds_count: 7 });
     expect(countsOf(text, "perch_model_call_duration_seconds_count")).toEqual({
       'perch_model_call_duration_seconds_count{provider="perch"}': 8,

@@ -136,12 +136,12 @@ describe("perch-server", () => {
       log += text;
     });
     await fetch(`${server.url}/v1/agents/nobody?x=${key}`, {
-      headers: { authorization: `Bearer ${key}`, "x-request-id": "trace-me" },
+      headers: { authorization: `Bearer ${key}`, "x-correlation-id": "trace-me" },
     });
     await server.stop();
     const line = log.split("\n").find((text) => text.includes("trace-me")) ?? "{}";
     expect(JSON.parse(line)).toMatchObject({
-      requestId: "trace-me",
+      correlationId: "trace-me",
       method: "GET",
       route: "/v1/agents/:agent_id",
       status: 400,

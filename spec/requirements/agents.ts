@@ -90,6 +90,6 @@ export const agents = {
     section: "Endpoints",
     silent: "What Update Agent does with fields that are left out or null: not shown.",
     decision:
-      "Fields left out stay as they are. memory, limits, logs and security merge field by field, where a field that is an object is replaced as a whole. Everything else is replaced. null restores the default, and within security it removes the block; model has no default and refuses null.",
+      "Fields left out stay as they are. memory, limits and security merge field by field, where a field that is an object is replaced as a whole. Everything else is replaced. null restores the default, and within security it removes the block; model has no default and refuses null.",
   },
 } as const satisfies RequirementTable;

@@ -13,7 +13,7 @@ export const audit = {
     section: "Authentication",
     silent,
     decision:
-      "An entry has id, created_at, actor, key_id, user_id, operation, resource_type, resource, agent_id, address, request_id, outcome and details; never a value that was sent.",
+      "An entry has id, created_at, actor, key_id, user_id, operation, resource_type, resource, agent_id, address, correlation_id, outcome and details; never a value that was sent.",
   },
   "audit.append-only": {
     section: "Authentication",

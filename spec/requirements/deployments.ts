@@ -96,6 +96,24 @@ export const deployments = {
     silent: "How a version is tried before it is deployed: not shown.",
     decision: "context.version names it, for a key that may read as well as write. 404 for an unknown one.",
   },
+  "agent.check": {
+    section: "Endpoints",
+    silent: "How somebody learns before a run or a deployment that an agent cannot work: not shown.",
+    decision:
+      "POST `/v1/agents/{agent_id}/check` checks the draft as a deployment does and lists every problem, each with its field and what to do. It changes nothing, answers within seconds whatever the addresses of the agent do, and shows nothing of a secret.",
+  },
+  "deployment.draft-invoked": {
+    section: "Resources and their fields",
+    silent: "How the draft of an agent is tried while something else is deployed: not shown.",
+    decision:
+      "context.version `draft` runs it, for a key that may read as well as write; the run's version is null. `draft` is reserved: 400 for a deployment that names a version so.",
+  },
+  "deployment.draft-by-default": {
+    section: "Resources and their fields",
+    silent: "Whether what a developer saves answers without a deployment: not shown.",
+    decision:
+      "With PERCH_DRAFT_BY_DEFAULT, which `perch dev` sets, a request that names neither context.environment nor context.version runs the draft, also when something is deployed.",
+  },
   "deployment.never-deployed-draft": {
     section: "Resources and their fields",
     silent: "What an environment runs that nothing was ever deployed to: not shown.",

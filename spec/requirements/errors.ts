@@ -24,6 +24,12 @@ export const errors = {
     silent: "The answer to a query parameter the operation does not know: not shown.",
     decision: "400 `invalid_request`; details names the parameter.",
   },
+  "errors.correlation-id": {
+    section: "Errors",
+    silent: "How an answer is named when a problem is reported: not shown.",
+    decision:
+      "Every answer has the header `X-Correlation-Id`: the caller's own, or a new one with the prefix `corr_`, so that it is never taken for a run's `request_id`.",
+  },
   "errors.retry-after": {
     section: "Errors",
     given: "error.retry_after (integer) is present with `rate_limited`.",
@@ -60,7 +66,14 @@ export const errors = {
   "errors.code.others": {
     section: "Errors",
     silent: "Any other codes: not shown.",
-    decision: "Exactly three: `conflict` 409, `payload_too_large` 413 and `unavailable` 503.",
+    decision:
+      "Exactly six: `conflict` 409, `precondition_failed` 412, `payload_too_large` 413, `run_failed` 422, `unavailable` 503 and `still_running` 504.",
+  },
+  "errors.run-failed": {
+    section: "Errors",
+    silent: "The answer of Invoke where the run failed: not shown.",
+    decision:
+      "422 `run_failed` with the run's id in details; `retryable` says whether a new run of the same message can succeed without a change to the agent. Failures of Perch itself are 500 `server_error`. A retry with the same Idempotency-Key gets the same answer.",
   },
   "errors.code.reused-idempotency-key": {
     section: "Errors",

@@ -26,7 +26,7 @@ export const events = {
     section: "Events",
     silent: "Which operation causes each event: not shown.",
     decision:
-      "An invocation causes exactly one of `agent.completed` and `agent.failed`. Deployment events follow a deployment's state. `webhook.test` is sent on request.",
+      "A run causes exactly one of `agent.completed` and `agent.failed`. Deployment events follow a deployment's state. `webhook.test` is sent on request.",
   },
   "events.payload": {
     section: "Events",

@@ -36,10 +36,34 @@ export const invocations = {
     decision:
       "`Prefer: respond-async` answers 202 with a Location to read the result from; `Prefer: wait=N` waits N seconds first. The run goes on either way.",
   },
+  "invocation.wait-over": {
+    section: "Endpoints",
+    silent: "What a request gets whose run outlasts its wait: not shown. Invoke answers with the result or an error.",
+    decision:
+      "504 `still_running` with the run's id in details and a Location; the run goes on, and a retry with the same Idempotency-Key gets its result. 202 only where `Prefer` asks for it.",
+  },
+  "invocation.waits-bounded": {
+    section: "Endpoints",
+    silent: "How many requests of an organisation may wait for their runs: not shown.",
+    decision:
+      "A part of what the node has, by tier. Beyond it 429 before the run starts, or 202 at once where `Prefer` allows it; the same Idempotency-Key then starts the run.",
+  },
   "invocation.stream": {
     section: "Endpoints",
     silent: "How to receive a response while it is made: not shown.",
     decision:
-      "`Accept: text/event-stream` streams the events token, tool, done and error, each with an id; a reconnect with `Last-Event-ID` continues.",
+      "`Accept: text/event-stream` streams the events step, token, tool, done and error, each with an id: every attempt of every step, why it failed and how long the run waits. A reconnect with `Last-Event-ID` continues.",
+  },
+  "runs.steps": {
+    section: "Endpoints",
+    silent: "How to see what a run did: not shown.",
+    decision:
+      "GET `/v1/agents/{agent_id}/invocations/{request_id}/steps` lists every attempt of its model calls, tool calls, listings of tools and recalls, in order, with times, tokens, the reason of a failure, and what it was asked and said. It is empty until the run has ended.",
+  },
+  "runs.logs-setting": {
+    section: "Resources and their fields",
+    silent: "Who can see what models and tools were asked and said: not shown.",
+    decision:
+      "The agent's `logs` says it: `off` keeps nothing, `shapes` (the default) sizes and names of fields without a value, `full` all of it, encrypted, for as long as the log.",
   },
 } as const satisfies RequirementTable;

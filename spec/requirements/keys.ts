@@ -18,6 +18,11 @@ export const keys = {
     decision:
       "id (a TypeID with the prefix `key_`), name, agent_id, role, permissions, prefix, status (active, expired or revoked), created_by, rotated_from, created_at, expires_at, last_used_at, revoked_at; never the key itself.",
   },
+  "keys.get-one": {
+    section: "Endpoints",
+    silent: "Whether one key can be read: not shown.",
+    decision: "GET `/v1/keys/{key_id}` answers what the list shows of it, with its `ETag`. It needs manage.",
+  },
   "keys.format": {
     section: "Authentication",
     silent: "The format of the key: not shown.",

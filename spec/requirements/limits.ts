@@ -69,7 +69,7 @@ export const limits = {
     section: "Limits",
     silent: "The operations that honour the key: not shown.",
     decision:
-      "Every POST and every PATCH with which an organisation changes something. Search Memory changes nothing and is answered afresh. Revoking a leaked key, which has no organisation yet, gives the same answer each time by itself.",
+      "Every POST and every PATCH with which an organisation changes something. Search Memory and the check of an agent change nothing, ignore the key and are answered afresh. Revoking a leaked key, which has no organisation yet, gives the same answer each time by itself.",
   },
   "idempotency.scope": {
     section: "Limits",

@@ -6,6 +6,12 @@ export const logsAndMetrics = {
     given:
       "A log entry carries timestamp (ISO 8601 UTC), level, message (string) and metadata (object), which contains request_id (string).",
   },
+  "log-entry.request-id-kept": {
+    section: "Resources and their fields",
+    silent: "What becomes of a request_id in the metadata of an entry that a client adds: not shown.",
+    decision:
+      "A run's id is kept, and the entry belongs to that run. Anything else, or another run than the entry's own request_id, is 400 `invalid_request` that names `metadata.request_id`.",
+  },
   "logs.levels": {
     section: "Resources and their fields",
     given: "level is one of debug, info, warn, error, in the entry and as a parameter of Get Logs.",
@@ -13,7 +19,12 @@ export const logsAndMetrics = {
   "time-range.format": {
     section: "Endpoints",
     silent: "The format of start_time and end_time, on Get Logs and Get Metrics: not shown.",
-    decision: "RFC 3339; start_time is included, end_time is not.",
+    decision: "RFC 3339, with `T` and `Z` in upper or lower case; start_time is included, end_time is not.",
+  },
+  "time-range.ahead": {
+    section: "Endpoints",
+    silent: "A start_time that is ahead of the server's clock, without an end_time: not shown.",
+    decision: "An empty result: clocks differ. A start_time that is not before end_time is 400 `invalid_request`.",
   },
   "logs.default-range": {
     section: "Endpoints",
@@ -39,6 +50,12 @@ export const logsAndMetrics = {
     section: "Endpoints",
     silent: "How far the total of a log list is counted: not shown.",
     decision: 'To 10,000; beyond that pagination carries `total_relation: "gte"`.',
+  },
+  "logs.run-steps": {
+    section: "Resources and their fields",
+    silent: "What the log of an agent has of its runs: not shown.",
+    decision:
+      "An entry for each attempt of each step: what it was, how long it took, why it failed, how long the run waited, and whether its worker was lost.",
   },
   "metrics.names": {
     section: "Resources and their fields",

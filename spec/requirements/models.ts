@@ -24,6 +24,12 @@ export const models = {
     decision:
       "Throttling, server errors, silence and broken answers are tried again after a durable wait that honours Retry-After, then the fallback_models in order. Other refusals end the run with a message that says what to mend.",
   },
+  "models.unreachable": {
+    section: "What the service does",
+    silent: "How long a run tries what cannot be reached: not shown.",
+    decision:
+      "A model, remote agent or MCP server that refuses connections, or whose name or route does not exist, is tried for about eight seconds, whatever time the run has. The error says how often it was tried, and what to do.",
+  },
   "tools.calls": {
     section: "What the service does",
     silent: "How an agent uses tools: not shown.",

@@ -11,6 +11,24 @@ export const responses = {
     section: "Endpoints",
     given: "List responses are `{data: [<item>...], pagination: <pagination object>}`.",
   },
+  "changes.etag": {
+    section: "Endpoints",
+    silent: "How a client notices that something was changed since it read it: not shown.",
+    decision:
+      "Answers that show one agent, webhook or key carry a strong `ETag`, made from what they show but for fields that change by themselves: last_used_at, failing_since, previous_secret_expires_at, and the status of a key.",
+  },
+  "changes.if-match": {
+    section: "Endpoints",
+    silent: "How two clients are kept from undoing each other's changes: not shown.",
+    decision:
+      "Changes to an agent, a webhook or a key honour `If-Match` (tags, or `*`), checked on the locked row: 412 `precondition_failed` and no change if the tag is another. Other changes refuse the header with 400.",
+  },
+  "changes.nothing": {
+    section: "Endpoints",
+    silent: "What a PATCH does that changes nothing: not shown.",
+    decision:
+      "It answers 200 with the resource and leaves no trace: updated_at, `ETag` and audit log stay as they are. A secret that is given counts as a change, because it is not compared with the stored one.",
+  },
   "responses.update-agent": {
     section: "Endpoints",
     silent: notShown("Update Agent"),

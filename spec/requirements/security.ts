@@ -3,6 +3,12 @@ import type { RequirementTable } from "./requirement.ts";
 const governs = "Whether these settings govern the REST API itself: not shown.";
 
 export const security = {
+  "security.way-back": {
+    section: "Authentication",
+    silent: "What becomes of whoever sets `auth` and has no token: not shown.",
+    decision:
+      "The answer has `warnings`: what is refused from now on and until when. For one hour the key that set it where there was none can read and update that agent without a token, and nothing else; it ends when `auth` is changed with a token.",
+  },
   "security.oauth-shape": {
     section: "Authentication",
     given:
@@ -67,6 +73,12 @@ export const security = {
     decision:
       "They do: an agent's settings for the paths of that agent, the instance's settings for all paths. They only tighten.",
   },
+  "security.user-token": {
+    section: "Authentication",
+    silent: "Where a JWT or an OAuth token travels, and whether it stands in for the API key: not shown.",
+    decision:
+      "In the header `X-User-Token`, beside the API key, which every request needs. The token names the user and can only take permissions away.",
+  },
   "security.oauth-enforced": {
     section: "Authentication",
     silent: governs,
@@ -85,12 +97,14 @@ export const security = {
   "security.https-enforced": {
     section: "Authentication",
     silent: governs,
-    decision: "With enforceHttps, a request over plain HTTP is refused.",
+    decision:
+      "Without enforceHttps, a request over plain HTTP is answered like any other. With it, the request is 403 `forbidden` on the paths it governs, and never redirected.",
   },
   "security.hsts-enforced": {
     section: "Authentication",
     silent: governs,
-    decision: "With hsts enabled, answers carry `Strict-Transport-Security` with the given maxAge.",
+    decision:
+      "With hsts enabled, answers over HTTPS carry `Strict-Transport-Security` with the given maxAge. Answers over plain HTTP do not.",
   },
   "security.master-key-rotation": {
     section: "Authentication",

@@ -1,9 +1,37 @@
 import type { RequirementTable } from "./requirement.ts";
 
 export const service = {
+  "service.https": {
+    section: "What the service does",
+    given: "The interface is a REST API: JSON over HTTPS.",
+  },
   "service.json-bodies": {
     section: "What the service does",
     given: "Request and response bodies are JSON.",
+  },
+  "cli.never-silent": {
+    section: "What the service does",
+    silent: "What a client of a long run sees meanwhile: not shown.",
+    decision:
+      "A command that waits for a run says at least every two seconds what the run waits for, and shows each failed attempt with its reason and the time of the next.",
+  },
+  "cli.failed-run-named": {
+    section: "What the service does",
+    silent: "How somebody finds the run that failed: not shown.",
+    decision:
+      "A command whose run failed, or that lost sight of it, names the run and the next command, and says whether another try can help.",
+  },
+  "cli.interrupt-names-run": {
+    section: "What the service does",
+    silent: "Whether leaving a client stops the run: not shown.",
+    decision:
+      "Ctrl-c does not stop the run: the command names it, says how to follow and to cancel it, and ends with 130.",
+  },
+  "service.builders-way": {
+    section: "What the service does",
+    silent: "How long somebody who is new needs until an agent of their own answers: not shown.",
+    decision:
+      "From an empty folder to an answer of an agent with a model behind OpenAI's protocol and an MCP tool that demands a secret: at most 8 commands and 3 minutes, and no command is silent for more than 2 seconds. What is missing is said before anything runs.",
   },
   "agent.definition-fields": {
     section: "What the service does",

@@ -7,6 +7,8 @@ export interface Connection {
   readonly key: string;
   /** Where it comes from, for `doctor` and for errors. */
   readonly source: string;
+  /** It was found in what `perch dev` wrote. There, the draft answers. */
+  readonly isDev?: true;
 }
 
 interface ConnectionOptions {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Problem } from "./problem.ts";
 import type { Profile } from "./profiles.ts";
 
-type DevConnection = Profile & { readonly source: string };
+type DevConnection = Profile & { readonly source: string; readonly isDev: true };
 
 const isLoopback = (url: string): boolean =>
   URL.canParse(url) &&
@@ -23,7 +23,7 @@ function readDevFile(file: string, folder: string): DevConnection | undefined {
       `${file} names ${url}, which is not on this machine: perch dev did not write that, so it is not used.`,
       elsewhere,
     );
-  return { url, key, source: `perch dev in ${folder}` };
+  return { url, key, source: `perch dev in ${folder}`, isDev: true };
 }
 
 function parse(file: string): { readonly url?: string; readonly key?: string } {

@@ -5,8 +5,8 @@ import { findConnection } from "./connection.ts";
 import { commandHelp, overview } from "./help.ts";
 import { jsonText } from "./output/safe-text.ts";
 import { parseCommand } from "./parse-command.ts";
-import { UsageError } from "./problem.ts";
-import { reportError } from "./report-error.ts";
+import { Interrupted, UsageError } from "./problem.ts";
+import { type ExitCode, reportError } from "./report-error.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
@@ -39,8 +39,8 @@ function createSession(options: Options, terminal: Terminal, { env, cwd, signal 
   };
 }
 
-/** One run of the command line: 0 done, 1 failed, 2 wrong usage. */
-export async function runCli(argv: readonly string[], environment: CliEnvironment): Promise<0 | 1 | 2> {
+/** One run of the command line: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted while a run was under way. */
+export async function runCli(argv: readonly string[], environment: CliEnvironment): Promise<ExitCode> {
   const terminal = createTerminal(environment, environment.env);
   if (argv.length === 1 && ["--version", "-v", "version"].includes(argv[0] ?? "")) {
     terminal.line(version);
@@ -58,8 +58,8 @@ export async function runCli(argv: readonly string[], environment: CliEnvironmen
     else await command.run(createSession(options, terminal, environment), args, options);
     return 0;
   } catch (error) {
-    // Ctrl-c is not a failure of the command.
-    if (environment.signal.aborted) return 0;
+    // Ctrl-c is how one leaves a command that follows something. One that waits for a run says that the run goes on.
+    if (environment.signal.aborted && !(error instanceof Interrupted)) return 0;
     return reportError(error, terminal, argv.includes("--json"));
   }
 }

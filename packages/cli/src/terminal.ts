@@ -18,6 +18,8 @@ export interface Terminal {
   readonly write: (text: string) => void;
   /** Progress and notes, which are not part of the result. */
   readonly note: (text: string) => void;
+  /** Draws a line on standard error over the one before; the empty text removes it. Undefined where nothing can be drawn over. */
+  readonly status: ((text: string) => void) | undefined;
   readonly style: (style: Style, text: string) => string;
   /** A part of a line made safe by itself, so that it cannot hide what stands beside it. */
   readonly safe: (text: string) => string;
@@ -48,6 +50,22 @@ function hasColour({ NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv, stdout: S
   if (NO_COLOR) return false;
   if (FORCE_COLOR && FORCE_COLOR !== "0") return true;
   return stdout.isTTY === true && TERM !== "dumb";
+}
+
+const eraseLine = "\r\u001b[K";
+
+function createStatus(stderr: Stream, { TERM }: NodeJS.ProcessEnv): Terminal["status"] {
+  if (stderr.isTTY !== true || TERM === "dumb") return undefined;
+  let isDrawn = false;
+  return (text) => {
+    if (text === "" && !isDrawn) return;
+    isDrawn = text !== "";
+    // A line that wraps could not be erased.
+    const line = safeText(text)
+      .replaceAll(/\s+/g, " ")
+      .slice(0, (stderr.columns || 80) - 1);
+    stderr.write(`${eraseLine}${line}`);
+  };
 }
 
 /** One line; empty if the user presses ctrl-c or ctrl-d instead. */
@@ -96,6 +114,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     line: (text = "") => void stdout.write(`${stream.end()}${toOutput(text)}\n`),
     write: (text) => void stdout.write(stream.push(text)),
     note: (text) => void stderr.write(`${toOutput(text)}\n`),
+    status: createStatus(stderr, env),
     style: (name, text) => (isColoured ? style(name, text) : text),
     safe,
     widthOf: (text) => plain(text).length,
@@ -119,6 +138,11 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     },
     questions: async function* (prompt) {
       const reader = createInterface({ input: stdin, output: stderr, terminal: isInteractive, prompt });
+      // A terminal in raw mode sends no signal: whoever waits for a run must still learn of ctrl-c.
+      reader.on("SIGINT", () => {
+        reader.close();
+        process.emit("SIGINT", "SIGINT");
+      });
       if (isInteractive) reader.prompt();
       for await (const line of reader) {
         yield line;

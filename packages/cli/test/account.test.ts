@@ -57,13 +57,13 @@ describe("perch keys", () => {
 });
 
 describe("errors", () => {
-  test("say what happened, what to do and the request id, and end with 1", async () => {
+  test("say what happened, what to do and the correlation id, and end with 1", async () => {
     const { perch } = await newDesk(server());
     const missing = await perch(["agents", "get", "nobody"]);
     expect([missing.code, missing.stdout, withoutAccidents(missing.stderr)]).toMatchSnapshot();
     const json = await perch(["agents", "get", "nobody", "--json"]);
     expect(JSON.parse(json.stderr)).toMatchObject({
-      error: { code: "not_found", status: 404, request_id: expect.stringMatching(/^req_/) },
+      error: { code: "not_found", status: 404, correlation_id: expect.stringMatching(/^corr_/) },
     });
     const unknown = await perch(["agents"], { env: { PERCH_API_KEY: `perch_${"0".repeat(46)}` } });
     expect([unknown.code, withoutAccidents(unknown.stderr)]).toMatchSnapshot();

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { agentFileSchema } from "../../../scripts/agent-file-schema.ts";
 import schema from "../agent.schema.json" with { type: "json" };
-import { changesBetween } from "../src/agent-file/difference.ts";
+import { changesBetween, hideSecrets } from "../src/agent-file/difference.ts";
 import { desiredDefinition, readAgentFile } from "../src/agent-file/read-agent-file.ts";
 import { templates } from "../src/commands/init.ts";
 import { createShell } from "./shell.ts";
@@ -60,7 +60,7 @@ describe("perch init", () => {
 });
 
 describe("reading agent.yaml", () => {
-  test("what is left out has its default; memory, limits and logs merge; security is left alone", () => {
+  test("what is left out has its default; memory and limits merge; security is left alone", () => {
     const { security: _, ...defaults } = agentDefaults;
     const given = { name: "bot", model: "perch/echo", limits: { max_steps: 3 } };
     expect(desiredDefinition(given)).toEqual({
@@ -93,5 +93,17 @@ describe("reading agent.yaml", () => {
       { path: "b.c", from: 1, to: 2 },
       { path: "t", from: [1], to: [2] },
     ]);
+  });
+});
+
+describe("the changes that perch apply prints", () => {
+  test.each([
+    [{}, { auth: { type: "jwt", secret: "not for the terminal" } }],
+    [{ auth: null }, { auth: { type: "oauth2", clientSecret: "not for the terminal" } }],
+    [{ auth: { type: "jwt" } }, { auth: { type: "jwt", secret: "x", previousSecret: "not for the terminal" } }],
+  ])("%j to %j: no secret of `auth` is among them", (from, to) => {
+    const text = JSON.stringify(hideSecrets(changesBetween(from, to)));
+    expect(text).toContain("[secret]");
+    expect(text).not.toContain("not for the terminal");
   });
 });

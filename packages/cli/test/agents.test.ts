@@ -53,6 +53,24 @@ describe("perch apply", () => {
     expect(stdout).toContain("limits.max_steps: 3 -> 20");
   });
 
+  test("an agent that somebody changed since it was compared is left as it is, and says to apply again", async () => {
+    const { cwd, organisation } = await deskWithBot();
+    const file = join(cwd, "agent.yaml");
+    writeFileSync(file, `${echo}temperature: 1\n`);
+    const client = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
+    const [plan] = await planFile(client, file, {});
+    await client.agents.update("bot", { temperature: 0.5 });
+    const refusal = expect(plan?.run()).rejects;
+    await refusal.toMatchObject({
+      message: expect.stringContaining("Somebody changed bot"),
+      hint: expect.stringContaining("Run perch apply again"),
+    });
+    expect(await client.agents.get("bot")).toMatchObject({ temperature: 0.5 });
+    const [again] = await planFile(client, file, {});
+    await again?.run();
+    expect(await client.agents.get("bot")).toMatchObject({ temperature: 1 });
+  });
+
   test("an agent that somebody made meanwhile is updated instead", async () => {
     const { cwd, perch, organisation } = await newDesk(server());
     const file = join(cwd, "agent.yaml");
@@ -82,7 +100,7 @@ describe("perch apply", () => {
     expect((await perch(["agents", "--json"])).json()).toMatchObject({ data: [] });
   });
 
-  test("a refused field is shown with its line, and the request id", async () => {
+  test("a refused field is shown with its line, and the correlation id", async () => {
     const { cwd, perch } = await newDesk(server());
     writeFileSync(join(cwd, "agent.yaml"), `${echo}limits:\n  max_steps: 0\nmodle: x\n`);
     const { code, stderr } = await perch(["apply"]);
@@ -132,14 +150,21 @@ describe("perch invoke", () => {
     expect((await perch(["runs", "bot", "--json"])).json()).toMatchObject({ pagination: { total: 1 } });
   });
 
-  test("an agent that fails ends with 1", async () => {
+  test.each([
+    ["permanent", "A new run would fail in the same way"],
+    ["transient", "A new run may succeed"],
+  ])("a run with a %s failure ends with 1, names the run and says whether another can help", async (fail, hint) => {
     const { cwd, perch } = await newDesk(server());
-    const script = JSON.stringify({ steps: [{ error: { message: "No idea", retryable: false } }] });
-    writeFileSync(join(cwd, "agent.yaml"), `name: bot\nmodel: perch/script\ninstructions: '${script}'\n`);
+    const script = JSON.stringify({ steps: [{ fail, reply: "No idea." }] });
+    const limits = "limits: { timeout_seconds: 3 }";
+    writeFileSync(join(cwd, "agent.yaml"), `name: bot\nmodel: perch/script\n${limits}\ninstructions: '${script}'\n`);
     await perch(["apply"]);
     const { code, stdout, stderr } = await perch(["invoke", "bot", "Hi"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).not.toBe("");
+    expect(stderr).toContain(hint);
+    expect(stderr).toMatch(/perch runs get bot req_\w{26} shows what happened\.\n$/);
+    if (fail === "transient")
+      expect(stderr).toMatch(/\[perch\/script attempt 1 failed: No idea; attempt 2 in [\d.]+ s\]/);
   });
 });
 

@@ -55,7 +55,7 @@ const Runtime = z
   ])
   .meta({
     id: "Runtime",
-    description: "What answers invocations: the model, or your own HTTP service, to which Perch posts each message.",
+    description: "What runs the agent: the model, or your own HTTP service, to which Perch posts each message.",
   });
 
 /** Vector sizes of embedders. The database has an index for each of these sizes, and for no other. */
@@ -86,11 +86,15 @@ const MemorySettings = z
   })
   .meta({ id: "MemorySettings" });
 
-const LogSettings = z
-  .strictObject({
-    messages: z.boolean().describe("Include messages and responses in log entries. The default is false."),
-  })
-  .meta({ id: "LogSettings" });
+/** How much of a run's contents anybody can see afterwards. */
+export const logSettings = ["off", "shapes", "full"] as const;
+const LogSetting = z
+  .enum(logSettings)
+  .describe(
+    "How much of what models and tools were asked and said is kept with a run, apart from its message and response: nothing (`off`), sizes and names of fields without any value (`shapes`, the default), or all of it (`full`), sealed, for as long as logs are kept. See `GET /v1/agents/{agent_id}/invocations/{request_id}/steps`.",
+  )
+  .meta({ id: "LogSetting" });
+export type LogSetting = z.infer<typeof LogSetting>;
 
 /** The longest that any run may take. */
 export const maxTimeoutSeconds = 900;
@@ -117,7 +121,7 @@ export const AgentDefinition = z.object({
   tools: Tools,
   memory: MemorySettings,
   limits: Limits,
-  logs: LogSettings,
+  logs: LogSetting,
   fallback_models: z.array(ModelRef).max(5).describe("Models to try, in this order, when `model` fails."),
   runtime: Runtime,
   security: SecuritySettings,
@@ -142,16 +146,16 @@ export const agentDefaults = {
     max_history_messages: 40,
     max_concurrent_runs: 100,
   },
-  logs: { messages: false },
+  logs: "shapes",
   fallback_models: [],
   runtime: { type: "model" },
   security: {},
 } satisfies Omit<AgentDefinition, "model">;
 export const remoteModel = "perch/remote";
 
-const { model, temperature, instructions, tools, fallback_models, runtime } = AgentDefinition.shape;
+const { model, temperature, instructions, tools, logs, fallback_models, runtime } = AgentDefinition.shape;
 
-/** A change to a definition: `memory`, `limits`, `logs` and `security` merge field by field, the rest is replaced; null restores the default. */
+/** A change to a definition: `memory`, `limits` and `security` merge field by field, the rest is replaced; null restores the default. */
 export const AgentDefinitionPatch = z.strictObject({
   model: model.optional(),
   temperature: temperature.optional(),
@@ -159,7 +163,7 @@ export const AgentDefinitionPatch = z.strictObject({
   tools: tools.nullable().optional(),
   memory: MemorySettings.partial().meta({ id: "MemorySettingsPatch" }).nullable().optional(),
   limits: Limits.partial().meta({ id: "LimitsPatch" }).nullable().optional(),
-  logs: LogSettings.partial().meta({ id: "LogSettingsPatch" }).nullable().optional(),
+  logs: logs.nullable().optional(),
   fallback_models: fallback_models.nullable().optional(),
   runtime: runtime.nullable().optional(),
   security: SecuritySettingsPatch.nullable().optional(),

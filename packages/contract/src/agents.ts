@@ -15,7 +15,18 @@ export const AgentSummary = z
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
 export const Agent = z
-  .object({ ...AgentSummary.shape, ...AgentDefinition.shape, auth: RedactedAuth.nullable(), updated_at: Timestamp })
+  .object({
+    ...AgentSummary.shape,
+    ...AgentDefinition.shape,
+    auth: RedactedAuth.nullable(),
+    updated_at: Timestamp,
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Only in the answer to a change that sets `auth`: what is refused from now on, and until when the key that made the change can take it back.",
+      ),
+  })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;
 
@@ -43,6 +54,7 @@ export const agentOperations = {
     body: AgentDefinitionPatch.extend({ name: AgentName }).meta({ id: "CreateAgent" }),
     status: 201,
     response: agent,
+    etag: true,
     errors: ["conflict"],
   },
   "GET /v1/agents": {
@@ -64,6 +76,7 @@ export const agentOperations = {
     params,
     status: 200,
     response: agent,
+    etag: true,
     errors: ["not_found"],
   },
   "PATCH /v1/agents/{agent_id}": {
@@ -71,13 +84,15 @@ export const agentOperations = {
     tag,
     summary: "Update agent",
     description:
-      "Changes the draft. Fields that are left out stay as they are. `memory`, `limits`, `logs` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.",
+      "Changes the draft. Fields that are left out stay as they are. `memory`, `limits` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true. For one hour after a change of `auth`, the key that made it can read and update the agent without a user's token, to take it back; `warnings` says so.",
     permission: "write",
     params,
     query: force,
     body: AgentDefinitionPatch.meta({ id: "UpdateAgent" }),
     status: 200,
     response: agent,
+    etag: true,
+    ifMatch: true,
     errors: ["not_found", "conflict"],
   },
   "DELETE /v1/agents/{agent_id}": {
@@ -90,17 +105,20 @@ export const agentOperations = {
     params,
     status: 200,
     response: single(z.object({ id: AgentId, deleted: z.literal(true) })),
+    ifMatch: true,
     errors: ["not_found"],
   },
   "POST /v1/agents/{agent_id}/pause": {
     id: "pauseAgent",
     tag,
     summary: "Pause agent",
-    description: "A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.",
+    description: "A paused agent rejects new runs with `conflict`. Pausing a paused agent changes nothing.",
     permission: "write",
     params,
     status: 200,
     response: agent,
+    etag: true,
+    ifMatch: true,
     errors: ["not_found"],
   },
   "POST /v1/agents/{agent_id}/resume": {
@@ -112,6 +130,8 @@ export const agentOperations = {
     params,
     status: 200,
     response: agent,
+    etag: true,
+    ifMatch: true,
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;

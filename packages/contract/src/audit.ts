@@ -26,7 +26,7 @@ export const AuditEntry = z
     resource: z.string().nullable().describe("Id of the resource, or its name if it has no id."),
     agent_id: AgentId.nullable().describe("The agent that the resource belongs to."),
     address: z.string().nullable().describe("IP address that the request came from."),
-    request_id: z.string().nullable().describe("`X-Request-Id` of the response."),
+    correlation_id: z.string().nullable().describe("`X-Correlation-Id` of the response."),
     outcome: z.enum(auditOutcomes).describe("`changed`: the change was made. `refused`: the request was refused."),
     details: z
       .object({
@@ -69,5 +69,11 @@ export const auditOperations = {
   },
 } as const satisfies OperationTable;
 
-/** Work of agents, not changes to what they are: it has its own record (invocations and logs) and leaves no audit entry. */
-export const dataPlaneOperations: readonly string[] = ["invokeAgent", "cancelInvocation", "addLogs", "searchMemory"];
+/** Work of agents and questions about them, not changes to what they are: it leaves no audit entry. Runs and logs have records of their own. */
+export const dataPlaneOperations: readonly string[] = [
+  "invokeAgent",
+  "cancelInvocation",
+  "addLogs",
+  "searchMemory",
+  "checkAgent",
+];

@@ -124,11 +124,37 @@ const CreateDeployment = z
 
 const UpdateDeployment = z.strictObject({ traffic_percent: Traffic.max(99) }).meta({ id: "UpdateDeployment" });
 
+export const AgentProblem = z
+  .object({
+    kind: z
+      .enum(["limits", "secret", "model", "tool", "runtime"])
+      .describe("What is wrong: settings that contradict each other, or something that is missing or does not answer."),
+    field: z.string().describe("Path of the field in the agent's definition, such as `model` or `tools.0`."),
+    message: z.string().describe("What is wrong, and what to do about it."),
+  })
+  .meta({ id: "AgentProblem" });
+export type AgentProblem = z.infer<typeof AgentProblem>;
+
+const AgentCheck = z.object({ problems: z.array(AgentProblem) }).meta({ id: "AgentCheck" });
+
 const deploymentSortFields = ["created_at"] as const;
 const params = z.strictObject({ agent_id: AgentRef, deployment_id: z.string() });
 const tag = "Deployments";
 
 export const deploymentOperations = {
+  "POST /v1/agents/{agent_id}/check": {
+    id: "checkAgent",
+    tag,
+    summary: "Check agent",
+    description:
+      "Checks the agent's draft as a deployment would: its limits, its secrets, whether its models exist, and whether its tools or its remote agent answer within 5 seconds. Changes nothing, and calls no model. The answer lists every problem; the list is empty if a deployment of the draft would become active.",
+    permission: "write",
+    params: z.strictObject({ agent_id: AgentRef }),
+    readOnly: true,
+    status: 200,
+    response: single(AgentCheck),
+    errors: ["not_found"],
+  },
   "POST /v1/agents/{agent_id}/deployments": {
     id: "createDeployment",
     tag,

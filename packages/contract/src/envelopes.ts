@@ -4,11 +4,19 @@ export const Timestamp = z.iso.datetime().meta({ id: "Timestamp", example: "2026
 
 const yearOf = (text: string): number => new Date(text).getUTCFullYear();
 
-/** A time that a request names, with any offset. Answers write it in UTC, where years have four digits. */
-export const Instant = z.iso
-  .datetime({ offset: true })
+const UpperCaseInstant = z.iso
+  .datetime({ offset: true, error: "Expected a time such as 2026-01-31T12:00:00Z" })
   // What is no time at all was refused before, and has no year.
   .refine((text) => !(yearOf(text) < 0 || yearOf(text) > 9999), "Expected a time in the years 0 to 9999");
+
+/**
+ * A time that a request names, with any offset. Answers write it in UTC, where years have four digits. RFC 3339 also allows `t` and `z`
+ * in lower case.
+ */
+export const Instant = z.preprocess(
+  (value) => (typeof value === "string" ? value.toUpperCase() : value),
+  UpperCaseInstant,
+) as unknown as typeof UpperCaseInstant;
 
 export const Pagination = z
   .object({

@@ -11,6 +11,9 @@ export const errorStatus = {
   conflict: 409,
   payload_too_large: 413,
   unavailable: 503,
+  run_failed: 422,
+  still_running: 504,
+  precondition_failed: 412,
 } as const;
 export type ErrorCode = keyof typeof errorStatus;
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
@@ -30,6 +33,12 @@ export const ErrorBody = z
       code: z.enum(errorCodes),
       message: z.string().describe("Human-readable: what happened, and what to do next."),
       retry_after: z.int().min(0).optional().describe("Seconds to wait before retrying."),
+      retryable: z
+        .boolean()
+        .optional()
+        .describe(
+          "Where a run failed: whether a new run of the same message, so with a new `Idempotency-Key`, can succeed without a change to the agent.",
+        ),
       details: z.array(ErrorDetail).optional(),
     }),
   })

@@ -6,6 +6,7 @@ export const idPrefixes = {
   agent: "agent",
   key: "key",
   request: "req",
+  correlation: "corr",
   deployment: "dep",
   event: "evt",
   memory: "mem",

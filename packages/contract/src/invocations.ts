@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.ts";
-import { errorCodes } from "./errors.ts";
+import { type ErrorCode, errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
 import { LogEntry } from "./logs.ts";
 import type { OperationTable } from "./operation.ts";
@@ -8,6 +8,9 @@ import type { OperationTable } from "./operation.ts";
 export const invocationStatuses = ["running", "completed", "failed", "cancelled"] as const;
 export const InvocationStatus = z.enum(invocationStatuses).meta({ id: "InvocationStatus" });
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
+
+/** How a failed run is answered. */
+const failureCodes = ["run_failed", "server_error"] as const satisfies ErrorCode[];
 
 const maxMessageBytes = 256 * 1024;
 const maxContextBytes = 16 * 1024;
@@ -24,7 +27,7 @@ export const InvocationContext = z
       "The environment that handles the message. The default is `production`.",
     ),
     version: ShortText.optional().describe(
-      "Run this version instead of the deployed one, to try it out. The key also needs the permission `read`.",
+      "Run this version instead of the deployed one, to try it out; `draft` runs the agent's draft. The key also needs the permission `read`.",
     ),
   })
   .meta({ id: "InvocationContext" });
@@ -66,6 +69,18 @@ export const Invocation = z
     message: z.string(),
     response: z.string().nullable(),
     error: z.string().nullable().describe("Why the run failed or was cancelled."),
+    error_code: z
+      .enum(failureCodes)
+      .nullable()
+      .describe(
+        "`run_failed`: by the doing of the agent, of its limits, or of what it calls. `server_error`: Perch itself failed. null unless the run failed.",
+      ),
+    retryable: z
+      .boolean()
+      .nullable()
+      .describe(
+        "Whether a new run of the same message can succeed without a change to the agent. null unless the run failed.",
+      ),
     steps: z.int().describe("Number of model calls."),
     tokens_used: z.int(),
     duration_ms: z.int().nullable(),
@@ -84,6 +99,18 @@ export const InvocationSummary = Invocation.omit({ message: true, response: true
   id: "InvocationSummary",
 });
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
+
+/** `retried`: this attempt failed, and another follows. `interrupted`: it has no result, and begins again. */
+const StepStatus = z
+  .enum(["started", "completed", "failed", "retried", "interrupted"])
+  .describe(
+    "`retried`: this attempt failed, and another follows. `interrupted`: the worker was lost, or the step failed in the server, and it begins again.",
+  )
+  .meta({ id: "StepStatus" });
+const failedAttempt = {
+  reason: z.string().optional().describe("Why the attempt failed."),
+  retry_after_ms: z.int().optional().describe("With `retried`: how long the run waits before the next attempt."),
+};
 
 /** Data of a run's events. Apply each token to its step's text: `text.slice(0, offset) + token.text`. */
 export const RunEvent = z
@@ -106,10 +133,31 @@ export const RunEvent = z
         step: z.int(),
         call: z.int().describe("Number of the call within the step."),
         name: z.string(),
-        status: z.enum(["started", "completed", "failed"]),
-        arguments: z.unknown().optional().describe("Only with `started`."),
+        attempt: z.int().describe("Which attempt of the call this is, from 1."),
+        status: StepStatus,
+        arguments: z.unknown().optional().describe("Only with `started`, and not where the agent's `logs` is `off`."),
+        said: z
+          .unknown()
+          .optional()
+          .describe("What the tool returned: its text where the agent's `logs` is `full`, its shape with `shapes`."),
+        ...failedAttempt,
       })
-      .meta({ id: "ToolEvent", description: "Event `tool`." }),
+      .meta({ id: "ToolEvent", description: "Event `tool`: a tool call begins or ends." }),
+    z
+      .object({
+        step: z.int().describe("Number of the model call. 0: before the first."),
+        kind: z.enum(["model", "tools", "memory"]),
+        name: z.string().describe("The model, or the MCP servers whose tools are listed."),
+        attempt: z.int().describe("Which attempt this is, from 1."),
+        status: StepStatus,
+        tokens: z.int().optional(),
+        ...failedAttempt,
+      })
+      .meta({
+        id: "StepEvent",
+        description:
+          "Event `step`: a model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt.",
+      }),
     z.object({ message: z.string() }).meta({
       id: "DroppedEvent",
       description:
@@ -117,13 +165,23 @@ export const RunEvent = z
     }),
     InvocationResult.meta({ description: "Event `done`: the run completed. The last event." }),
     z
-      .object({ code: z.enum(errorCodes), message: z.string(), request_id: RequestId })
+      .object({
+        code: z.enum(errorCodes),
+        message: z.string(),
+        retryable: z
+          .boolean()
+          .optional()
+          .describe(
+            "Where the run failed: whether a new run of the same message can succeed without a change to the agent.",
+          ),
+        request_id: RequestId,
+      })
       .meta({ id: "RunErrorEvent", description: "Event `error`: the run failed or was cancelled. The last event." }),
   ])
   .meta({ id: "RunEvent" });
 
 const params = z.strictObject({ agent_id: AgentRef, request_id: z.string() });
-const tag = "Invocations";
+const tag = "Runs";
 
 export const invocationOperations = {
   "POST /v1/agents/{agent_id}/invoke": {
@@ -131,20 +189,21 @@ export const invocationOperations = {
     tag,
     summary: "Invoke agent",
     description:
-      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. It is 202 immediately too while hundreds of requests of the organisation wait for their runs already. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
+      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,
     status: 200,
     response: single(InvocationResult),
     accepted: single(z.object({ request_id: RequestId, status: z.literal("running") })),
+    prefer: true,
     events: RunEvent,
-    errors: ["not_found", "conflict"],
+    errors: ["not_found", "conflict", "run_failed", "still_running"],
   },
   "GET /v1/agents/{agent_id}/invocations": {
     id: "listInvocations",
     tag,
-    summary: "List invocations",
+    summary: "List runs",
     description: "Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef }),
@@ -163,7 +222,7 @@ export const invocationOperations = {
   "GET /v1/agents/{agent_id}/invocations/{request_id}": {
     id: "getInvocation",
     tag,
-    summary: "Get invocation",
+    summary: "Get run",
     description:
       "With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.",
     permission: "read",
@@ -176,7 +235,7 @@ export const invocationOperations = {
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": {
     id: "cancelInvocation",
     tag,
-    summary: "Cancel invocation",
+    summary: "Cancel run",
     description:
       "The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.",
     permission: "write",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
+import { Instant, list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import { AgentId, AgentRef, KeyId, OrganisationId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 import { Permission, Role } from "./permissions.ts";
@@ -126,7 +126,7 @@ const Usage = z
     providers: Use.describe("Model providers of your own."),
     secrets: Use.describe("Secrets of the organisation and of its agents."),
     memory_bytes: Use.describe("Texts and metadata of memories."),
-    record_bytes: Use.describe("Messages, responses, sessions, events and logs of the last 30 days."),
+    record_bytes: Use.describe("Messages, responses, sessions, events, logs and contents of runs of the last 30 days."),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
@@ -168,7 +168,7 @@ const CreateKey = z
       .describe("Id or name of the only agent that the key can access. The default is all agents."),
     permissions: z.array(Permission).min(1).optional().describe("Give either `permissions` or `role`."),
     role: Role.optional().describe("Give either `role` or `permissions`."),
-    expires_at: z.iso.datetime({ offset: true }).optional(),
+    expires_at: Instant.optional(),
   })
   .meta({ id: "CreateKey" });
 
@@ -178,7 +178,7 @@ const UpdateKey = z
     name: grantFields.name.optional(),
     permissions: grantFields.permissions,
     role: grantFields.role,
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe("null: the key never expires."),
+    expires_at: Instant.nullable().optional().describe("null: the key never expires."),
   })
   .meta({ id: "UpdateKey" });
 
@@ -209,6 +209,7 @@ export const keyOperations = {
     body: CreateKey,
     status: 201,
     response: CreatedApiKey,
+    etag: true,
     errors: ["not_found"],
   },
   "GET /v1/keys": {
@@ -226,6 +227,18 @@ export const keyOperations = {
     response: list(ApiKey),
     errors: ["not_found"],
   },
+  "GET /v1/keys/{key_id}": {
+    id: "getKey",
+    tag,
+    summary: "Get API key",
+    description: "What the list shows of one key. The key itself is never shown again.",
+    permission: "manage",
+    params,
+    status: 200,
+    response: single(ApiKey),
+    etag: true,
+    errors: ["not_found"],
+  },
   "DELETE /v1/keys/{key_id}": {
     id: "revokeKey",
     tag,
@@ -235,6 +248,7 @@ export const keyOperations = {
     params,
     status: 200,
     response: RevokedApiKey,
+    ifMatch: true,
     errors: ["not_found"],
   },
   "PATCH /v1/keys/{key_id}": {
@@ -248,6 +262,8 @@ export const keyOperations = {
     body: UpdateKey,
     status: 200,
     response: single(ApiKey),
+    etag: true,
+    ifMatch: true,
     errors: ["not_found", "conflict"],
   },
   "POST /v1/keys/{key_id}/rotate": {
@@ -261,6 +277,8 @@ export const keyOperations = {
     body: RotateKey,
     status: 201,
     response: CreatedApiKey,
+    etag: true,
+    ifMatch: true,
     errors: ["not_found", "conflict"],
   },
   "POST /v1/keys/{key_id}/begin-mfa": {

@@ -26,11 +26,23 @@ const NewLogEntry = z
     timestamp: Instant.optional().describe("When it happened, at most 24 hours ago. The default is now."),
     level: LogLevel.default("info"),
     message: z.string().min(1).max(8192),
-    request_id: RequestId.optional().describe("The run that the entry belongs to."),
+    request_id: RequestId.optional().describe(
+      "The run that the entry belongs to. `metadata.request_id` says the same.",
+    ),
     metadata: z
       .record(z.string().max(100), z.unknown())
       .refine((value) => bytesOf(value) <= maxMetadataBytes, "Larger than 16 KiB")
-      .default({}),
+      .default({})
+      .describe("A `request_id` in it is the id of the run that the entry belongs to, as in the entries of Get logs."),
+  })
+  .superRefine(({ request_id, metadata }, { addIssue }) => {
+    const refuse = (message: string) => addIssue({ code: "custom", path: ["metadata", "request_id"], message });
+    const named = metadata.request_id ?? undefined;
+    if (named === undefined) return;
+    if (!RequestId.safeParse(named).success)
+      refuse("Expected the id of a run, such as req_01h455vb4pex5vsknk084sn02q. Give any other id another name");
+    else if (request_id !== undefined && request_id !== named)
+      refuse("Names another run than the entry's request_id. Leave one of them out");
   })
   .meta({ id: "NewLogEntry" });
 

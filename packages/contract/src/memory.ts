@@ -63,7 +63,8 @@ export type SearchMode = z.infer<typeof SearchMode>;
 const SearchMemory = z
   .strictObject({
     query: z.string().min(1).max(maxMemoryLength),
-    limit: z.int().min(1).max(100).default(10),
+    limit: z.int().min(1).max(100).default(10).describe("Maximum number of results to return."),
+    offset: z.int().min(0).default(0).describe("Number of results to skip."),
     mode: SearchMode.default("hybrid").describe("`vector` searches by meaning, `text` by words, `hybrid` by both."),
     user_id: ShortText.optional().describe("Only memories of this user."),
     session_id: ShortText.optional().describe("Only memories of this session."),
@@ -145,7 +146,7 @@ export const memoryOperations = {
     tag,
     summary: "Search memory",
     description:
-      "Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.",
+      "Merges the 100 memories that are nearest by meaning and the 100 that match best by words, best first: these are the results, at most 200, and `total` is their number. If the embedder is not available, only the words are searched, and `search.notice` says so. An `Idempotency-Key` is ignored: a search changes nothing.",
     permission: "read",
     readOnly: true,
     params,

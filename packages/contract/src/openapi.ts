@@ -1,15 +1,8 @@
 import { z } from "zod";
-import { ErrorBody, errorStatus } from "./errors.ts";
+import { ErrorBody, type ErrorCode, errorStatus } from "./errors.ts";
+import { answerHeaders, errorHeaders, requestHeaders, successHeaders } from "./openapi-headers.ts";
 import type { Operation } from "./operation.ts";
-import {
-  idempotencyKeyPattern,
-  isRepeatable,
-  type OperationKey,
-  operationKeys,
-  operations,
-  refusalCodes,
-  routeOf,
-} from "./operations.ts";
+import { type OperationKey, operationKeys, operations, refusalCodes, routeOf } from "./operations.ts";
 
 type Json = Record<string, unknown>;
 
@@ -19,15 +12,15 @@ Every request needs an API key: \`Authorization: Bearer <API_KEY>\`. Bodies are 
 An object or the result of an action is returned as \`{"success": true, "data": …}\`, a list as \`{"data": […], "pagination": …}\`,
 an error as \`{"success": false, "error": {"code", "message", "details"}}\`. Unknown fields and parameters are rejected and named in \`details\`.
 
-Every response has the header \`X-Request-Id\`: the one you sent, or a new one. Include it when you report a problem.
+Every response has the header \`X-Correlation-Id\`: the one you sent, or a new one. It names the exchange, not a run: include it when you report a problem.
 
-Every POST and PATCH accepts an \`Idempotency-Key\`. If you retry with the same key, the change is made only once.
+Every POST and PATCH that changes something accepts an \`Idempotency-Key\`. If you retry with the same key, the change is made only once.
+Searches change nothing: they ignore the header.
 Above the rate limit of your tier the response is 429 \`rate_limited\`, with \`retry_after\` in seconds.
 `.trim();
 
 const tagDescriptions = {
-  Invocations:
-    "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
+  Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
   Agents:
     "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
   Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
@@ -84,45 +77,15 @@ const permissionText = (permission: Operation["permission"]): string => {
   return permission === null ? "Needs any valid API key." : `Needs the permission \`${permission}\`.`;
 };
 
+const deprecationText = ({ deprecated }: Operation): string | undefined =>
+  deprecated && `Deprecated since ${deprecated.since}, and gone from ${deprecated.sunset} on. ${deprecated.use}`;
+
+const descriptionOf = (operation: Operation): string =>
+  [deprecationText(operation), operation.description, permissionText(operation.permission)]
+    .filter(Boolean)
+    .join("\n\n");
+
 const content = (schema: unknown) => ({ "application/json": { schema } });
-
-const idempotencyKey = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description:
-    "Makes retries safe for 24 hours: a retry with the same key returns the first response and changes nothing.",
-  schema: { type: "string", pattern: idempotencyKeyPattern.source },
-};
-
-const lastEventId = {
-  name: "Last-Event-ID",
-  in: "header",
-  required: false,
-  description: "With `Accept: text/event-stream`: resume the stream after this event.",
-  schema: { type: "string" },
-};
-
-const header = (description: string, type: "string" | "integer") => ({ description, schema: { type } });
-
-const limitHeaders = {
-  "X-RateLimit-Limit": header(
-    "Maximum number of requests that the organisation can make at once (the burst).",
-    "integer",
-  ),
-  "X-RateLimit-Remaining": header("Number of requests remaining.", "integer"),
-  "X-RateLimit-Reset": header("Unix time, in seconds, at which the limit is fully restored.", "integer"),
-  RateLimit: header("The same values in the format of the IETF draft.", "string"),
-  "RateLimit-Policy": header("The rate limit in the format of the IETF draft.", "string"),
-};
-
-const headersOf = (key: OperationKey) => ({
-  "X-Request-Id": header("Id of this request. Include it when you report a problem.", "string"),
-  ...(operations[key].permission !== "public" && limitHeaders),
-  ...(isRepeatable(key) && {
-    "Idempotent-Replayed": header("`true` if this is a repetition of an earlier response.", "string"),
-  }),
-});
 
 function parametersOf(operation: Operation, components: Components): Json[] {
   return (["params", "query"] as const).flatMap((part) =>
@@ -143,7 +106,7 @@ function responsesOf(key: OperationKey, components: Components): Json {
   const operation: Operation = operations[key];
   const success = {
     description: "Success",
-    headers: headersOf(key),
+    headers: successHeaders(key),
     content: {
       ...content(components.add(operation.response, "output")),
       ...(operation.events && { "text/event-stream": { schema: components.add(operation.events, "output") } }),
@@ -154,7 +117,7 @@ function responsesOf(key: OperationKey, components: Components): Json {
     ...(operation.accepted && {
       202: {
         description: "Accepted: continues in the background",
-        headers: headersOf(key),
+        headers: successHeaders(key),
         content: content(components.add(operation.accepted, "output")),
       },
     }),
@@ -172,18 +135,15 @@ export function openApiDocument(version: string): Json {
   for (const key of operationKeys) {
     const operation: Operation = operations[key];
     const { method, path } = routeOf(key);
-    const parameters = [
-      ...parametersOf(operation, components),
-      ...(isRepeatable(key) ? [idempotencyKey] : []),
-      ...(operation.events ? [lastEventId] : []),
-    ];
+    const parameters = [...parametersOf(operation, components), ...requestHeaders(key)];
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = {
       operationId: operation.id,
       tags: [operation.tag],
       summary: operation.summary,
-      description: [operation.description, permissionText(operation.permission)].filter(Boolean).join("\n\n"),
-      ...(parameters.length > 0 && { parameters }),
+      ...(operation.deprecated && { deprecated: true }),
+      description: descriptionOf(operation),
+      parameters,
       ...(operation.body && {
         requestBody: {
           required: !operation.body.safeParse({}).success,
@@ -213,10 +173,11 @@ export function openApiDocument(version: string): Json {
         apiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer perch_…`" },
       },
       schemas: components.schemas,
+      headers: answerHeaders,
       responses: Object.fromEntries(
         Object.entries(errorStatus).map(([code, status]) => [
           code,
-          { description: `${status} ${code}`, content: content(errorSchema) },
+          { description: `${status} ${code}`, headers: errorHeaders(code as ErrorCode), content: content(errorSchema) },
         ]),
       ),
     },

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Deprecation } from "./deprecation.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Permission } from "./permissions.ts";
 
@@ -21,6 +22,8 @@ export interface Operation {
   readonly response: z.ZodType;
   /** What 202 answers, where an operation may go on in the background. */
   readonly accepted?: z.ZodType;
+  /** Set where `Prefer: respond-async` and `Prefer: wait=N` are honoured. */
+  readonly prefer?: true;
   /** What a client gets that asks for `text/event-stream`, where an operation can be watched: the data of its events. */
   readonly events?: z.ZodType;
   /**
@@ -30,6 +33,12 @@ export interface Operation {
   readonly shownOnce?: string;
   /** Set where the body holds a secret that may be short: what is kept of it to compare a retry with cannot be used to test guesses. */
   readonly secretBody?: true;
+  /** The answer shows one resource, and its `ETag` says which state of it. */
+  readonly etag?: true;
+  /** A change to one resource that honours `If-Match`: it is refused with 412 if the resource is in another state. */
+  readonly ifMatch?: true;
+  /** Set where the operation will go. */
+  readonly deprecated?: Deprecation;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
 }

@@ -13,6 +13,7 @@ import { mfaOperations } from "./mfa.ts";
 import type { Operation } from "./operation.ts";
 import { providerOperations } from "./providers.ts";
 import { secretOperations } from "./secrets.ts";
+import { stepOperations } from "./steps.ts";
 import { versionOperations } from "./versions.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -20,6 +21,7 @@ import { webhookOperations } from "./webhooks.ts";
 export const operations = {
   ...agentOperations,
   ...invocationOperations,
+  ...stepOperations,
   ...deploymentOperations,
   ...versionOperations,
   ...logOperations,
@@ -40,6 +42,7 @@ export type AgentOperationKey = keyof typeof agentOperations;
 export type DeploymentOperationKey = keyof typeof deploymentOperations;
 export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
+export type StepOperationKey = keyof typeof stepOperations;
 export type LogOperationKey = keyof typeof logOperations;
 export type MetricOperationKey = keyof typeof metricOperations;
 export type MemoryOperationKey = keyof typeof memoryOperations;
@@ -71,9 +74,10 @@ const sharedErrors = [
 
 /** Every error code an operation may answer with. */
 export function refusalCodes(key: OperationKey): ErrorCode[] {
-  const { body, errors = [] }: Operation = operations[key];
+  const { body, ifMatch, errors = [] }: Operation = operations[key];
   const codes = new Set<ErrorCode>([...sharedErrors, ...errors]);
   if (body) codes.add("payload_too_large");
+  if (ifMatch) codes.add("precondition_failed");
   // An Idempotency-Key that was used for something else.
   if (isRepeatable(key)) codes.add("conflict");
   return [...codes];

@@ -5,10 +5,12 @@ import { AgentId, AgentRef, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
 export const versionLabelPattern = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
+/** Where a version can be named, this names the agent's draft. No version can have it as its label. */
+export const draftLabel = "draft";
 export const VersionLabel = z
   .string()
   .regex(versionLabelPattern, "Use 1 to 64 letters, digits, dots, underscores, plus signs and hyphens")
-  .refine((label) => label !== "draft", "`draft` is what the agent is before it is deployed")
+  .refine((label) => label !== draftLabel, "`draft` is reserved: it names the agent's draft. Choose another label")
   .meta({ id: "VersionLabel", example: "v1.4.0" });
 
 export const VersionSummary = z
@@ -80,7 +82,7 @@ export const versionOperations = {
       "Changes from this version to another version, or to the agent's draft. The two may have 262,144 characters together; larger ones are refused with 409.",
     permission: "read",
     params,
-    query: z.strictObject({ to: z.string().default("draft").describe("Label of a version, or `draft`.") }),
+    query: z.strictObject({ to: z.string().default(draftLabel).describe("Label of a version, or `draft`.") }),
     status: 200,
     response: single(VersionDiff),
     errors: ["not_found", "conflict"],

@@ -19,7 +19,10 @@ const WebhookUrl = z
   .meta({ example: "https://hooks.example.com/perch" });
 
 const WebhookEvents = z
-  .array(SubscribableEventType)
+  .array(SubscribableEventType, {
+    error: ({ code }) =>
+      code === "invalid_type" ? 'Expected an array of event names, such as ["agent.completed"]' : undefined,
+  })
   .min(1)
   .max(subscribableEvents.length)
   .refine((names) => new Set(names).size === names.length, "An event is named twice")
@@ -110,6 +113,7 @@ export const webhookOperations = {
     body: CreateWebhook,
     status: 201,
     response: WebhookWithSecret,
+    etag: true,
     errors: ["not_found"],
   },
   "GET /v1/webhooks": {
@@ -135,6 +139,7 @@ export const webhookOperations = {
     params,
     status: 200,
     response: single(Webhook),
+    etag: true,
     errors: ["not_found"],
   },
   "PATCH /v1/webhooks/{webhook_id}": {
@@ -147,6 +152,8 @@ export const webhookOperations = {
     body: UpdateWebhook,
     status: 200,
     response: single(Webhook),
+    etag: true,
+    ifMatch: true,
     errors: ["not_found"],
   },
   "DELETE /v1/webhooks/{webhook_id}": {
@@ -158,6 +165,7 @@ export const webhookOperations = {
     params,
     status: 200,
     response: single(z.object({ id: WebhookId, deleted: z.literal(true) })),
+    ifMatch: true,
     errors: ["not_found"],
   },
   "POST /v1/webhooks/{webhook_id}/rotate": {
@@ -171,6 +179,8 @@ export const webhookOperations = {
     body: RotateWebhookSecret,
     status: 201,
     response: WebhookWithSecret,
+    etag: true,
+    ifMatch: true,
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;

@@ -222,7 +222,7 @@ test("the operations beyond the specification's eighteen need the permissions th
   expect(permissionOf("POST /v1/agents/{agent_id}/resume")).toBe("write");
   expect(permissionOf("GET /v1/audit-log")).toBe("manage");
   const ofKeys = operationKeys.filter((key) => / \/v1\/keys\b/.test(key));
-  expect(ofKeys).toHaveLength(7);
+  expect(ofKeys).toHaveLength(8);
   for (const key of ofKeys) expect(permissionOf(key), key).toBe(key.endsWith("/revoke-leaked") ? "public" : "manage");
 });
 

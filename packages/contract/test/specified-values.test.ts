@@ -25,7 +25,7 @@ import {
 
 // Written out, not read from the contract: see specified-operations.test.ts.
 
-test("the error codes are the six of the specification and three more, each with its status", () => {
+test("the error codes are the six of the specification and six more, each with its status", () => {
   verifies("errors.code.invalid-request", "errors.code.unauthorized", "errors.code.forbidden", "errors.code.not-found");
   verifies("errors.code.rate-limited", "errors.code.server-error", "errors.code.others");
   expect(errorStatus).toEqual({
@@ -38,6 +38,9 @@ test("the error codes are the six of the specification and three more, each with
     conflict: 409,
     payload_too_large: 413,
     unavailable: 503,
+    run_failed: 422,
+    still_running: 504,
+    precondition_failed: 412,
   });
 });
 
@@ -97,6 +100,7 @@ test("ids have the prefixes that were decided", () => {
     agent: "agent",
     key: "key",
     request: "req",
+    correlation: "corr",
     deployment: "dep",
     event: "evt",
     memory: "mem",

@@ -1,3 +1,4 @@
+import { keepEtag } from "./etags.ts";
 import type { DataOf, ItemOf, OperationKey, PaginationOf, RequestOf, ResponseOf } from "./operation-parts.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { type Page, PageList } from "./page-list.ts";
@@ -69,6 +70,7 @@ function callOf(key: OperationKey, request: Parts, options: RequestOptions = {})
       accept: "application/json",
       ...(body !== undefined && { "content-type": "application/json" }),
       ...(/^(POST|PATCH)$/.test(method) && { "idempotency-key": idempotencyKey }),
+      ...(options.ifMatch !== undefined && { "if-match": options.ifMatch }),
       ...options.headers,
     },
     options,
@@ -81,8 +83,12 @@ export function createClient(settings: Settings): Client {
     settings,
     send: async (key, request, options) => (await send(settings, callOf(key, request, options))) as ApiResponse<never>,
     request: async (key, request, options) => (await client.send(key, request, options)).body,
-    data: async (key, request, options) =>
-      ((await client.request(key, request, options)) as { data: unknown }).data as never,
+    data: async (key, request, options) => {
+      const { headers, body } = await client.send(key, request, options);
+      const { data } = body as { readonly data: unknown };
+      keepEtag(data, headers);
+      return data as never;
+    },
     list: (key, request, options) => {
       const { query = {} } = request as Parts;
       const fetchPage = (change: object): Promise<Page<never, never>> =>

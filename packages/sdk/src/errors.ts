@@ -9,8 +9,9 @@ export interface Failure {
   readonly code: PerchErrorCode;
   readonly message: string;
   readonly details?: readonly ErrorDetail[] | undefined;
-  readonly requestId?: string | undefined;
+  readonly correlationId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -23,8 +24,10 @@ export class PerchError extends Error {
   readonly code: PerchErrorCode;
   /** The invalid fields. */
   readonly details: readonly ErrorDetail[];
-  /** `X-Request-Id` of the response. Include it when you report a problem. */
-  readonly requestId: string | undefined;
+  /** `X-Correlation-Id` of the response. Include it when you report a problem. */
+  readonly correlationId: string | undefined;
+  /** `request_id` of the run that the error is about, for `runs.get`. */
+  readonly runId: string | undefined;
   /** Seconds to wait before retrying, if the server gave them. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -33,7 +36,8 @@ export class PerchError extends Error {
     this.status = failure.status;
     this.code = failure.code;
     this.details = failure.details ?? [];
-    this.requestId = failure.requestId;
+    this.correlationId = failure.correlationId;
+    this.runId = this.details.find(({ field }) => field === "request_id")?.error;
     this.retryAfterSeconds = failure.retryAfterSeconds;
   }
 }
@@ -58,6 +62,10 @@ export class NotFoundError extends PerchError {
 export class ConflictError extends PerchError {
   override readonly name: string = "ConflictError";
 }
+/** 412 `precondition_failed`: somebody changed the resource since you read it. */
+export class PreconditionFailedError extends PerchError {
+  override readonly name = "PreconditionFailedError";
+}
 /** 413 `payload_too_large`. */
 export class PayloadTooLargeError extends PerchError {
   override readonly name = "PayloadTooLargeError";
@@ -68,7 +76,7 @@ export class RateLimitedError extends PerchError {
 }
 /** 500 `server_error`. */
 export class ServerError extends PerchError {
-  override readonly name: string = "ServerError";
+  override readonly name = "ServerError";
 }
 /** 503 `unavailable`, even after all retries. */
 export class UnavailableError extends PerchError {
@@ -83,26 +91,28 @@ export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
 }
 
-/** The run failed. A retry with the same `Idempotency-Key` returns the same error. */
-export class RunFailedError extends ServerError {
+/** The run failed: 422 `run_failed`, or 500 `server_error` where Perch itself failed. The same `Idempotency-Key` gets the same error. */
+export class RunFailedError extends PerchError {
   override readonly name = "RunFailedError";
-  /** `request_id` of the run, for `invocations.get`. */
-  readonly invocationId: string;
-  constructor(failure: Failure, invocationId: string) {
+  declare readonly runId: string;
+  /** Whether a new call, with a new `Idempotency-Key`, can succeed without a change to the agent. */
+  readonly retryable: boolean;
+  constructor(failure: Failure) {
     super(failure);
-    this.invocationId = invocationId;
+    this.retryable = failure.retryable ?? false;
   }
+}
+
+/** 504 `still_running`, even after all retries: the run outlasts the wait and goes on. The same `Idempotency-Key` gets its result. */
+export class StillRunningError extends PerchError {
+  override readonly name = "StillRunningError";
+  declare readonly runId: string;
 }
 
 /** The run was cancelled. */
 export class RunCancelledError extends ConflictError {
   override readonly name = "RunCancelledError";
-  /** `request_id` of the run, for `invocations.get`. */
-  readonly invocationId: string;
-  constructor(failure: Failure, invocationId: string) {
-    super(failure);
-    this.invocationId = invocationId;
-  }
+  declare readonly runId: string;
 }
 
 /** The signature or the timestamp of a webhook delivery is invalid. Respond with 401. */
@@ -149,18 +159,21 @@ const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError
   forbidden: ForbiddenError,
   not_found: NotFoundError,
   conflict: ConflictError,
+  precondition_failed: PreconditionFailedError,
   payload_too_large: PayloadTooLargeError,
   rate_limited: RateLimitedError,
   server_error: ServerError,
   unavailable: UnavailableError,
+  run_failed: RunFailedError,
+  still_running: StillRunningError,
   connection_failed: ConnectionError,
   timed_out: TimeoutError,
 };
 
 /** Creates an error of the class for its code. */
 export function createError(failure: Failure): PerchError {
-  const invocationId = failure.details?.find(({ field }) => field === "request_id")?.error;
-  if (invocationId !== undefined && failure.code === "server_error") return new RunFailedError(failure, invocationId);
-  if (invocationId !== undefined && failure.code === "conflict") return new RunCancelledError(failure, invocationId);
+  const isAboutRun = failure.details?.some(({ field }) => field === "request_id");
+  if (isAboutRun && failure.code === "server_error") return new RunFailedError(failure);
+  if (isAboutRun && failure.code === "conflict") return new RunCancelledError(failure);
   return new (errorClasses[failure.code] ?? PerchError)(failure);
 }

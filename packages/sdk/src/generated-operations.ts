@@ -4,6 +4,7 @@ import type {
   AddLogs,
   AddMemory,
   Agent,
+  AgentCheck,
   AgentId,
   AgentSummary,
   ApiKey,
@@ -56,6 +57,7 @@ import type {
   RotateKey,
   RotateWebhookSecret,
   RunEvent,
+  RunStep,
   SearchMemory,
   SearchReport,
   Secret,
@@ -81,7 +83,7 @@ import type {
 /** Every operation, by its route. */
 export interface Operations {
   /**
-   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
+   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":"shapes","fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
    *
    * Needs the permission `write`.
    */
@@ -149,7 +151,7 @@ export interface Operations {
     };
   };
   /**
-   * Update agent. Changes the draft. Fields that are left out stay as they are. `memory`, `limits`, `logs` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
+   * Update agent. Changes the draft. Fields that are left out stay as they are. `memory`, `limits` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true. For one hour after a change of `auth`, the key that made it can read and update the agent without a user's token, to take it back; `warnings` says so.
    *
    * Needs the permission `write`.
    */
@@ -195,7 +197,7 @@ export interface Operations {
     };
   };
   /**
-   * Pause agent. A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.
+   * Pause agent. A paused agent rejects new runs with `conflict`. Pausing a paused agent changes nothing.
    *
    * Needs the permission `write`.
    */
@@ -229,7 +231,7 @@ export interface Operations {
     };
   };
   /**
-   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. It is 202 immediately too while hundreds of requests of the organisation wait for their runs already. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
+   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
    *
    * Needs the permission `write`.
    */
@@ -254,7 +256,7 @@ export interface Operations {
     event: RunEvent;
   };
   /**
-   * List invocations. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
+   * List runs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    */
@@ -292,7 +294,7 @@ export interface Operations {
     };
   };
   /**
-   * Get invocation. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
+   * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
    */
@@ -311,7 +313,7 @@ export interface Operations {
     event: RunEvent;
   };
   /**
-   * Cancel invocation. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
+   * Cancel run. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
    * Needs the permission `write`.
    */
@@ -326,6 +328,55 @@ export interface Operations {
     response: {
       success: true;
       data: Invocation;
+    };
+  };
+  /**
+   * List the steps of a run. Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, what it was asked and what it said. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's `logs` says.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        request_id: string;
+      };
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /**
+         * Number of items to skip.
+         *
+         * @defaultValue `0`
+         */
+        offset?: number | undefined;
+      } | undefined;
+    };
+    response: {
+      data: RunStep[];
+      pagination: Pagination;
+    };
+  };
+  /**
+   * Check agent. Checks the agent's draft as a deployment would: its limits, its secrets, whether its models exist, and whether its tools or its remote agent answer within 5 seconds. Changes nothing, and calls no model. The answer lists every problem; the list is empty if a deployment of the draft would become active.
+   *
+   * Needs the permission `write`.
+   */
+  "POST /v1/agents/{agent_id}/check": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: AgentCheck;
     };
   };
   /**
@@ -645,7 +696,7 @@ export interface Operations {
     };
   };
   /**
-   * Search memory. Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.
+   * Search memory. Merges the 100 memories that are nearest by meaning and the 100 that match best by words, best first: these are the results, at most 200, and `total` is their number. If the embedder is not available, only the words are searched, and `search.notice` says so. An `Idempotency-Key` is ignored: a search changes nothing.
    *
    * Needs the permission `read`.
    */
@@ -1109,6 +1160,22 @@ export interface Operations {
     response: {
       data: ApiKey[];
       pagination: Pagination;
+    };
+  };
+  /**
+   * Get API key. What the list shows of one key. The key itself is never shown again.
+   *
+   * Needs the permission `manage`.
+   */
+  "GET /v1/keys/{key_id}": {
+    request: {
+      params: {
+        key_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: ApiKey;
     };
   };
   /**

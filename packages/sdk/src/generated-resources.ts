@@ -8,6 +8,7 @@ import type {
   AddLogs,
   AddMemory,
   Agent,
+  AgentCheck,
   AgentSummary,
   ApiKey,
   AuditEntry,
@@ -43,6 +44,7 @@ import type {
   RevokeLeakedKey,
   RotateKey,
   RotateWebhookSecret,
+  RunStep,
   SearchMemory,
   Secret,
   StepUp,
@@ -70,7 +72,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
+   * Create agent. `name` cannot be changed later. `model` is required, except for a remote agent (`runtime.type` is `http`). The other fields default to `{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":"shapes","fallback_models":[],"runtime":{"type":"model"},"security":{}}`. Setting `security` or `auth` also needs the permission `manage`.
    *
    * Needs the permission `write`.
    *
@@ -101,7 +103,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Update agent. Changes the draft. Fields that are left out stay as they are. `memory`, `limits`, `logs` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true.
+   * Update agent. Changes the draft. Fields that are left out stay as they are. `memory`, `limits` and `security` are merged field by field; an object inside them, such as `memory.embedder` or `security.hsts`, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of `security`; `model` has no default and cannot be null. Changing `security` or `auth` also needs the permission `manage`. Security settings that would refuse this request are rejected with `conflict`, unless `force` is true. For one hour after a change of `auth`, the key that made it can read and update the agent without a user's token, to take it back; `warnings` says so.
    *
    * Needs the permission `write`.
    *
@@ -123,7 +125,7 @@ export class AgentsMethods {
   }
 
   /**
-   * Pause agent. A paused agent rejects new invocations with `conflict`. Pausing a paused agent changes nothing.
+   * Pause agent. A paused agent rejects new runs with `conflict`. Pausing a paused agent changes nothing.
    *
    * Needs the permission `write`.
    *
@@ -143,10 +145,21 @@ export class AgentsMethods {
   resume(agentId: string, options?: RequestOptions): Promise<Agent> {
     return this.client.data("POST /v1/agents/{agent_id}/resume", { params: { agent_id: agentId } }, options);
   }
+
+  /**
+   * Check agent. Checks the agent's draft as a deployment would: its limits, its secrets, whether its models exist, and whether its tools or its remote agent answer within 5 seconds. Changes nothing, and calls no model. The answer lists every problem; the list is empty if a deployment of the draft would become active.
+   *
+   * Needs the permission `write`.
+   *
+   * `POST /v1/agents/{agent_id}/check`
+   */
+  check(agentId: string, options?: RequestOptions): Promise<AgentCheck> {
+    return this.client.data("POST /v1/agents/{agent_id}/check", { params: { agent_id: agentId } }, options);
+  }
 }
 
-/** The operations of `invocations`. */
-export class InvocationsMethods {
+/** The operations of `runs`. */
+export class RunsMethods {
   /** @internal */
   protected readonly client: Client;
   /** @internal */
@@ -155,7 +168,7 @@ export class InvocationsMethods {
   }
 
   /**
-   * List invocations. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
+   * List runs. Newest first. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
    *
    * Needs the permission `read`.
    *
@@ -166,25 +179,36 @@ export class InvocationsMethods {
   }
 
   /**
-   * Get invocation. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
+   * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
    *
    * `GET /v1/agents/{agent_id}/invocations/{request_id}`
    */
-  get(agentId: string, requestId: string, options?: RequestOptions): Promise<Invocation> {
-    return this.client.data("GET /v1/agents/{agent_id}/invocations/{request_id}", { params: { agent_id: agentId, request_id: requestId } }, options);
+  get(agentId: string, runId: string, options?: RequestOptions): Promise<Invocation> {
+    return this.client.data("GET /v1/agents/{agent_id}/invocations/{request_id}", { params: { agent_id: agentId, request_id: runId } }, options);
   }
 
   /**
-   * Cancel invocation. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
+   * Cancel run. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
    * Needs the permission `write`.
    *
    * `POST /v1/agents/{agent_id}/invocations/{request_id}/cancel`
    */
-  cancel(agentId: string, requestId: string, options?: RequestOptions): Promise<Invocation> {
-    return this.client.data("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params: { agent_id: agentId, request_id: requestId } }, options);
+  cancel(agentId: string, runId: string, options?: RequestOptions): Promise<Invocation> {
+    return this.client.data("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params: { agent_id: agentId, request_id: runId } }, options);
+  }
+
+  /**
+   * List the steps of a run. Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, what it was asked and what it said. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's `logs` says.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/agents/{agent_id}/invocations/{request_id}/steps`
+   */
+  steps(agentId: string, runId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/invocations/{request_id}/steps"]["request"]["query"]>, options?: RequestOptions): PageList<RunStep, Pagination> {
+    return this.client.list("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params: { agent_id: agentId, request_id: runId }, query }, options);
   }
 }
 
@@ -377,7 +401,7 @@ export class MemoryMethods {
   }
 
   /**
-   * Search memory. Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and `search.notice` says so.
+   * Search memory. Merges the 100 memories that are nearest by meaning and the 100 that match best by words, best first: these are the results, at most 200, and `total` is their number. If the embedder is not available, only the words are searched, and `search.notice` says so. An `Idempotency-Key` is ignored: a search changes nothing.
    *
    * Needs the permission `read`.
    *
@@ -655,6 +679,17 @@ export class KeysMethods {
    */
   list(query?: NonNullable<Operations["GET /v1/keys"]["request"]["query"]>, options?: RequestOptions): PageList<ApiKey, Pagination> {
     return this.client.list("GET /v1/keys", { query }, options);
+  }
+
+  /**
+   * Get API key. What the list shows of one key. The key itself is never shown again.
+   *
+   * Needs the permission `manage`.
+   *
+   * `GET /v1/keys/{key_id}`
+   */
+  get(keyId: string, options?: RequestOptions): Promise<ApiKey> {
+    return this.client.data("GET /v1/keys/{key_id}", { params: { key_id: keyId } }, options);
   }
 
   /**

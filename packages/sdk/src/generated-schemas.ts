@@ -25,13 +25,15 @@ export interface Agent {
   tools: Array<McpTool | HttpTool>;
   memory: MemorySettings;
   limits: Limits;
-  logs: LogSettings;
+  logs: LogSetting;
   /** Models to try, in this order, when `model` fails. */
   fallback_models: ModelRef[];
   runtime: Runtime;
   security: SecuritySettings;
   auth: RedactedAgentAuth | null;
   updated_at: Timestamp;
+  /** Only in the answer to a change that sets `auth`: what is refused from now on, and until when the key that made the change can take it back. */
+  warnings?: string[] | undefined;
 }
 
 /** Requires a user's token in the header `X-User-Token`, in addition to the API key. */
@@ -54,9 +56,22 @@ export type AgentAuth = {
   previousSecret?: string | undefined;
 };
 
+export interface AgentCheck {
+  problems: AgentProblem[];
+}
+
 export type AgentId = string;
 
 export type AgentName = string;
+
+export interface AgentProblem {
+  /** What is wrong: settings that contradict each other, or something that is missing or does not answer. */
+  kind: "limits" | "secret" | "model" | "tool" | "runtime";
+  /** Path of the field in the agent's definition, such as `model` or `tools.0`. */
+  field: string;
+  /** What is wrong, and what to do about it. */
+  message: string;
+}
 
 export type AgentStatus = "running" | "paused";
 
@@ -113,8 +128,8 @@ export interface AuditEntry {
   agent_id: AgentId | null;
   /** IP address that the request came from. */
   address: string | null;
-  /** `X-Request-Id` of the response. */
-  request_id: string | null;
+  /** `X-Correlation-Id` of the response. */
+  correlation_id: string | null;
   /** `changed`: the change was made. `refused`: the request was refused. */
   outcome: "changed" | "refused";
   details: AuditDetails;
@@ -146,7 +161,7 @@ export interface CreateAgent {
   tools?: Array<McpTool | HttpTool> | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
-  logs?: LogSettingsPatch | null | undefined;
+  logs?: LogSetting | null | undefined;
   fallback_models?: ModelRef[] | null | undefined;
   runtime?: Runtime | null | undefined;
   security?: SecuritySettingsPatch | null | undefined;
@@ -368,11 +383,13 @@ export type Environment = string;
 export interface ErrorBody {
   success: false;
   error: {
-    code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable";
+    code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed";
     /** Human-readable: what happened, and what to do next. */
     message: string;
     /** Seconds to wait before retrying. */
     retry_after?: number | undefined;
+    /** Where a run failed: whether a new run of the same message, so with a new `Idempotency-Key`, can succeed without a change to the agent. */
+    retryable?: boolean | undefined;
     details?: ErrorDetail[] | undefined;
   };
 }
@@ -456,6 +473,10 @@ export interface Invocation {
   response: string | null;
   /** Why the run failed or was cancelled. */
   error: string | null;
+  /** `run_failed`: by the doing of the agent, of its limits, or of what it calls. `server_error`: Perch itself failed. null unless the run failed. */
+  error_code: "run_failed" | "server_error" | null;
+  /** Whether a new run of the same message can succeed without a change to the agent. null unless the run failed. */
+  retryable: boolean | null;
   /** Number of model calls. */
   steps: number;
   tokens_used: number;
@@ -473,7 +494,7 @@ export interface InvocationContext {
   session_id?: string | undefined;
   /** The environment that handles the message. The default is `production`. */
   environment?: string | undefined;
-  /** Run this version instead of the deployed one, to try it out. The key also needs the permission `read`. */
+  /** Run this version instead of the deployed one, to try it out; `draft` runs the agent's draft. The key also needs the permission `read`. */
   version?: string | undefined;
 }
 
@@ -500,6 +521,10 @@ export interface InvocationSummary {
   session_id: string | null;
   /** Why the run failed or was cancelled. */
   error: string | null;
+  /** `run_failed`: by the doing of the agent, of its limits, or of what it calls. `server_error`: Perch itself failed. null unless the run failed. */
+  error_code: "run_failed" | "server_error" | null;
+  /** Whether a new run of the same message can succeed without a change to the agent. null unless the run failed. */
+  retryable: boolean | null;
   /** Number of model calls. */
   steps: number;
   tokens_used: number;
@@ -556,15 +581,8 @@ export interface LogEntry {
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-export interface LogSettings {
-  /** Include messages and responses in log entries. The default is false. */
-  messages: boolean;
-}
-
-export interface LogSettingsPatch {
-  /** Include messages and responses in log entries. The default is false. */
-  messages?: boolean | undefined;
-}
+/** How much of what models and tools were asked and said is kept with a run, apart from its message and response: nothing (`off`), sizes and names of fields without any value (`shapes`, the default), or all of it (`full`), sealed, for as long as logs are kept. See `GET /v1/agents/{agent_id}/invocations/{request_id}/steps`. */
+export type LogSetting = "off" | "shapes" | "full";
 
 export interface McpTool {
   type: "mcp";
@@ -756,9 +774,13 @@ export interface NewLogEntry {
   /** @defaultValue `"info"` */
   level?: LogLevel | undefined;
   message: string;
-  /** The run that the entry belongs to. */
+  /** The run that the entry belongs to. `metadata.request_id` says the same. */
   request_id?: RequestId | undefined;
-  /** @defaultValue `{}` */
+  /**
+   * A `request_id` in it is the id of the run that the entry belongs to, as in the entries of Get logs.
+   *
+   * @defaultValue `{}`
+   */
   metadata?: Record<string, unknown> | undefined;
 }
 
@@ -846,14 +868,46 @@ export interface RotateWebhookSecret {
 
 /** Event `error`: the run failed or was cancelled. The last event. */
 export interface RunErrorEvent {
-  code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable";
+  code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed";
   message: string;
+  /** Where the run failed: whether a new run of the same message can succeed without a change to the agent. */
+  retryable?: boolean | undefined;
   request_id: RequestId;
 }
 
-export type RunEvent = TokenEvent | ToolEvent | DroppedEvent | InvocationResult | RunErrorEvent;
+export type RunEvent = TokenEvent | ToolEvent | StepEvent | DroppedEvent | InvocationResult | RunErrorEvent;
 
-/** What answers invocations: the model, or your own HTTP service, to which Perch posts each message. */
+export interface RunStep {
+  /** Position among the steps of the run, from 1. */
+  number: number;
+  /** `model`: a model, or a remote agent, was called. `tool`: a tool was called. `tools`: MCP servers were asked for their tools. `memory`: memories were recalled. */
+  kind: "model" | "tool" | "tools" | "memory";
+  /** Number of the model call that this is or belongs to. 0: before the first. */
+  step: number;
+  /** Number of the tool call within its step; null for other kinds. */
+  call: number | null;
+  /** The model, the tool, or the MCP servers. */
+  name: string;
+  /** Which attempt this is, from 1. */
+  attempt: number;
+  /** `retried`: this attempt failed, and another followed. `interrupted`: the worker was lost, or the step failed in the server, and the attempt began again. */
+  status: "completed" | "failed" | "retried" | "interrupted";
+  started_at: Timestamp;
+  /** null where it was interrupted. */
+  duration_ms: number | null;
+  /** Only of a model that answered. */
+  tokens: number | null;
+  /** Why it failed or was interrupted. */
+  reason: string | null;
+  /** With `retried`: how long the run waited before the next attempt. */
+  retry_after_ms: number | null;
+  /** What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
+  asked: unknown;
+  /** What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
+  said: unknown;
+}
+
+/** What runs the agent: the model, or your own HTTP service, to which Perch posts each message. */
 export type Runtime = {
   type: "model";
 } | {
@@ -865,8 +919,18 @@ export type Runtime = {
 
 export interface SearchMemory {
   query: string;
-  /** @defaultValue `10` */
+  /**
+   * Maximum number of results to return.
+   *
+   * @defaultValue `10`
+   */
   limit?: number | undefined;
+  /**
+   * Number of results to skip.
+   *
+   * @defaultValue `0`
+   */
+  offset?: number | undefined;
   /**
    * `vector` searches by meaning, `text` by words, `hybrid` by both.
    *
@@ -969,6 +1033,26 @@ export interface SecuritySettingsPatch {
   } | null | undefined;
 }
 
+/** Event `step`: a model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt. */
+export interface StepEvent {
+  /** Number of the model call. 0: before the first. */
+  step: number;
+  kind: "model" | "tools" | "memory";
+  /** The model, or the MCP servers whose tools are listed. */
+  name: string;
+  /** Which attempt this is, from 1. */
+  attempt: number;
+  status: StepStatus;
+  tokens?: number | undefined;
+  /** Why the attempt failed. */
+  reason?: string | undefined;
+  /** With `retried`: how long the run waits before the next attempt. */
+  retry_after_ms?: number | undefined;
+}
+
+/** `retried`: this attempt failed, and another follows. `interrupted`: the worker was lost, or the step failed in the server, and it begins again. */
+export type StepStatus = "started" | "completed" | "failed" | "retried" | "interrupted";
+
 export type StepUp = ConfirmMfa;
 
 export interface StepUpToken {
@@ -1016,15 +1100,23 @@ export interface TokenEvent {
   text: string;
 }
 
-/** Event `tool`. */
+/** Event `tool`: a tool call begins or ends. */
 export interface ToolEvent {
   step: number;
   /** Number of the call within the step. */
   call: number;
   name: string;
-  status: "started" | "completed" | "failed";
-  /** Only with `started`. */
+  /** Which attempt of the call this is, from 1. */
+  attempt: number;
+  status: StepStatus;
+  /** Only with `started`, and not where the agent's `logs` is `off`. */
   arguments?: unknown;
+  /** What the tool returned: its text where the agent's `logs` is `full`, its shape with `shapes`. */
+  said?: unknown;
+  /** Why the attempt failed. */
+  reason?: string | undefined;
+  /** With `retried`: how long the run waits before the next attempt. */
+  retry_after_ms?: number | undefined;
 }
 
 export interface UpdateAgent {
@@ -1035,7 +1127,7 @@ export interface UpdateAgent {
   tools?: Array<McpTool | HttpTool> | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
-  logs?: LogSettingsPatch | null | undefined;
+  logs?: LogSetting | null | undefined;
   fallback_models?: ModelRef[] | null | undefined;
   runtime?: Runtime | null | undefined;
   security?: SecuritySettingsPatch | null | undefined;
@@ -1094,7 +1186,7 @@ export interface Usage {
   secrets: Use;
   /** Texts and metadata of memories. */
   memory_bytes: Use;
-  /** Messages, responses, sessions, events and logs of the last 30 days. */
+  /** Messages, responses, sessions, events, logs and contents of runs of the last 30 days. */
   record_bytes: Use;
 }
 
@@ -1127,7 +1219,7 @@ export interface Version {
     tools: Array<McpTool | HttpTool>;
     memory: MemorySettings;
     limits: Limits;
-    logs: LogSettings;
+    logs: LogSetting;
     /** Models to try, in this order, when `model` fails. */
     fallback_models: ModelRef[];
     runtime: Runtime;

@@ -1,4 +1,5 @@
 export * from "./errors.ts";
+export { etagOf } from "./etags.ts";
 export type { Operations } from "./generated-operations.ts";
 export type * from "./generated-schemas.ts";
 export type {
@@ -17,6 +18,7 @@ export type { LogFilter } from "./resources/logs.ts";
 export {
   type RunDone,
   type RunDropped,
+  type RunStepEvent,
   RunStream,
   type RunStreamEvent,
   type RunToken,

@@ -35,6 +35,11 @@ export interface RequestOptions {
    * if your process may restart in between: within 24 hours, the same key returns the first response.
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Makes the change only if the agent, webhook or key is still as you read it: the `etagOf` what you read. If it was changed
+   * meanwhile, nothing changes and the error's `code` is `precondition_failed`.
+   */
+  readonly ifMatch?: string | undefined;
   /** Additional headers for this call. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -19,8 +19,8 @@ import type { OperationKey, RequestArguments, RequestOf, ResponseOf } from "./op
 import { type PerchOptions, type RequestOptions, readSettings } from "./options.ts";
 import { Agents } from "./resources/agents.ts";
 import { Events } from "./resources/events.ts";
-import { Invocations } from "./resources/invocations.ts";
 import { Logs } from "./resources/logs.ts";
+import { Runs } from "./resources/runs.ts";
 import { Webhooks } from "./resources/webhooks.ts";
 import type { ApiResponse } from "./send.ts";
 
@@ -39,7 +39,7 @@ export class Perch {
   /** Agents, and invoking them. */
   readonly agents: Agents;
   /** Runs of an agent. */
-  readonly invocations: Invocations;
+  readonly runs: Runs;
   /** Which version of an agent is live in which environment. */
   readonly deployments: DeploymentsMethods;
   /** Immutable snapshots of an agent. */
@@ -76,7 +76,7 @@ export class Perch {
     this.#client = client;
     this.#account = new AccountMethods(client);
     this.agents = new Agents(client);
-    this.invocations = new Invocations(client);
+    this.runs = new Runs(client);
     this.deployments = new DeploymentsMethods(client);
     this.versions = new VersionsMethods(client);
     this.logs = new Logs(client);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionError, createError, RunFailedError } from "./errors.ts";
+import { ConnectionError, createError, RunFailedError, StillRunningError } from "./errors.ts";
 import { isRetryable, parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
 
 const refused = (status: number, retryAfterSeconds?: number) =>
@@ -9,15 +9,29 @@ describe("a failure", () => {
   test.each([408, 429, 500, 502, 503, 504])("%i is worth another try", (status) => {
     expect(isRetryable(refused(status))).toBe(true);
   });
-  test.each([400, 401, 403, 404, 409, 413, 501, 200])("%i is not", (status) => {
+  test.each([400, 401, 403, 404, 409, 412, 413, 422, 501, 200])("%i is not", (status) => {
     expect(isRetryable(refused(status))).toBe(false);
   });
   test("without an answer is worth another try; a run that failed is not", () => {
     expect(isRetryable(new ConnectionError({ code: "connection_failed", message: "" }))).toBe(true);
     const details = [{ field: "request_id", error: "req_1" }];
-    const failed = createError({ status: 500, code: "server_error", message: "", details });
-    expect(failed).toBeInstanceOf(RunFailedError);
-    expect(isRetryable(failed)).toBe(false);
+    for (const [status, code] of [
+      [500, "server_error"],
+      [422, "run_failed"],
+    ] as const) {
+      const failed = createError({ status, code, message: "", retryable: true, details });
+      expect(failed).toBeInstanceOf(RunFailedError);
+      expect(failed).toMatchObject({ runId: "req_1", retryable: true });
+      // Not even one that a new run may escape: the same key gets the same answer.
+      expect(isRetryable(failed)).toBe(false);
+    }
+  });
+  test("a run that outlasts the wait is worth another try, and says which run it is", () => {
+    const details = [{ field: "request_id", error: "req_1" }];
+    const unfinished = createError({ status: 504, code: "still_running", message: "", details });
+    expect(unfinished).toBeInstanceOf(StillRunningError);
+    expect(unfinished).toMatchObject({ runId: "req_1" });
+    expect(isRetryable(unfinished)).toBe(true);
   });
 });
 

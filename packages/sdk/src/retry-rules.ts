@@ -6,7 +6,10 @@ const maxBackoffMs = 8000;
 /** With a longer `Retry-After`, the error is thrown immediately. */
 const maxRetryAfterMs = 60_000;
 
-/** True if a retry may succeed. A failed run stays failed. */
+/**
+ * True if a retry may succeed. A failed run stays failed. A run that outlasts the wait is joined, not started again: every POST has an
+ * `Idempotency-Key`.
+ */
 export const isRetryable = (error: PerchError): boolean => {
   if (error instanceof RunFailedError) return false;
   return error.status === undefined

@@ -1,18 +1,30 @@
 import { createError } from "./errors.ts";
 import { follow, type Source } from "./follow.ts";
-import type { DroppedEvent, InvocationResult, RunErrorEvent, TokenEvent, ToolEvent } from "./generated-schemas.ts";
+import type {
+  DroppedEvent,
+  InvocationResult,
+  RunErrorEvent,
+  StepEvent,
+  TokenEvent,
+  ToolEvent,
+} from "./generated-schemas.ts";
 import type { SentEvent } from "./read-events.ts";
 
 /** A piece of the model's text: it replaces the step's text from `offset` on. `snapshot` is the step's whole text so far. */
 export type RunToken = { readonly type: "token"; readonly snapshot: string } & Readonly<TokenEvent>;
-/** A tool call was started, completed or failed. */
+/** A model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt. */
+export type RunStepEvent = { readonly type: "step" } & Readonly<StepEvent>;
+/** A tool call begins or ends, or waits for its next attempt. */
 export type RunTool = { readonly type: "tool" } & Readonly<ToolEvent>;
 /** Events are missing, because the organisation's streams hold as much as they may. The run goes on, and `done` has the whole response. */
 export type RunDropped = { readonly type: "dropped" } & Readonly<DroppedEvent>;
 /** The run completed. The last event. */
 export type RunDone = { readonly type: "done" } & Readonly<InvocationResult>;
 /** An event of a run. */
-export type RunStreamEvent = RunToken | RunTool | RunDropped | RunDone;
+export type RunStreamEvent = RunToken | RunStepEvent | RunTool | RunDropped | RunDone;
+
+/** What a request that waits for the run is answered with. */
+const statuses: Partial<Record<RunErrorEvent["code"], number>> = { conflict: 409, run_failed: 422, server_error: 500 };
 
 /** The run's id is the last part of its URL. */
 const idIn = (location: string | null): string | undefined => location?.split("/").at(-1);
@@ -31,7 +43,7 @@ const idIn = (location: string | null): string | undefined => location?.split("/
 export class RunStream implements AsyncIterable<RunStreamEvent> {
   readonly #source: Source;
   #lastEventId: string | undefined;
-  #invocationId: string | undefined;
+  #runId: string | undefined;
   #step = 0;
   #text = "";
   #isBeingRead = false;
@@ -39,13 +51,14 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   #error: Error | undefined;
 
   /** @internal */
-  constructor(source: Source) {
+  constructor(source: Source, runId?: string) {
     this.#source = source;
+    this.#runId = runId;
   }
 
-  /** `request_id` of the run, for `invocations.get` and `invocations.cancel`; undefined until the server has responded. */
-  get invocationId(): string | undefined {
-    return this.#invocationId;
+  /** `request_id` of the run, for `runs.get` and `runs.cancel`; undefined until the server has responded. */
+  get runId(): string | undefined {
+    return this.#runId;
   }
 
   /** The result, as `agents.invoke` returns it. Rejects with a `RunFailedError` if the run failed. */
@@ -79,17 +92,18 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   }
 
   readonly #onOpen: NonNullable<Source["onOpen"]> = ({ headers }) => {
-    this.#invocationId ??= idIn(headers.get("location"));
+    this.#runId ??= idIn(headers.get("location"));
   };
 
   /** Parses an event; undefined for types that this version does not know. */
   #take({ event, data }: SentEvent): RunStreamEvent | undefined {
     if (event === "token") return this.#token(JSON.parse(data) as TokenEvent);
+    if (event === "step") return { type: "step", ...(JSON.parse(data) as StepEvent) };
     if (event === "tool") return { type: "tool", ...(JSON.parse(data) as ToolEvent) };
     if (event === "dropped") return { type: "dropped", ...(JSON.parse(data) as DroppedEvent) };
     if (event === "done") {
       this.#result = JSON.parse(data) as InvocationResult;
-      this.#invocationId = this.#result.request_id;
+      this.#runId = this.#result.request_id;
       return { type: "done", ...this.#result };
     }
     if (event === "error") throw this.#failed(JSON.parse(data) as RunErrorEvent);
@@ -104,10 +118,10 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   }
 
   /** The same error as without a stream, where the run's id is in the details. */
-  #failed({ code, message, request_id }: RunErrorEvent): Error {
-    this.#invocationId = request_id;
+  #failed({ code, message, retryable, request_id }: RunErrorEvent): Error {
+    this.#runId = request_id;
     const details = [{ field: "request_id", error: request_id }];
-    this.#error = createError({ status: code === "conflict" ? 409 : 500, code, message, details });
+    this.#error = createError({ status: statuses[code], code, message, retryable, details });
     return this.#error;
   }
 }

@@ -1,3 +1,4 @@
+import { warnIfDeprecated } from "./deprecation.ts";
 import { ConnectionError, createError, PerchError, TimeoutError } from "./errors.ts";
 import type { ErrorDetail } from "./generated-schemas.ts";
 import type { RequestOptions, Settings } from "./options.ts";
@@ -18,26 +19,31 @@ export interface Call {
 export interface ApiResponse<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
-  /** `X-Request-Id` of the response. Include it when you report a problem. */
-  readonly requestId: string | undefined;
+  /** `X-Correlation-Id` of the response. Include it when you report a problem. */
+  readonly correlationId: string | undefined;
   readonly body: Body;
 }
 
 const json = /^application\/([\w.-]+\+)?json\b/i;
 
-const fetchFor = (settings: Settings, call: Call, signal: AbortSignal, extra: Record<string, string> = {}) =>
-  settings.fetch(settings.baseUrl + call.path, {
+async function fetchFor(settings: Settings, call: Call, signal: AbortSignal, extra: Record<string, string> = {}) {
+  const url = settings.baseUrl + call.path;
+  const response = await settings.fetch(url, {
     method: call.method,
     headers: { ...settings.headers(), ...call.headers, ...extra },
     ...(call.body !== undefined && { body: call.body }),
     signal,
   });
+  warnIfDeprecated(call.method, url, response.headers);
+  return response;
+}
 
 interface ErrorFields {
   readonly code?: string;
   readonly message?: string;
   readonly details?: readonly ErrorDetail[];
   readonly retry_after?: number;
+  readonly retryable?: boolean;
 }
 
 /** The response may come from a proxy: its error page has no code. */
@@ -55,8 +61,9 @@ function errorFromResponse(response: Response, text: string): PerchError {
     code: error.code ?? (status >= 500 ? "unavailable" : "unknown"),
     message: error.message ?? `The response was ${status}, but not from Perch. Is baseUrl correct?`,
     details: error.details,
-    requestId: headers.get("x-request-id") ?? undefined,
+    correlationId: headers.get("x-correlation-id") ?? undefined,
     retryAfterSeconds: retryAfter,
+    retryable: error.retryable,
   });
 }
 
@@ -78,13 +85,13 @@ async function parseResponse(response: Response): Promise<ApiResponse> {
   const text = await response.text();
   if (!response.ok) throw errorFromResponse(response, text);
   const { status, headers } = response;
-  const requestId = headers.get("x-request-id") ?? undefined;
+  const correlationId = headers.get("x-correlation-id") ?? undefined;
   if (!json.test(headers.get("content-type") ?? "")) {
     const message = "The response is not JSON. Is baseUrl correct?";
-    throw new PerchError({ status, code: "unknown", message, requestId });
+    throw new PerchError({ status, code: "unknown", message, correlationId });
   }
   // If it does not parse, it was cut off: treated as a connection error.
-  return { status, headers, requestId, body: JSON.parse(text) };
+  return { status, headers, correlationId, body: JSON.parse(text) };
 }
 
 async function attempt(settings: Settings, call: Call): Promise<ApiResponse | PerchError> {

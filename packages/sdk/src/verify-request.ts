@@ -47,8 +47,8 @@ export interface VerifyRequestOptions {
 
 /** What a request proved. */
 export interface VerifiedRequest {
-  /** The run that the call belongs to (`X-Request-Id`); undefined while a deployment is being checked. */
-  readonly requestId: string | undefined;
+  /** The run that the call belongs to (`X-Request-Id`); undefined while an agent is being checked. */
+  readonly runId: string | undefined;
   /** The organisation whose agent called (`Perch-Organisation`); undefined if the request does not say. */
   readonly organisationId: string | undefined;
   /** The agent that called (`Perch-Agent`); undefined if the request does not say. */
@@ -188,7 +188,7 @@ async function findKey(keyId: string, options: VerifyRequestOptions, nowMs: numb
  * @example
  * ```ts
  * const replayStore = createMemoryReplayStore();
- * const { requestId } = await verifyRequest(
+ * const { runId } = await verifyRequest(
  *   { method: request.method, url: request.url, headers: request.headers, body: await request.text() },
  *   { origin: "https://tools.example.com", directory: "https://perch.example", organisation: "org_…", replayStore },
  * );
@@ -221,6 +221,6 @@ export async function verifyRequest(request: ReceivedRequest, options: VerifyReq
   // Last, so that only what Perch signed can fill the store. The clocks of machines that share it may differ.
   if (!(await replayStore.add(nonce, new Date((expires + skewSeconds) * 1000))))
     throw refuse("replayed", "This request came before. Perch signs every attempt anew, so it is a copy.");
-  const [requestId, agentId] = [message.field("x-request-id"), message.field("perch-agent")];
-  return { requestId, organisationId, agentId, keyId, createdAt: new Date(created * 1000) };
+  const [runId, agentId] = [message.field("x-request-id"), message.field("perch-agent")];
+  return { runId, organisationId, agentId, keyId, createdAt: new Date(created * 1000) };
 }

@@ -29,10 +29,10 @@ const program = `async ([baseUrl, apiKey, secret, body, headers, call]) => {
   const forged = await sdk.verifyWebhook(body + " ", headers, secret).catch((error) => error.name);
   const replayStore = sdk.createMemoryReplayStore();
   const options = { origin: call.origin, keys: call.keys, nowMs: call.now * 1000, replayStore };
-  const { requestId } = await sdk.verifyRequest(call.request, options);
+  const { runId } = await sdk.verifyRequest(call.request, options);
   const copied = await sdk.verifyRequest(call.request, options).catch((error) => error.reason);
-  const verified = [event.id, forged, requestId, copied];
-  return { response, streamed, names, error: [error.name, typeof error.requestId], verified };
+  const verified = [event.id, forged, runId, copied];
+  return { response, streamed, names, error: [error.name, typeof error.correlationId], verified };
 }`;
 
 test("it does its work in a browser", async () => {

@@ -39,7 +39,7 @@ describe("a refusal", () => {
     expect(error).toBeInstanceOf(InvalidRequestError);
     expect(error).toMatchObject({ name: "InvalidRequestError", status: 400, code: "invalid_request" });
     expect(error.details.map(({ field }) => field)).toEqual(["name"]);
-    expect(error.requestId).toMatch(/^req_/);
+    expect(error.correlationId).toMatch(/^corr_/);
   });
 
   test.each([
@@ -48,12 +48,12 @@ describe("a refusal", () => {
     ["403", ForbiddenError, () => weak.agents.create({ name: "bot", model: "perch/echo" })],
     ["404", NotFoundError, () => perch.agents.get("nobody")],
     ["413", PayloadTooLargeError, () => perch.agents.create({ name: "x".repeat(2 ** 20), model: "perch/echo" })],
-  ] as const)("%s has a class of its own, a code and a request id", async (status, type, work) => {
+  ] as const)("%s has a class of its own, a code and a correlation id", async (status, type, work) => {
     const error = await thrownBy(work());
     expect(error).toBeInstanceOf(type);
     expect(error.status).toBe(Number(status.slice(0, 3)));
     expect(error.message.length).toBeGreaterThan(10);
-    expect(error.requestId).toMatch(/^req_/);
+    expect(error.correlationId).toMatch(/^corr_/);
   });
 
   test("409 says with what", async () => {

@@ -50,7 +50,7 @@ test("no method is without its operation", () => {
   const beside = new Set([
     "agents.invokeStream",
     "agents.invokeInBackground",
-    "invocations.follow",
+    "runs.follow",
     "logs.follow",
     "events.follow",
   ]);

@@ -22,7 +22,7 @@ beforeEach(async () => {
   proxy.seen.splice(0);
   proxy.expect();
 });
-const runs = () => direct.invocations.list("bot").toArray();
+const runs = () => direct.runs.list("bot").toArray();
 const keysUsed = () => new Set(proxy.seen.map(({ idempotencyKey }) => idempotencyKey));
 
 describe("an invoke over a network that fails", () => {
@@ -66,7 +66,7 @@ describe("an invoke", () => {
     await direct.agents.create({ name: "slow", model: "perch/script", instructions });
     const { response } = await perch.agents.invoke("slow", { message: "hello" }, { timeoutMs: 1500 });
     expect(response).toBe("At last");
-    expect(await direct.invocations.list("slow").toArray()).toHaveLength(1);
+    expect(await direct.runs.list("slow").toArray()).toHaveLength(1);
     expect(proxy.seen.length).toBeGreaterThan(2);
     expect(keysUsed().size).toBe(1);
   });
@@ -76,10 +76,10 @@ describe("an invoke", () => {
     await direct.agents.create({ name: "broken", model: "perch/script", instructions });
     const error = await perch.agents.invoke("broken", { message: "hello" }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RunFailedError);
-    const { invocationId, status, code, requestId } = error as RunFailedError;
-    expect({ status, code }).toEqual({ status: 500, code: "server_error" });
-    expect(requestId).toMatch(/^req_/);
-    expect((await direct.invocations.get("broken", invocationId)).status).toBe("failed");
+    const { runId, status, code, retryable, correlationId } = error as RunFailedError;
+    expect({ status, code, retryable }).toEqual({ status: 422, code: "run_failed", retryable: false });
+    expect(correlationId).toMatch(/^corr_/);
+    expect((await direct.runs.get("broken", runId)).status).toBe("failed");
     expect(proxy.seen).toHaveLength(1);
   });
 

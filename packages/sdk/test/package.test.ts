@@ -25,7 +25,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const sizes = [
   ["the client, which is what most programs import", "{ Perch }", { minified: 26_000, gzipped: 8_000 }],
-  ["all of it, with the checks of webhooks and calls", "*", { minified: 37_000, gzipped: 12_000 }],
+  ["all of it, with the checks of webhooks and calls", "*", { minified: 38_000, gzipped: 12_500 }],
 ] as const;
 
 test("the packed package depends on nothing, and holds nothing but what it needs", () => {

@@ -49,7 +49,7 @@ describe("a stream", () => {
     expect(new Set(proxy.seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
     expect(proxy.seen[0]?.lastEventId).toBeUndefined();
     expect(new Set(proxy.seen.map(({ lastEventId }) => lastEventId)).size).toBe(4);
-    expect(await direct.invocations.list("bot").toArray()).toHaveLength(1);
+    expect(await direct.runs.list("bot").toArray()).toHaveLength(1);
     console.log(
       `a stream cut three times: ${tokens.length} tokens, ${whole.length} of ${whole.length} characters, once`,
     );
@@ -59,7 +59,7 @@ describe("a stream", () => {
     await createScriptedAgent(organisation, [{ reply: "Here I am" }]);
     proxy.expect("lose the request", { status: 429, retryAfter: 1 }, { status: 503 }, { status: 502, html: true });
     expect(await perch.agents.invokeStream("bot", { message: "hello" }).text()).toBe("Here I am");
-    expect(await direct.invocations.list("bot").toArray()).toHaveLength(1);
+    expect(await direct.runs.list("bot").toArray()).toHaveLength(1);
   });
 
   test("tells of tools, of the step that each text belongs to, and of the run's id before its end", async () => {
@@ -68,16 +68,23 @@ describe("a stream", () => {
       { reply: "On its way." },
     ]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
-    expect(stream.invocationId).toBeUndefined();
+    expect(stream.runId).toBeUndefined();
     const events: RunStreamEvent[] = [];
     for await (const event of stream) {
-      expect(stream.invocationId).toMatch(/^req_/);
+      expect(stream.runId).toMatch(/^req_/);
       events.push(event);
     }
     const tools = events.filter((event) => event.type === "tool");
     expect(tools.map(({ name, status }) => [name, status])).toEqual([
       ["perch_echo", "started"],
       ["perch_echo", "completed"],
+    ]);
+    const steps = events.filter((event) => event.type === "step");
+    expect(steps.map(({ kind, name, step, status }) => [kind, name, step, status])).toEqual([
+      ["model", "perch/script", 1, "started"],
+      ["model", "perch/script", 1, "completed"],
+      ["model", "perch/script", 2, "started"],
+      ["model", "perch/script", 2, "completed"],
     ]);
     const snapshots = new Map(tokensOf(events).map(({ step, snapshot }) => [step, snapshot]));
     expect([...snapshots]).toEqual([
@@ -86,7 +93,7 @@ describe("a stream", () => {
     ]);
     // All is known afterwards, without another request.
     const requests = proxy.seen.length;
-    expect(await stream.result()).toMatchObject({ response: "On its way.", request_id: stream.invocationId });
+    expect(await stream.result()).toMatchObject({ response: "On its way.", request_id: stream.runId });
     expect(await stream.text()).toBe("On its way.");
     expect(proxy.seen).toHaveLength(requests);
   });
@@ -106,7 +113,7 @@ describe("a stream", () => {
         .join(""),
     ).toBe(whole);
     expect(await stream.text()).toBe(whole);
-    expect(await direct.invocations.list("bot").toArray()).toHaveLength(1);
+    expect(await direct.runs.list("bot").toArray()).toHaveLength(1);
   });
 
   test("of a run that fails throws what it would have thrown without a stream, however often it is asked", async () => {
@@ -114,7 +121,12 @@ describe("a stream", () => {
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const error = await stream.result().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RunFailedError);
-    expect(error).toMatchObject({ status: 500, code: "server_error", invocationId: stream.invocationId });
+    expect(error).toMatchObject({
+      status: 422,
+      code: "run_failed",
+      retryable: false,
+      runId: stream.runId,
+    });
     await expect(stream.text()).rejects.toBe(error);
     expect(proxy.seen).toHaveLength(1);
   });
@@ -124,9 +136,9 @@ describe("a stream", () => {
       { reply: "one", tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 800 },
     ]);
     const { request_id } = await perch.agents.invokeInBackground("bot", { message: "hello" });
-    const stream = perch.invocations.follow("bot", request_id);
+    const stream = perch.runs.follow("bot", request_id);
     const result = stream.result().catch((thrown: unknown) => thrown);
-    await perch.invocations.cancel("bot", request_id);
+    await perch.runs.cancel("bot", request_id);
     expect(await result).toBeInstanceOf(RunCancelledError);
   });
 
@@ -162,8 +174,8 @@ describe("a run that was started in the background", () => {
     await createScriptedAgent(organisation, [slowly]);
     const { request_id } = await perch.agents.invokeInBackground("bot", { message: "hello" });
     proxy.expect({ cutAfterBytes: 900 }, "lose the request", { cutAfterBytes: 700 });
-    const tokens = tokensOf(await allOf(perch.invocations.follow("bot", request_id)));
+    const tokens = tokensOf(await allOf(perch.runs.follow("bot", request_id)));
     expect(tokens.map(({ text }) => text).join("")).toBe(whole);
-    expect(await perch.invocations.follow("bot", request_id).text()).toBe(whole);
+    expect(await perch.runs.follow("bot", request_id).text()).toBe(whole);
   });
 });

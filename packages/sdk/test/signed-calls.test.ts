@@ -47,7 +47,7 @@ async function verifyAll({ url }: TestServer, calls: readonly Call[], whose: Who
   for (const request of requests)
     await expect(verifyRequest(request, otherOrganisation)).rejects.toMatchObject({ reason: "wrong_organisation" });
   for (const call of passed) expect(call).toMatchObject(whose);
-  return passed.map(({ requestId }) => requestId);
+  return passed.map(({ runId }) => runId);
 }
 
 const createClient = async (): Promise<{ readonly perch: Perch; readonly organisationId: string }> => {

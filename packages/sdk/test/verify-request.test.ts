@@ -116,7 +116,7 @@ describe("verifyRequest", () => {
 
   test("says which run of whose agent the call is of, which key signed it, and when", async () => {
     expect(await verifyRequest(request, options())).toEqual({
-      requestId: "req_01m7evf01ne8nv228qpt0msbq9",
+      runId: "req_01m7evf01ne8nv228qpt0msbq9",
       organisationId: "org_01m7evf00ae8nv228b2d9gj1xw",
       agentId: "agent_01m7evf009e8nv2284kww951qd",
       keyId: "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",

@@ -1,5 +1,5 @@
--- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, rollups and
--- events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
+-- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, contents, rollups
+-- and events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
 -- before is not `inserted`, and nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event,
 -- in either case.
 create or replace function record_runs(runs jsonb, rollup_shard smallint)
@@ -22,17 +22,17 @@ begin
     with run as materialized (
       select r.* from jsonb_to_recordset(runs) as r (
         organisation_id uuid, id uuid, accepted_at timestamptz(3), agent_id uuid, status text, environment text, version text, deployment_id uuid, trial uuid,
-        user_id text, session_id text, message text, response text, error text, steps int, tokens_used int, duration_ms int,
-        turn int, owner text, log jsonb, rollup jsonb, event jsonb)
+        user_id text, session_id text, message text, response text, error text, error_code text, retryable boolean,
+        steps int, tokens_used int, duration_ms int, turn int, owner text, log jsonb, contents text, rollup jsonb, event jsonb)
     ), recorded as (
       insert into invocations as i (organisation_id, id, accepted_at, agent_id, status, environment, version, deployment_id, trial, user_id,
-                                    session_id, message, response, error, steps, tokens_used, duration_ms, finished_at)
+                                    session_id, message, response, error, error_code, retryable, steps, tokens_used, duration_ms, finished_at)
         select r.organisation_id, r.id, r.accepted_at, r.agent_id, r.status, r.environment, r.version, r.deployment_id, r.trial, r.user_id,
-               r.session_id, r.message, r.response, r.error, r.steps, r.tokens_used, r.duration_ms, now()
+               r.session_id, r.message, r.response, r.error, r.error_code, r.retryable, r.steps, r.tokens_used, r.duration_ms, now()
           from run r order by r.organisation_id, r.id
         on conflict (organisation_id, id, accepted_at) do update
-          set status = excluded.status, response = excluded.response, error = excluded.error, steps = excluded.steps,
-              tokens_used = excluded.tokens_used, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at
+          set status = excluded.status, response = excluded.response, error = excluded.error, error_code = excluded.error_code,
+              retryable = excluded.retryable, steps = excluded.steps, tokens_used = excluded.tokens_used, duration_ms = excluded.duration_ms, finished_at = excluded.finished_at
           where i.status = 'running' and i.agent_id = excluded.agent_id
         returning i.organisation_id, i.id
     ), ended as materialized (
@@ -46,9 +46,15 @@ begin
           order by e.organisation_id, e.agent_id, e.session_id, e.turn, m.position
         on conflict do nothing
     ), logged as (
-      insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version)
-        select e.organisation_id, e.agent_id, line.at, line.level, line.message, line.metadata, e.id, e.environment, e.version
-          from ended e, jsonb_to_recordset(e.log) as line (at timestamptz, level smallint, message text, metadata jsonb)
+      insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version, line)
+        select e.organisation_id, e.agent_id, entry.at, entry.level, entry.message, entry.metadata, e.id, e.environment, e.version, entry.line
+          from ended e, rows from (jsonb_to_recordset(e.log) as (at timestamptz, level smallint, message text, metadata jsonb))
+                          with ordinality as entry (at, level, message, metadata, line)
+    ), kept as (
+      insert into run_contents (organisation_id, id, accepted_at, sealed)
+        select e.organisation_id, e.id, e.accepted_at, decode(e.contents, 'base64')
+          -- Older days have no partition where the table is new, and a run must not wait for one.
+          from ended e where e.contents is not null and e.accepted_at > now() - interval '2 days'
     ), added as (
       insert into run_rollups as r (organisation_id, agent_id, granularity, starts_at, environment, version, shard, runs, failed, tokens,
                                     duration_ms, cost_micros, duration_buckets)
@@ -69,7 +75,7 @@ begin
         select e.organisation_id, (now() at time zone 'utc')::date, rollup_shard,
                sum((octet_length(e.message) + coalesce(octet_length(e.response), 0)) * case when e.turn is null then 1 else 2 end
                  + case when e.event -> 'data' ? 'response' then 0 else coalesce(octet_length(e.response), 0) end
-                 + coalesce(octet_length(e.error), 0) + coalesce(pg_column_size(e.log), 0) + coalesce(pg_column_size(e.event), 0))
+                 + coalesce(octet_length(e.error), 0) + coalesce(octet_length(e.contents) * 3 / 4, 0) + coalesce(pg_column_size(e.log), 0) + coalesce(pg_column_size(e.event), 0))
           from ended e group by 1 order by 1
         on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes
     ), published as (

@@ -73,9 +73,10 @@ begin
     -- The cast is what the index is on; without it the planner cannot use it.
     source := case when exact then 'm.embedding' else format('m.embedding::halfvec(%s)', (list ->> 'dimensions')::int) end;
     execute format(
-      'select array_agg(near.id order by near.far), array_agg(1 - near.far order by near.far) from (
-         select m.id, (%1$s <=> $9)::real as far from %2$s m where %3$s and m.dimensions = %4$s and m.embedder = $10 order by %1$s <=> $9 limit $11) near',
-      source, agent_partition, scope, (list ->> 'dimensions')::int)
+      -- Equally near memories have an order of their own, or pages of one search would differ. The index knows no second order.
+      'select array_agg(near.id order by near.far, near.id desc), array_agg(1 - near.far order by near.far, near.id desc) from (
+         select m.id, (%1$s <=> $9)::real as far from %2$s m where %3$s and m.dimensions = %4$s and m.embedder = $10 order by %1$s <=> $9%5$s limit $11) near',
+      source, agent_partition, scope, (list ->> 'dimensions')::int, case when exact then ', m.id desc' else '' end)
       into list_ids, list_similarities
       using organisation, agent, owners, session, starts, ends, described, cleared_to, (list ->> 'vector')::halfvec, list ->> 'embedder', candidates;
     if list_ids is not null then

@@ -17,19 +17,22 @@ from ._errors import (
     PayloadTooLargeError,
     PerchConnectionError,
     PerchError,
+    PreconditionFailedError,
     RateLimitedError,
     RequestVerificationError,
     RequestVerificationReason,
-    RunStillRunningError,
+    RunFailedError,
     ServerError,
+    StillRunningError,
     UnauthorizedError,
     UnavailableError,
     WebhookVerificationError,
 )
+from ._etags import etag_of
 from ._generated import models
 from ._pages import AsyncPager, Page, PageInfo, Pager
 from ._replay import AsyncReplayStore, MemoryReplayStore, ReplayStore
-from ._run_events import Done, Dropped, RunEvent, Token, ToolCall
+from ._run_events import Done, Dropped, RunEvent, Step, Token, ToolCall
 from ._signed_components import RequestHeaders
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
 from ._verify_request import VerifiedRequest, verify_request, verify_request_async
@@ -59,15 +62,18 @@ __all__ = [
     "Perch",
     "PerchConnectionError",
     "PerchError",
+    "PreconditionFailedError",
     "RateLimitedError",
     "ReplayStore",
     "RequestHeaders",
     "RequestVerificationError",
     "RequestVerificationReason",
     "RunEvent",
-    "RunStillRunningError",
+    "RunFailedError",
     "RunStream",
     "ServerError",
+    "Step",
+    "StillRunningError",
     "Token",
     "ToolCall",
     "UnauthorizedError",
@@ -75,6 +81,7 @@ __all__ = [
     "VerifiedRequest",
     "WebhookVerificationError",
     "__version__",
+    "etag_of",
     "models",
     "verify_request",
     "verify_request_async",

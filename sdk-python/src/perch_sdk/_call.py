@@ -67,13 +67,16 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: The same for all attempts of this call, so that it takes effect once.
     idempotency_key: str | None = None
+    #: The tag of the state that this call may change.
+    if_match: str | None = None
     #: Seconds; the client's timeout unless set.
     timeout: float | None = None
 
     def content(self) -> dict[str, Any]:
         """Headers, query and body, as arguments for httpx."""
         key = {} if self.idempotency_key is None else {"idempotency-key": self.idempotency_key}
-        content: dict[str, Any] = {"headers": {**self.headers, **key}}
+        condition = {} if self.if_match is None else {"if-match": self.if_match}
+        content: dict[str, Any] = {"headers": {**self.headers, **key, **condition}}
         query = {name: _in_query(value) for name, value in self.query.items() if value is not None}
         if query:
             content["params"] = query

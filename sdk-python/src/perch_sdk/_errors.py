@@ -28,15 +28,6 @@ class PerchConnectionError(PerchError):
         self.idempotency_key = idempotency_key
 
 
-class RunStillRunningError(PerchError):
-    """``wait_seconds`` passed and the run continues. See ``invocations.follow(agent_id, error.request_id)``."""
-
-    def __init__(self, request_id: str, idempotency_key: str) -> None:
-        super().__init__(f"The run {request_id} has not ended yet. It continues.")
-        self.request_id = request_id
-        self.idempotency_key = idempotency_key
-
-
 class WebhookVerificationError(PerchError):
     """The signature of a webhook delivery is missing, invalid or too old. Respond with 401."""
 
@@ -86,8 +77,9 @@ class ApiError(PerchError):
         status: int,
         code: str,
         details: Sequence[ErrorDetail] = (),
-        request_id: str | None = None,
+        correlation_id: str | None = None,
         retry_after: float | None = None,
+        retryable: bool | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
@@ -98,22 +90,24 @@ class ApiError(PerchError):
         self.code = code
         #: The invalid fields.
         self.details: list[ErrorDetail] = list(details)
-        #: Id of the HTTP request (``X-Request-Id``). Include it when you report a problem.
-        self.request_id = request_id
+        #: Id of the exchange (``X-Correlation-Id``). Include it when you report a problem.
+        self.correlation_id = correlation_id
         #: Seconds to wait before retrying.
         self.retry_after = retry_after
+        #: Of a failed run: whether a new one, with a new idempotency key, can succeed without a change to the agent.
+        self.retryable = retryable
         #: The response headers.
         self.headers: Mapping[str, str] = headers or {}
 
     @property
-    def invocation_id(self) -> str | None:
-        """``request_id`` of the run, if a run failed or was cancelled. A retry would return the same error."""
+    def run_id(self) -> str | None:
+        """``request_id`` of the run, if the error is about one: it failed, was cancelled, or has not ended yet."""
         return next((detail["error"] for detail in self.details if detail["field"] == "request_id"), None)
 
     def __str__(self) -> str:
         details = "".join(f"; {detail['field']}: {detail['error']}" for detail in self.details)
-        request = f", request {self.request_id}" if self.request_id else ""
-        return f"{self.message}{details} ({self.status} {self.code}{request})"
+        exchange = f", correlation id {self.correlation_id}" if self.correlation_id else ""
+        return f"{self.message}{details} ({self.status} {self.code}{exchange})"
 
 
 class InvalidRequestError(ApiError):
@@ -136,8 +130,16 @@ class ConflictError(ApiError):
     """409: a name is taken, an agent paused, a run cancelled, or an idempotency key used for something else."""
 
 
+class PreconditionFailedError(ApiError):
+    """412: somebody changed the resource since you read it."""
+
+
 class PayloadTooLargeError(ApiError):
     """413: the request is too large."""
+
+
+class RunFailedError(ApiError):
+    """422: the run failed, and the message says why. The same idempotency key gets the same error."""
 
 
 class RateLimitedError(ApiError):
@@ -145,11 +147,26 @@ class RateLimitedError(ApiError):
 
 
 class ServerError(ApiError):
-    """500 and above: the service failed. With an ``invocation_id``: the run failed, and the message says why."""
+    """500 and above: the service failed. With a ``run_id``: a run failed with it."""
 
 
 class UnavailableError(ServerError):
     """503: a part of the service is not available."""
+
+
+class StillRunningError(ApiError):
+    """The wait is over and the run goes on: ``wait_seconds`` passed, or the answer was 504, even after all retries.
+
+    ``runs.follow(agent_id, error.run_id)`` waits for its result, and so does the same call with ``idempotency_key``.
+    """
+
+    #: The key that the call was sent with.
+    idempotency_key: str | None = None
+
+    @property
+    def run_id(self) -> str:
+        """``request_id`` of the run."""
+        return super().run_id or ""
 
 
 _by_code: dict[str, tuple[int, type[ApiError]]] = {
@@ -158,12 +175,16 @@ _by_code: dict[str, tuple[int, type[ApiError]]] = {
     "forbidden": (403, ForbiddenError),
     "not_found": (404, NotFoundError),
     "conflict": (409, ConflictError),
+    "precondition_failed": (412, PreconditionFailedError),
     "payload_too_large": (413, PayloadTooLargeError),
+    "run_failed": (422, RunFailedError),
     "rate_limited": (429, RateLimitedError),
     "server_error": (500, ServerError),
     "unavailable": (503, UnavailableError),
+    "still_running": (504, StillRunningError),
 }
-_code_by_status = {status: code for code, (status, _) in _by_code.items()}
+#: Of an error page of a proxy. Its 504 says nothing about a run.
+_code_by_status = {status: code for code, (status, _) in _by_code.items() if code != "still_running"}
 
 
 def _whole_seconds(value: object) -> float | None:
@@ -189,14 +210,24 @@ def error_from_response(response: httpx.Response) -> ApiError:
         status=response.status_code,
         code=code,
         details=error.get("details") or (),
-        request_id=response.headers.get("x-request-id"),
+        correlation_id=response.headers.get("x-correlation-id"),
         retry_after=_whole_seconds(error.get("retry_after", response.headers.get("retry-after"))),
+        retryable=error.get("retryable"),
         headers=response.headers,
     )
 
 
-def error_of_run(code: str, message: str, invocation_id: str) -> ApiError:
+def still_running(run_id: str, idempotency_key: str | None) -> StillRunningError:
+    """The exception for a run that was accepted and has not ended within ``wait_seconds``."""
+    details: list[ErrorDetail] = [{"field": "request_id", "error": run_id}]
+    message = "The run has not ended yet, and goes on."
+    error = StillRunningError(message, status=202, code="still_running", details=details)
+    error.idempotency_key = idempotency_key
+    return error
+
+
+def error_of_run(code: str, message: str, run_id: str, retryable: bool | None) -> ApiError:
     """The exception for a stream's ``error`` event: the same that ``invoke`` raises."""
     status, kind = _by_code.get(code, (500, ServerError))
-    details: list[ErrorDetail] = [{"field": "request_id", "error": invocation_id}]
-    return kind(message, status=status, code=code, details=details)
+    details: list[ErrorDetail] = [{"field": "request_id", "error": run_id}]
+    return kind(message, status=status, code=code, details=details, retryable=retryable)

@@ -6,7 +6,7 @@ import random
 
 import httpx
 
-from ._errors import ApiError, PerchConnectionError, error_from_response
+from ._errors import ApiError, PerchConnectionError, StillRunningError, error_from_response
 
 _retryable_statuses = {408, 429, 500, 502, 503, 504}
 _initial_backoff_seconds = 0.25
@@ -30,7 +30,9 @@ class Attempts:
     def after_error_response(self, response: httpx.Response) -> float:
         """After an error response, whose body has been read."""
         error = error_from_response(response)
-        if not _is_retryable(error):
+        if isinstance(error, StillRunningError):
+            error.idempotency_key = self._idempotency_key
+        if not self._is_retryable(error):
             raise error
         return self._pause(error, error.retry_after or 0.0)
 
@@ -50,8 +52,9 @@ class Attempts:
         # The random part keeps many clients from coming back at the same moment.
         return at_least + longest * random.uniform(0.25, 1.0)
 
-
-def _is_retryable(error: ApiError) -> bool:
-    if error.status not in _retryable_statuses or error.invocation_id is not None:
-        return False  # a failed run stays failed
-    return (error.retry_after or 0.0) <= _max_retry_after_seconds
+    def _is_retryable(self, error: ApiError) -> bool:
+        if error.code == "still_running":
+            return self._idempotency_key is not None  # without a key, the request would start another run
+        if error.status not in _retryable_statuses or error.run_id is not None:
+            return False  # a failed run stays failed
+        return (error.retry_after or 0.0) <= _max_retry_after_seconds

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ._errors import error_of_run
 from ._run_text import RunText
@@ -27,15 +27,38 @@ class Token:
     type: Literal["token"] = "token"
 
 
+#: ``retried``: the attempt failed, and another follows. ``interrupted``: it has no result, and begins again.
+StepStatus = Literal["started", "completed", "failed", "retried", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt."""
+
+    step: int
+    kind: Literal["model", "tools", "memory"]
+    name: str
+    attempt: int
+    status: StepStatus
+    tokens: int | None = None
+    reason: str | None = None
+    retry_after_ms: int | None = None
+    type: Literal["step"] = "step"
+
+
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool call was started, completed or failed."""
+    """A tool call begins or ends, or waits for its next attempt."""
 
     step: int
     call: int
     name: str
-    status: Literal["started", "completed", "failed"]
+    status: StepStatus
     arguments: Any = None
+    attempt: int = 1
+    said: Any = None
+    reason: str | None = None
+    retry_after_ms: int | None = None
     type: Literal["tool"] = "tool"
 
 
@@ -58,7 +81,16 @@ class Done:
     type: Literal["done"] = "done"
 
 
-RunEvent = Token | ToolCall | Dropped | Done
+RunEvent = Token | Step | ToolCall | Dropped | Done
+
+
+_Event = TypeVar("_Event", Step, ToolCall)
+
+
+def _known(kind: type[_Event], data: dict[str, Any]) -> _Event:
+    """A later server may send more fields than this version knows."""
+    names = {field.name for field in fields(kind)} - {"type"}
+    return kind(**{name: value for name, value in data.items() if name in names})
 
 
 class RunReader:
@@ -73,8 +105,9 @@ class RunReader:
         if event.event == "token":
             return self._token(json.loads(event.data))
         if event.event == "tool":
-            data = json.loads(event.data)
-            return ToolCall(data["step"], data["call"], data["name"], data["status"], data.get("arguments"))
+            return _known(ToolCall, json.loads(event.data))
+        if event.event == "step":
+            return _known(Step, json.loads(event.data))
         if event.event == "dropped":
             return Dropped(json.loads(event.data)["message"])
         if event.event == "done":
@@ -83,7 +116,7 @@ class RunReader:
             return Done(result)
         if event.event == "error":
             data = json.loads(event.data)
-            raise error_of_run(data["code"], data["message"], data["request_id"])
+            raise error_of_run(data["code"], data["message"], data["request_id"], data.get("retryable"))
         return None
 
     def _token(self, data: dict[str, Any]) -> Token | None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from ._errors import RunStillRunningError
+from ._deprecation import warn_if_deprecated
+from ._errors import still_running
+from ._etags import tagged_body
 from ._retries import Attempts
 from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
@@ -42,8 +44,9 @@ class Transport:
             request = self.http.build_request(**self.settings.request(call))
             try:
                 response = self.http.send(request)
+                warn_if_deprecated(response)
                 if response.is_success:
-                    return response.status_code, response.json()
+                    return response.status_code, tagged_body(response)
             except (httpx.RequestError, ValueError) as failure:
                 pause = attempts.after_failure(failure)
             else:
@@ -59,7 +62,7 @@ class Transport:
             if status != 202:
                 return result
             if wait.is_over():
-                raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
+                raise still_running(result["request_id"], call.idempotency_key)
 
     def events(self, call: Call) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
@@ -69,6 +72,7 @@ class Transport:
             request = self.settings.stream_request(call, last_event_id)
             try:
                 with self.http.stream(**request) as response:
+                    warn_if_deprecated(response)
                     if _is_event_stream(response):
                         parser = EventParser()
                         for chunk in response.iter_bytes():
@@ -99,8 +103,9 @@ class AsyncTransport:
             request = self.http.build_request(**self.settings.request(call))
             try:
                 response = await self.http.send(request)
+                warn_if_deprecated(response)
                 if response.is_success:
-                    return response.status_code, response.json()
+                    return response.status_code, tagged_body(response)
             except (httpx.RequestError, ValueError) as failure:
                 pause = attempts.after_failure(failure)
             else:
@@ -116,7 +121,7 @@ class AsyncTransport:
             if status != 202:
                 return result
             if wait.is_over():
-                raise RunStillRunningError(result["request_id"], str(call.idempotency_key))
+                raise still_running(result["request_id"], call.idempotency_key)
 
     async def events(self, call: Call) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
@@ -126,6 +131,7 @@ class AsyncTransport:
             request = self.settings.stream_request(call, last_event_id)
             try:
                 async with self.http.stream(**request) as response:
+                    warn_if_deprecated(response)
                     if _is_event_stream(response):
                         parser = EventParser()
                         async for chunk in response.aiter_bytes():

@@ -44,8 +44,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class VerifiedRequest(NamedTuple):
     """What a request proved."""
 
-    #: The run that the call belongs to (``X-Request-Id``); None while a deployment is being checked.
-    request_id: str | None
+    #: The run that the call belongs to (``X-Request-Id``); None while an agent is being checked.
+    run_id: str | None
     #: The organisation whose agent called (``Perch-Organisation``); None if the request does not say.
     organisation_id: str | None
     #: The agent that called (``Perch-Agent``); None if the request does not say.
@@ -72,7 +72,7 @@ class _Candidate(NamedTuple):
     base: bytes
     #: Whose agents may call; None if everybody's may.
     organisations: Collection[str] | None
-    request_id: str | None
+    run_id: str | None
     organisation_id: str | None
     agent_id: str | None
     now: float
@@ -198,7 +198,7 @@ def _read_candidate(
         signature=signature,
         base=base,
         organisations=organisations,
-        request_id=found("x-request-id"),
+        run_id=found("x-request-id"),
         organisation_id=found("perch-organisation"),
         agent_id=found("perch-agent"),
         now=moment,
@@ -240,7 +240,7 @@ def _accept(candidate: _Candidate, is_new: bool) -> VerifiedRequest:
         )
     created_at = datetime.fromtimestamp(candidate.signature.created, timezone.utc)
     return VerifiedRequest(
-        request_id=candidate.request_id,
+        run_id=candidate.run_id,
         organisation_id=candidate.organisation_id,
         agent_id=candidate.agent_id,
         key_id=candidate.signature.key_id,

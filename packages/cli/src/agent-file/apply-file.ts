@@ -1,8 +1,18 @@
-import { type Agent, ConflictError, InvalidRequestError, NotFoundError, type Perch } from "@perch/sdk";
+import {
+  type Agent,
+  ConflictError,
+  etagOf,
+  InvalidRequestError,
+  NotFoundError,
+  type Perch,
+  PerchError,
+} from "@perch/sdk";
 import { Problem } from "../problem.ts";
+import { type AgentCheck, checkAgent } from "./check-agent.ts";
 import { createFindValue, type FindValue } from "./declared-secrets.ts";
-import { type Change, changesBetween } from "./difference.ts";
+import { type Change, changesBetween, hideSecrets } from "./difference.ts";
 import { type Fields, isObject } from "./fields.ts";
+import { type LiveVersion, listLiveVersions } from "./live-versions.ts";
 import { planSecrets, type SecretStep } from "./plan-secrets.ts";
 import { type AgentDocument, desiredDefinition, readAgentFile } from "./read-agent-file.ts";
 
@@ -16,6 +26,9 @@ export interface Plan {
   readonly secrets: readonly SecretStep[];
   readonly warnings: readonly string[];
   readonly run: () => Promise<void>;
+  /** What is deployed, compared with the draft that was applied. */
+  readonly listLive: () => Promise<LiveVersion[]>;
+  readonly check: () => Promise<AgentCheck>;
 }
 
 /** Adds the location of the refused fields to the error. */
@@ -25,7 +38,7 @@ async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promis
   } catch (error) {
     if (!(error instanceof InvalidRequestError) || error.details.length === 0) throw error;
     const lines = error.details.map(({ field, error: reason }) => `${locationOf(field)}: ${field}: ${reason}`);
-    throw new Problem(lines.join("\n"), `(${error.status} ${error.code}, request ${error.requestId})`);
+    throw new Problem(lines.join("\n"), `(${error.status} ${error.code}, correlation id ${error.correlationId})`);
   }
 }
 
@@ -50,34 +63,64 @@ async function findAgent(perch: Perch, name: string): Promise<Agent | undefined>
   }
 }
 
-function planChanges(perch: Perch, document: AgentDocument, current: Fields) {
+/** The plan was made for an agent that is another one by now. */
+async function whileUnchanged<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PerchError) || error.code !== "precondition_failed") throw error;
+    throw new Problem(
+      `Somebody changed ${name} since it was compared with the file, so it was left as it is.`,
+      "Run perch apply again: it shows what would change now.",
+    );
+  }
+}
+
+function planChanges(perch: Perch, document: AgentDocument, agent: Agent) {
   const { name, fields } = document;
+  const current: Fields = { ...agent };
   const wanted = desiredDefinition(fields);
   const before = Object.fromEntries(Object.keys(wanted).map((field) => [field, current[field]]));
   const changes = changesBetween(before, wanted);
   const body = patchOf(wanted, current, changes);
   return {
     outcome: changes.length === 0 ? ("unchanged" as const) : ("updated" as const),
-    changes,
+    changes: hideSecrets(changes),
     update: async () => {
       if (changes.length === 0) return;
-      await withLocation(document, () =>
-        perch.request("PATCH /v1/agents/{agent_id}", { params: { agent_id: name }, body }),
-      );
+      const patch = () =>
+        perch.request("PATCH /v1/agents/{agent_id}", { params: { agent_id: name }, body }, { ifMatch: etagOf(agent) });
+      await whileUnchanged(name, () => withLocation(document, patch));
     },
   };
+}
+
+/** Before anybody is asked: what follows from it is not in the list of changes. */
+function warnOfAuth({ name, fields }: AgentDocument, changes: readonly Change[], current?: Agent): string[] {
+  if (!isObject(fields.auth) || !changes.some(({ path }) => path.split(".")[0] === "auth")) return [];
+  const takeBack = current?.auth
+    ? "Changing it again will need such a token."
+    : `For one hour, the key that applies this can read and update ${name} without a token, to take it back.`;
+  return [`auth: requests to ${name} will need a user's token as well as a key. ${takeBack}`];
 }
 
 async function planAgent(perch: Perch, document: AgentDocument, findValue: FindValue): Promise<Plan> {
   const { name, fields } = document;
   const current = await findAgent(perch, name);
   const { steps, warnings, run: setSecrets } = await planSecrets(perch, document, !current, findValue);
-  const about = { name, secrets: steps, warnings };
+  const about = {
+    name,
+    secrets: steps,
+    warnings,
+    listLive: () => listLiveVersions(perch, name),
+    check: () => checkAgent(perch, document, warnings),
+  };
   if (current) {
-    const { update, ...planned } = planChanges(perch, document, { ...current });
+    const { update, ...planned } = planChanges(perch, document, current);
     return {
       ...about,
       ...planned,
+      warnings: [...warnings, ...warnOfAuth(document, planned.changes, current)],
       // Secrets first: what the definition refers to exists before it does.
       run: async () => {
         await setSecrets();
@@ -86,10 +129,12 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
     };
   }
   const { name: _, ...definition } = fields;
+  const created = hideSecrets(changesBetween({}, definition));
   return {
     ...about,
     outcome: "created",
-    changes: changesBetween({}, definition),
+    changes: created,
+    warnings: [...warnings, ...warnOfAuth(document, created)],
     run: async () => {
       try {
         await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));

@@ -16,6 +16,25 @@ export function changesBetween(from: unknown, to: unknown, path = ""): Change[] 
   return [...names].flatMap((name) => changesBetween(from[name], to[name], path ? `${path}.${name}` : name));
 }
 
+/** The fields of `auth` that nobody can read back. */
+const secretFields = new Set(["secret", "previousSecret", "clientSecret"]);
+const hidden = "[secret]";
+
+/** The changes as they may be shown: a terminal's output is kept in logs of builds. */
+export const hideSecrets = (changes: readonly Change[]): Change[] =>
+  changes.map((change) => {
+    const [block, field = ""] = change.path.split(".");
+    if (block !== "auth") return change;
+    const hide = (value: unknown): unknown => {
+      if (secretFields.has(field)) return value === undefined ? value : hidden;
+      if (!isObject(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value).map(([name, inner]) => [name, secretFields.has(name) ? hidden : inner]),
+      );
+    };
+    return { path: change.path, from: hide(change.from), to: hide(change.to) };
+  });
+
 const shown = (value: unknown): string => (value === undefined ? "(none)" : JSON.stringify(value));
 const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
 

@@ -129,7 +129,7 @@ async function withVariable(
         ? `${place}: the value of ${variable}: ${reason}`
         : `${locationOf(`secrets.${name}.${field}`)}: ${field}: ${reason}`,
     );
-    const request = `(${error.status} ${error.code}, request ${error.requestId})`;
+    const request = `(${error.status} ${error.code}, correlation id ${error.correlationId})`;
     if (error instanceof InvalidRequestError && details.length > 0) throw new Problem(details.join("\n"), request);
     const message = `${place}: the secret ${name} was not set. ${error.message}`;
     throw new Problem(message, `Use a key that may manage, or unset ${variable} to apply the rest.\n${request}`);

@@ -1,3 +1,4 @@
+import type { Terminal } from "../terminal.ts";
 import type { Plan } from "./apply-file.ts";
 import type { SecretStep } from "./plan-secrets.ts";
 
@@ -19,3 +20,7 @@ export function doneLine({ name, outcome, secrets }: Plan): string {
   const count = secrets.filter(isSet).length;
   return `${name} ${outcome}${count === 0 ? "" : `, ${count} secret${count === 1 ? "" : "s"} set`}`;
 }
+
+export const printWarnings = (terminal: Terminal, warnings: readonly string[]): void => {
+  for (const warning of warnings) terminal.note(`${terminal.style("yellow", "warning:")} ${warning}`);
+};

@@ -56,8 +56,8 @@ export function desiredDefinition({ name: _, ...fields }: Fields): Fields {
   for (const [field, { default: fallback }] of Object.entries(properties)) {
     const value = fields[field] ?? fallback;
     if (value === undefined || (field === "security" && !(field in fields))) continue;
-    // memory, limits and logs merge field by field; the rest is replaced as a whole.
-    const isMerged = ["memory", "limits", "logs"].includes(field);
+    // memory and limits merge field by field; the rest is replaced as a whole.
+    const isMerged = ["memory", "limits"].includes(field);
     wanted[field] = isMerged && isObject(fallback) && isObject(value) ? { ...fallback, ...value } : value;
   }
   // Unknown fields are sent too: the server refuses them by name.

@@ -57,7 +57,7 @@ const remove = command({
 
 const pause = command({
   name: "agents pause",
-  summary: "Pause an agent: it rejects new invocations.",
+  summary: "Pause an agent: it rejects new runs.",
   args: ["agent"],
   run: async ({ perch, terminal, show, signal }, { agent }) => {
     const changed = await perch().agents.pause(agent, { signal });

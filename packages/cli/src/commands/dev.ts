@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Perch } from "@perch/sdk";
 import { applyFile } from "../agent-file/apply-file.ts";
-import { doneLine, isPending, secretLines } from "../agent-file/plan-text.ts";
+import { liveTextOfDev } from "../agent-file/live-versions.ts";
+import { doneLine, isPending, printWarnings, secretLines } from "../agent-file/plan-text.ts";
 import { command, type Session, yesOption } from "../command.ts";
 import type { Dev } from "../dev/start-dev.ts";
 import { Problem, UsageError } from "../problem.ts";
@@ -22,8 +23,12 @@ async function watchAgentFile({ terminal, cwd, env }: Session, dev: Dev, signal:
     try {
       if (!existsSync(file)) return;
       for (const plan of await applyFile(perch, file, env)) {
-        if (isPending(plan)) terminal.note(`${agentFile}: ${[doneLine(plan), ...secretLines(plan)].join("\n  ")}`);
-        for (const warning of plan.warnings) terminal.note(`${terminal.style("yellow", "warning:")} ${warning}`);
+        printWarnings(terminal, plan.warnings);
+        if (isPending(plan)) {
+          const applied = `${doneLine(plan)}; ${liveTextOfDev(await plan.listLive())}`;
+          terminal.note(`${agentFile}: ${[applied, ...secretLines(plan)].join("\n  ")}`);
+        }
+        printWarnings(terminal, (await plan.check()).warnings);
       }
     } catch (error) {
       if (!signal.aborted) terminal.note(errorText(error));
@@ -65,6 +70,7 @@ function printNextSteps({ terminal, show, cwd }: Session, { state, isFirst }: De
     const first = existsSync(join(cwd, agentFile)) ? "perch agents" : "perch init && perch apply";
     for (const line of [first, 'perch invoke my-agent "Hello"', "perch logs my-agent --follow"])
       terminal.line(`  ${terminal.style("cyan", line)}`);
+    terminal.line("The draft of an agent answers: what you save counts at once. --environment runs what is deployed.");
     terminal.line("Ctrl-c stops it.");
   });
 }
@@ -73,7 +79,7 @@ export const dev = command({
   name: "dev",
   summary: "Run Perch on this machine: database, engine and server, all from npm packages.",
   details:
-    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml is applied at the start and whenever it or .env changes; the values of its secrets come from the environment, or else from .env.\nOther commands in this folder and its subfolders use this server automatically.",
+    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml is applied at the start and whenever it or .env changes; the values of its secrets come from the environment, or else from .env.\nThe draft of an agent answers unless a request names an environment or a version, and everything that models and tools were asked and said is kept unless the agent's `logs` is off.\nOther commands in this folder and its subfolders use this server automatically.",
   options: {
     port: { type: "string", value: "PORT", help: "Port of the API. Default: 7400, or another if that is in use." },
     reset: { type: "boolean", help: "Remove all data in .perch/ first." },
@@ -85,6 +91,7 @@ export const dev = command({
     // Imported here because it loads the database, which no other command needs.
     const { startDev, resetDev } = await import("../dev/start-dev.ts");
     const { lockFolder, openFolder } = await import("../dev/state.ts");
+    const { createProgress } = await import("../dev/progress.ts");
     if (reset && existsSync(join(cwd, ".perch"))) {
       lockFolder(openFolder(cwd))();
       if (!(await terminal.confirm("Remove all agents, runs and memories of .perch/ in this folder?", yes === true)))
@@ -92,11 +99,12 @@ export const dev = command({
       resetDev(cwd);
     }
     const startedAt = performance.now();
+    const progress = createProgress((text) => terminal.note(terminal.style("dim", `… ${text}`)));
     const running = await startDev({
       cwd,
       apiPort: port === undefined ? undefined : Number(port),
-      onProgress: (text) => terminal.note(terminal.style("dim", `… ${text}`)),
-    });
+      onProgress: progress.show,
+    }).finally(() => void progress.end());
     const applying = new AbortController();
     const watching = watchAgentFile(session, running, applying.signal);
     try {

@@ -1,10 +1,19 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { command } from "../command.ts";
+import { command, type Session } from "../command.ts";
 import { Problem } from "../problem.ts";
 
 const templatesFolder = join(import.meta.dirname, "../../templates");
 export const templates = ["echo", "openai", "remote"] as const;
+
+type Template = (typeof templates)[number];
+
+/** What a template needs before its agent answers. */
+const preparations: Readonly<Record<Template, readonly string[]>> = {
+  echo: [],
+  openai: ["perch providers add local --base-url http://127.0.0.1:11434/v1   # where your model is"],
+  remote: ["node server.mjs   # in a terminal of its own"],
+};
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const nameFrom = (text: string): string =>
@@ -23,18 +32,38 @@ function ignoreData(folder: string): void {
   writeFileSync(file, `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
 }
 
+/** The commands up to the first answer, as they are typed. */
+function nextSteps({ connection }: Session, template: Template, name: string, folder: string | undefined): string[] {
+  const hasServer = () => {
+    try {
+      return Boolean(connection());
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  };
+  return [
+    ...(folder === undefined ? [] : [`cd "${folder}"`]),
+    ...(hasServer() ? [] : ["perch dev   # in a terminal of its own"]),
+    ...preparations[template],
+    "perch apply",
+    `perch invoke ${name} "Hello"`,
+  ];
+}
+
 export const init = command({
   name: "init",
   summary: "Create agent.yaml and the files it needs from a template.",
   details:
-    "Templates:\n  echo    replies with the message; needs no model provider\n  openai  a model with an OpenAI-compatible API, and an MCP tool\n  remote  your own agent, as a small HTTP service",
+    "Templates:\n  echo    replies with the message; needs no model provider\n  openai  a model with an OpenAI-compatible API; an MCP tool is prepared in comments\n  remote  your own agent, as a small HTTP service",
   args: ["folder?"],
   options: {
     template: { type: "string", short: "t", choices: templates, help: "The template. Default: echo." },
     name: { type: "string", value: "NAME", help: "Name of the agent. Default: the folder's name, or my-agent." },
   },
   examples: ["perch init", "perch init support --template openai"],
-  run: async ({ terminal, show, cwd }, { folder }, { template = "echo", name: wanted }) => {
+  run: async (session, { folder }, { template = "echo", name: wanted }) => {
+    const { terminal, show, cwd } = session;
     const target = resolve(cwd, folder ?? ".");
     const name = wanted ?? (folder === undefined ? "my-agent" : nameFrom(basename(target)) || "my-agent");
     if (!namePattern.test(name))
@@ -53,11 +82,11 @@ export const init = command({
     cpSync(join(templatesFolder, "../agent.schema.json"), join(target, "agent.schema.json"));
     ignoreData(target);
     const written = [...files, "agent.schema.json", ".gitignore"];
-    show({ name, template, folder: target, files: written }, () => {
+    const next = nextSteps(session, template, name, folder);
+    show({ name, template, folder: target, files: written, next }, () => {
       terminal.line(`Wrote ${written.join(", ")}${folder === undefined ? "" : ` in ${folder}`}.`);
-      terminal.line(
-        `Next: ${folder === undefined ? "" : `cd "${folder}", `}perch apply, then perch invoke ${name} "Hello"`,
-      );
+      terminal.line("Next:");
+      for (const step of next) terminal.line(`  ${terminal.style("cyan", step)}`);
     });
   },
 });

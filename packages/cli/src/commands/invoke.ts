@@ -1,14 +1,14 @@
-import type { RunStream } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
-import { printRun } from "../output/print-run.ts";
 import { UsageError } from "../problem.ts";
+import { newIdempotencyKey, type WatchedRun, watchRun } from "../run-outcome.ts";
 
 export const contextOptions = {
   session: { type: "string", short: "s", value: "ID", help: "Id of the conversation." },
   user: { type: "string", value: "ID", help: "Id of the user that the agent talks to." },
   environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
   "agent-version": { type: "string", value: "LABEL", help: "Run this version instead of the deployed one." },
+  draft: { type: "boolean", help: "Run the draft instead of what is deployed: the same as --agent-version draft." },
 } as const;
 
 interface ContextValues {
@@ -16,10 +16,13 @@ interface ContextValues {
   readonly user?: string;
   readonly environment?: string;
   readonly "agent-version"?: string;
+  readonly draft?: boolean;
 }
 
-export const contextOf = ({ session, user, environment, "agent-version": version }: ContextValues) =>
-  omitUndefined({ session_id: session, user_id: user, environment, version });
+export function contextOf({ session, user, environment, "agent-version": label, draft: isDraft }: ContextValues) {
+  if (isDraft && label !== undefined) throw new UsageError("Give either --draft or --agent-version.");
+  return omitUndefined({ session_id: session, user_id: user, environment, version: isDraft ? "draft" : label });
+}
 
 async function readMessage({ terminal }: Session, words: readonly string[]): Promise<string> {
   const argument = words.join(" ");
@@ -30,10 +33,9 @@ async function readMessage({ terminal }: Session, words: readonly string[]): Pro
   return text;
 }
 
-async function showResult(session: Session, stream: RunStream): Promise<void> {
-  const { terminal, isJson, show } = session;
-  if (!isJson) await printRun(terminal, stream);
-  const result = await stream.result();
+export async function showResult(session: Session, run: WatchedRun): Promise<void> {
+  const { terminal, show } = session;
+  const result = await watchRun(session, run);
   show(result, () =>
     terminal.note(
       terminal.style("dim", `${result.tokens_used} tokens, ${result.duration_ms} ms, ${result.request_id}`),
@@ -44,7 +46,8 @@ async function showResult(session: Session, stream: RunStream): Promise<void> {
 export const invoke = command({
   name: "invoke",
   summary: "Send a message to an agent and stream its response.",
-  details: "Without a message, or with -, the message is read from standard input.",
+  details:
+    "Without a message, or with -, the message is read from standard input. While the agent works, standard error shows what it does and what it waits for. Ctrl-c does not stop the run.",
   args: ["agent", "message..."],
   options: {
     ...contextOptions,
@@ -59,18 +62,21 @@ export const invoke = command({
   run: async (
     session,
     { agent, message: words },
-    { async: isAsync, "idempotency-key": idempotencyKey, ...context },
+    { async: isAsync, "idempotency-key": idempotencyKey = newIdempotencyKey(), ...context },
   ) => {
     const { perch, terminal, show, signal } = session;
     const message = await readMessage(session, words);
     const fields = contextOf(context);
     const body = { message, ...(Object.keys(fields).length > 0 && { context: fields }) };
-    const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-    if (!isAsync) return showResult(session, perch().agents.invokeStream(agent, body, options));
+    const options = { signal, idempotencyKey };
+    if (!isAsync) {
+      const stream = perch().agents.invokeStream(agent, body, options);
+      return showResult(session, { agent, stream, session: context.session, idempotencyKey });
+    }
     const run = await perch().agents.invokeInBackground(agent, body, options);
     show(run, () => {
       terminal.line(run.request_id);
-      terminal.note(terminal.style("dim", `perch runs get ${agent} ${run.request_id} shows what became of it.`));
+      terminal.note(terminal.style("dim", `perch runs follow ${agent} ${run.request_id} waits for its response.`));
     });
   },
 });

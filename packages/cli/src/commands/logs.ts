@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-export function printLogEntry(terminal: Terminal, { timestamp, level, message, metadata }: LogEntry): void {
+function printLogEntry(terminal: Terminal, { timestamp, level, message, metadata }: LogEntry): void {
   const { request_id, ...rest } = metadata as Readonly<Record<string, unknown>>;
   const details = Object.entries(rest)
     .filter(([, value]) => value !== null && value !== undefined)

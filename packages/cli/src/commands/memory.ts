@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { command, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
-import { parseSince, parseWhole } from "../output/duration.ts";
+import { parseSince } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
@@ -17,7 +17,8 @@ const search = command({
   summary: "Search an agent's memories by meaning and by words.",
   args: ["agent", "query..."],
   options: {
-    limit: { type: "string", short: "n", value: "N", help: "Maximum number of results. Default: 10." },
+    limit: { type: "string", short: "n", value: "N", help: "Maximum number of results, up to 100. Default: 10." },
+    offset: { type: "string", value: "N", help: "Number of results to skip. A search has at most 200." },
     mode: {
       type: "string",
       choices: ["hybrid", "vector", "text"],
@@ -25,20 +26,16 @@ const search = command({
     },
     ...owner,
   },
-  run: async ({ perch, terminal, show, signal }, { agent, query }, { limit, mode, user, session }) => {
+  run: async ({ perch, terminal, show, signal }, { agent, query }, { mode, user, session, ...page }) => {
     if (query.length === 0) throw new UsageError("perch memory search: the query is missing.");
-    const filters = omitUndefined({
-      limit: limit === undefined ? undefined : parseWhole("limit", limit),
-      mode,
-      user_id: user,
-      session_id: session,
-    });
+    const filters = { ...pageOf(page), ...omitUndefined({ mode, user_id: user, session_id: session }) };
     const found = await perch().memory.search(agent, { query: query.join(" "), ...filters }, { signal });
     show(found, () => {
       if (found.search.notice) terminal.note(terminal.style("dim", found.search.notice));
       if (found.data.length === 0) return terminal.note("Nothing found.");
       const rows = found.data.map(({ score, content, user_id, id }) => [score.toFixed(3), content, user_id ?? "-", id]);
       printTable(terminal, ["score", "content", "user", "id"], rows);
+      printMore(terminal, found.pagination, found.data.length);
     });
   },
 });

@@ -1,9 +1,10 @@
 import { command } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
+import { printSteps } from "../output/print-steps.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured, time } from "../output/text.ts";
-import { printLogEntry } from "./logs.ts";
+import { showResult } from "./invoke.ts";
 
 const list = command({
   name: "runs",
@@ -20,7 +21,7 @@ const list = command({
   },
   run: async ({ perch, terminal, show, signal }, { agent }, { status, session, ...page }) => {
     const query = { ...pageOf(page), ...omitUndefined({ status, session_id: session }) };
-    const found = await perch().invocations.list(agent, query, { signal });
+    const found = await perch().runs.list(agent, query, { signal });
     show(found, () => {
       const rows = found.data.map((run) => [
         run.request_id,
@@ -38,18 +39,38 @@ const list = command({
 
 const get = command({
   name: "runs get",
-  summary: "Show a run: message, response and timeline.",
+  summary: "Show a run: message, response and every step.",
+  details:
+    "Steps show what models and tools were asked and said as far as the agent's `logs` says: nothing (off), sizes (shapes) or all of it (full), cut for the terminal. --json has it whole.",
   args: ["agent", "run"],
   run: async ({ perch, terminal, show, signal }, { agent, run }) => {
-    const found = await perch().invocations.get(agent, run, { signal });
-    show(found, () => {
+    const client = perch();
+    const found = await client.runs.get(agent, run, { signal });
+    const steps = await client.runs.steps(agent, run, { limit: 100 }, { signal }).toArray();
+    show({ ...found, run_steps: steps }, () => {
       terminal.line(`${found.request_id}  ${coloured(terminal, found.status)}  ${found.duration_ms ?? "-"} ms`);
       terminal.line(`> ${found.message}`);
       if (found.response !== null) terminal.line(found.response);
       if (found.error !== null) terminal.line(terminal.style("red", found.error));
-      for (const entry of found.timeline) printLogEntry(terminal, entry);
+      printSteps(terminal, steps);
+      if (found.status === "running")
+        terminal.note(
+          terminal.style(
+            "dim",
+            `It is still running. perch runs follow ${agent} ${run} shows what it does, and its response.`,
+          ),
+        );
     });
   },
+});
+
+const follow = command({
+  name: "runs follow",
+  summary: "Follow a run from its start, and print its response.",
+  details: "Ctrl-c does not stop the run.",
+  args: ["agent", "run"],
+  run: (session, { agent, run }) =>
+    showResult(session, { agent, stream: session.perch().runs.follow(agent, run, { signal: session.signal }) }),
 });
 
 const cancel = command({
@@ -57,9 +78,9 @@ const cancel = command({
   summary: "Cancel a run. It stops before its next step.",
   args: ["agent", "run"],
   run: async ({ perch, terminal, show, signal }, { agent, run }) => {
-    const found = await perch().invocations.cancel(agent, run, { signal });
+    const found = await perch().runs.cancel(agent, run, { signal });
     show(found, () => terminal.line(`${found.request_id} is ${found.status}.`));
   },
 });
 
-export const runCommands = [list, get, cancel];
+export const runCommands = [list, get, follow, cancel];

@@ -61,6 +61,10 @@ export function serverSettings(
     // Tools, remote agents, model providers and webhooks of a developer are on the same machine.
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: process.env.PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES || "127.0.0.0/8,::1",
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+    // A developer sees all of a run.
+    PERCH_DEFAULT_LOGS: process.env.PERCH_DEFAULT_LOGS || "full",
+    // What is saved answers at once, also after the first deployment.
+    PERCH_DRAFT_BY_DEFAULT: "true",
     NODE_NO_WARNINGS: "1",
     // Three processes of the same code start one after the other.
     NODE_COMPILE_CACHE: join(folder.root, "compiled"),

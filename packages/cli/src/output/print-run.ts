@@ -1,41 +1,69 @@
-import type { RunStream } from "@perch/sdk";
+import type { RunStreamEvent } from "@perch/sdk";
 import type { Terminal } from "../terminal.ts";
+import { startRunProgress } from "./run-progress.ts";
 
-/**
- * Prints the text of a run as it arrives. When a step is retried, a token may replace text that is already printed: then the text is
- * printed again on a new line.
- */
-export async function printRun(terminal: Terminal, stream: RunStream): Promise<void> {
+/** A `RunStream`, as far as it is printed. */
+export interface PrintedRun extends AsyncIterable<RunStreamEvent> {
+  readonly runId: string | undefined;
+}
+
+interface PrintOptions {
+  /** The conversation that the run belongs to. */
+  readonly session?: string | undefined;
+}
+
+/** The response on standard output. When a step is retried, a token may replace text that is already printed: then it is printed again. */
+function createResponsePrinter(terminal: Terminal) {
   let printed = "";
   let step = 0;
   const newLine = () => {
     if (printed !== "" && !printed.endsWith("\n")) terminal.line();
     printed = "";
   };
-  for await (const event of stream) {
-    if (event.type === "token") {
+  const note = (text: string) => {
+    newLine();
+    terminal.note(terminal.style("dim", text));
+  };
+  return {
+    note,
+    newLine,
+    isMidLine: () => printed !== "" && !printed.endsWith("\n"),
+    token: (event: Extract<RunStreamEvent, { readonly type: "token" }>) => {
       if (event.step !== step) newLine();
       step = event.step;
-      if (!event.snapshot.startsWith(printed)) {
-        newLine();
-        terminal.note(terminal.style("dim", "(tried again)"));
-      }
+      if (!event.snapshot.startsWith(printed)) note("(tried again)");
       terminal.write(event.snapshot.slice(printed.length));
       printed = event.snapshot;
-    } else if (event.type === "tool") {
-      newLine();
-      terminal.note(terminal.style("dim", `[${event.name} ${event.status}]`));
-    } else if (event.type === "dropped") {
-      newLine();
-      terminal.note(terminal.style("dim", event.message));
-    } else if (event.type === "done") {
-      // The response is authoritative: a stream that has expired contains only the end.
-      if (event.response !== printed) {
+    },
+    /** The response is authoritative: a stream that has expired contains only the end. */
+    done: (response: string) => {
+      if (response !== printed) {
         newLine();
-        terminal.write(event.response);
-        printed = event.response;
+        terminal.write(response);
+        printed = response;
       }
       if (!printed.endsWith("\n")) terminal.line();
+      printed = "";
+    },
+  };
+}
+
+/** Prints the text of a run as it arrives, and on standard error what the run does and what it waits for. */
+export async function printRun(terminal: Terminal, run: PrintedRun, { session }: PrintOptions = {}): Promise<void> {
+  const progress = startRunProgress(terminal, { session, isAccepted: () => run.runId !== undefined });
+  const response = createResponsePrinter(terminal);
+  try {
+    for await (const event of run) {
+      const line = progress.take(event);
+      if (line !== undefined) response.note(line);
+      else if (event.type === "token") response.token(event);
+      else if (event.type === "dropped") response.note(event.message);
+      else if (event.type === "done") response.done(event.response);
+      progress.setMidLine(terminal.isInteractive && response.isMidLine());
     }
+  } finally {
+    progress.stop();
+    // What is said next, such as an error, begins on a line of its own.
+    response.newLine();
   }
 }

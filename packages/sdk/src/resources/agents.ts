@@ -50,7 +50,7 @@ export class Agents extends AgentsMethods {
   }
 
   /**
-   * Starts a run in the background. Pass the `request_id` to `invocations.get` or `invocations.follow`.
+   * Starts a run in the background. Pass the `request_id` to `runs.get` or `runs.follow`.
    *
    * `POST /v1/agents/{agent_id}/invoke` with `Prefer: respond-async`
    */

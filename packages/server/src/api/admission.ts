@@ -14,7 +14,7 @@ import { keyStatus, type PresentedKey } from "../auth/presented-key.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import type { Bucket, Gate, GateDecision } from "../limits/gate.ts";
 import type { BucketState, Rate } from "../limits/gcra.ts";
-import { addressOwner, agentBucket, agentRate, organisationBucket } from "../limits/rates.ts";
+import { addressOwner, agentBucket, agentRate, isAgentBucket, organisationBucket } from "../limits/rates.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../resources/agents/agent-queries.ts";
@@ -58,6 +58,9 @@ export interface Admission {
   readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
 
+/** Whose limit it is, as the header fields of the IETF draft name it. */
+type LimitName = "organisation" | "agent";
+
 function throwIfRefused({ allowed, waitMs }: GateDecision, limitOwner: string): void {
   if (allowed) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -71,14 +74,19 @@ function throwIfRefused({ allowed, waitMs }: GateDecision, limitOwner: string): 
 }
 
 /** The headers the specification gives, and beside them those of the IETF draft (RateLimit header fields for HTTP). */
-function rateLimitHeaders({ capacity, intervalMs }: Rate, { remaining, fullAtMs }: BucketState, nowMs: number) {
+function rateLimitHeaders(
+  name: LimitName,
+  { capacity, intervalMs }: Rate,
+  { remaining, fullAtMs }: BucketState,
+  nowMs: number,
+) {
   const secondsToFull = Math.max(0, Math.ceil((fullAtMs - nowMs) / 1000));
   return {
     "x-ratelimit-limit": capacity,
     "x-ratelimit-remaining": remaining,
     "x-ratelimit-reset": Math.ceil(fullAtMs / 1000),
-    ratelimit: `"organisation";r=${remaining};t=${secondsToFull}`,
-    "ratelimit-policy": `"organisation";q=${capacity};w=${Math.ceil((capacity * intervalMs) / 1000)}`,
+    ratelimit: `"${name}";r=${remaining};t=${secondsToFull}`,
+    "ratelimit-policy": `"${name}";q=${capacity};w=${Math.ceil((capacity * intervalMs) / 1000)}`,
   };
 }
 
@@ -90,6 +98,8 @@ const streamKeyAgeFactor = 6;
 
 const tiers = Object.keys(tierLimits) as Tier[];
 const bucketOfTier = Object.fromEntries(tiers.map((tier) => [tier, organisationBucket(tier)])) as Record<Tier, Bucket>;
+
+const agentLimit = "this agent (its `security.rateLimit`)";
 
 const scopeOf = (key: PresentedKey): Scope => ({ organisationId: key.organisation_id, onlyAgentId: key.agent_id });
 
@@ -144,16 +154,22 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     return { credential, key };
   };
 
+  /** The limit that refused, because its numbers say when to try again; otherwise the organisation's. */
+  const showLimit = (request: AdmissionRequest, buckets: readonly Bucket[], decision: GateDecision): void => {
+    const shown = decision.refusedBy ?? 0;
+    const [bucket, state] = [buckets[shown], decision.buckets[shown]];
+    if (!bucket || !state) return;
+    const name = isAgentBucket(bucket) ? "agent" : "organisation";
+    request.setHeaders(rateLimitHeaders(name, bucket.rate, state, now().getTime()));
+  };
+
   const checkBuckets = async (
     request: AdmissionRequest,
     key: PresentedKey,
     buckets: readonly Bucket[],
   ): Promise<GateDecision> => {
     const decision = await gate.pass(key.organisation_id, buckets);
-    const [organisationLimit] = buckets;
-    const [state] = decision.buckets;
-    if (organisationLimit && state)
-      request.setHeaders(rateLimitHeaders(organisationLimit.rate, state, now().getTime()));
+    showLimit(request, buckets, decision);
     return decision;
   };
 
@@ -193,10 +209,13 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     const agent = await agents.find(scope, ref, decision.epoch);
     const currentRate = agent === cachedAgent ? rate : rateOf(agent);
     if (decision.allowed || sameRate(rate, currentRate))
-      throwIfRefused(decision, decision.refusedBy === 1 ? "this agent" : "this organisation");
+      throwIfRefused(decision, decision.refusedBy === 1 ? agentLimit : "this organisation");
     else throwIfRefused(await checkBuckets(request, key, [organisationLimit]), "this organisation");
     if (agent && currentRate && !sameRate(rate, currentRate)) {
-      throwIfRefused(await gate.pass(key.organisation_id, [agentBucket(agent.id, currentRate)]), "this agent");
+      const buckets = [agentBucket(agent.id, currentRate)];
+      const current = await gate.pass(key.organisation_id, buckets);
+      if (!current.allowed) showLimit(request, buckets, current);
+      throwIfRefused(current, agentLimit);
     }
     return { epoch: decision.epoch, agent };
   };

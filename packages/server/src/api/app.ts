@@ -29,7 +29,8 @@ import { traceRequests } from "./trace-requests.ts";
 const bodyLimitBytes = 1024 * 1024;
 
 const exposedHeaders = [
-  "x-request-id",
+  "etag",
+  "x-correlation-id",
   "retry-after",
   "idempotent-replayed",
   "location",
@@ -39,13 +40,16 @@ const exposedHeaders = [
   "x-ratelimit-reset",
   "ratelimit",
   "ratelimit-policy",
+  "deprecation",
+  "sunset",
+  "link",
 ];
 
-const safeRequestId = /^[A-Za-z0-9._:-]{1,128}$/;
+const safeCorrelationId = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's own `X-Request-Id` if it is safe to log and echo, else one of ours. */
-const requestId = (given: string | string[] | undefined): string =>
-  typeof given === "string" && safeRequestId.test(given) ? given : newPublicId("request");
+/** The caller's own `X-Correlation-Id` if it is safe to log and echo, else one of ours. */
+const correlationId = (given: string | string[] | undefined): string =>
+  typeof given === "string" && safeCorrelationId.test(given) ? given : newPublicId("correlation");
 
 interface HttpSettings {
   readonly trustedProxies: readonly string[];
@@ -84,7 +88,7 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
     logController: new LogController({ disableRequestLogging: true }),
     // What is logged names its request itself, so that no request needs a logger of its own.
     childLoggerFactory: (parent) => parent,
-    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    genReqId: (request) => correlationId(request.headers["x-correlation-id"]),
     // Requested but optional: whether a certificate is required depends on the path.
     ...(http.tls
       ? { https: { ...http.tls, ...nodeServerOptions, requestCert: true, rejectUnauthorized: false } }
@@ -101,7 +105,7 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
       if (!socket.writable) return;
       const headers = {
         ...securityHeaders,
-        "x-request-id": requestId(undefined),
+        "x-correlation-id": correlationId(undefined),
         "content-type": "application/json; charset=utf-8",
         "content-length": Buffer.byteLength(malformedRequestBody),
         connection: "close",
@@ -119,6 +123,23 @@ function acceptJson(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "") done(null, undefined);
     else void parseJson(request, body as string, done);
+  });
+}
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+/** Before the body is read: what it holds would be called invalid JSON, which says nothing about the cause. */
+function refuseEncodedBodies(app: FastifyInstance): void {
+  app.addHook("preParsing", (request, _, payload, done) => {
+    const encoding = request.headers["content-encoding"];
+    if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) || !hasBody(request))
+      return done(null, payload);
+    done(
+      new ApiError("invalid_request", "Compressed bodies are not read. Send the body as plain JSON.", {
+        details: [{ field: "Content-Encoding", error: "Leave this header out, or send `identity`" }],
+      }),
+    );
   });
 }
 
@@ -156,7 +177,7 @@ const logRequests =
   (request, { status, ms }) =>
     logger.info(
       {
-        requestId: request.id,
+        correlationId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? "unknown",
         ...(status === undefined ? { clientClosed: true } : { status }),
@@ -217,11 +238,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     ...traceRequests(app, options.tracing),
   ]);
   acceptJson(app);
+  refuseEncodedBodies(app);
   drainConnections(app);
   app.setErrorHandler(replyWithError);
   const clientOf = createClientOf(app, http.trustedProxies);
   app.addHook("onRequest", (request, reply, done) => {
-    reply.headers(securityHeaders).header("x-request-id", request.id);
+    reply.headers(securityHeaders).header("x-correlation-id", request.id);
     done();
   });
   if (options.guard.hasConnectionSettings) guardPaths(app, options, clientOf);
@@ -233,10 +255,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
         "authorization",
         "content-type",
         "idempotency-key",
+        "if-match",
         "last-event-id",
         "prefer",
         "x-mfa-code",
-        "x-request-id",
+        "x-correlation-id",
         "x-user-token",
       ],
       origin: [...http.corsOrigins],

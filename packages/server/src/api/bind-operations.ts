@@ -1,6 +1,7 @@
 import {
   type AgentSource,
   agentSourceOf,
+  deprecationHeaders,
   type Operation,
   type OperationKey,
   operationKeys,
@@ -9,6 +10,7 @@ import {
 } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
+import { etagOf } from "../platform/etag.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
@@ -26,7 +28,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { AdmitToAgents, ConcernedAgents } from "./admit-to-agents.ts";
 import { Replay } from "./change-once.ts";
-import type { Guard, MfaOperation } from "./guard.ts";
+import type { Guard, GuardedOperation, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
 import { createParseInput, type ParseInput } from "./parse-input.ts";
 import { auditedRequest, type ContextDeps, eventRequest, OperationContext } from "./request-context.ts";
@@ -70,6 +72,9 @@ function concernedAgents(
   return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && resourceTypeOf(key) === "webhook" };
 }
 
+/** With these, whoever set an agent's `auth` by mistake can take it back. */
+const waysBack: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
+
 /** What of an operation is the same for all of its requests. */
 interface Route {
   readonly key: OperationKey;
@@ -80,8 +85,10 @@ interface Route {
   readonly hasAgent: boolean;
   /** The agent's own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
   readonly isLimitedByAgent: boolean;
-  readonly mfa: MfaOperation | undefined;
+  readonly guarded: GuardedOperation;
   readonly concerned: ConcernedAgents | undefined;
+  /** Headers of every answer, where the operation will go. */
+  readonly deprecation: Readonly<Record<string, string>> | undefined;
   readonly parseInput: ParseInput;
 }
 
@@ -98,11 +105,14 @@ function createRoute(key: OperationKey): Route {
     url: routeUrl(path),
     hasAgent,
     isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
-    mfa,
+    guarded: { mfa, isWayBack: waysBack.includes(key) },
     concerned: concernedAgents(key, source, mfa),
+    deprecation: operation.deprecated && deprecationHeaders(operation.deprecated, { tag: operation.tag, method, path }),
     parseInput: createParseInput(operation),
   };
 }
+
+const etagOfBody = (body: unknown): string => etagOf((body as { readonly data: object }).data);
 
 const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id: string }).agent_id;
 
@@ -114,7 +124,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (
-    { hasAgent, isLimitedByAgent, mfa }: Route,
+    { hasAgent, isLimitedByAgent, guarded }: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     admitted: Admitted,
@@ -126,7 +136,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     const client = clientOf(request);
     const hsts = agent && guard.hsts(client, agent);
     if (hsts) reply.header("strict-transport-security", hsts);
-    const caller = await guard.admitCaller(client, admitted.caller, agent, mfa);
+    const caller = await guard.admitCaller(client, admitted.caller, agent, guarded);
     return caller === admitted.caller ? admitted : { ...admitted, caller };
   };
 
@@ -141,7 +151,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     reply: FastifyReply,
     body: unknown,
   ): RequestContext | PublicContext => {
-    if (operation.permission === "public") return { requestId: request.id, address: request.ip };
+    if (operation.permission === "public") return { correlationId: request.id, address: request.ip };
     const { admitted } = request;
     if (!admitted) throw new Error(`${key} ran without a caller`);
     return new OperationContext(options, { key, operation, request, reply, admitted, body });
@@ -171,6 +181,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       // Before the body is read, so that unauthenticated requests cost no parsing.
       onRequest: async (request, reply) => {
         request.operation = key;
+        if (route.deprecation) reply.headers(route.deprecation);
         if (permission === "public") return admission.admitUnauthenticated(request.ip);
         const admitted = await admission.admit({
           authorization: request.headers.authorization,
@@ -197,6 +208,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           if (operation.events) takeStream(route, request, reply);
           const result = await handler(input, contextOf(route, request, reply, input.body));
           reply.code(operation.status);
+          if (operation.etag) reply.header("etag", result instanceof SharedAnswer ? result.etag : etagOfBody(result));
           if (result instanceof SharedAnswer) return result.json;
           if (result instanceof EventStream) return sendEvents(request, reply, result, () => checkKey(route, request));
           if (!(result instanceof Reply)) return JSON.stringify(result);
@@ -209,6 +221,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
             throw thrown;
           }
           reply.code(thrown.status).header("idempotent-replayed", "true");
+          if (operation.etag && thrown.status === operation.status)
+            reply.header("etag", etagOfBody(JSON.parse(thrown.body)));
           return thrown.body;
         }
       },

@@ -6,6 +6,7 @@ import { conflict } from "../platform/api-error.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
 import { RefusedChange } from "../platform/refused-change.ts";
 import type { Digest, Sealer } from "../platform/secrets.ts";
+import { Unchanged } from "../platform/unchanged.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
@@ -53,7 +54,7 @@ export const createChangeOnce =
   ({ changes, answers, bodyDigest }: ChangeOnceDeps): ChangeOnce =>
   ({ keyId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
-      work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>,
+      work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
       after: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
     ): Promise<T> => {
@@ -61,12 +62,12 @@ export const createChangeOnce =
         await before(trx);
         const answer = await work(trx);
         if (answer instanceof RefusedChange) return answer;
-        await record(trx, answer);
-        await after(trx, answer);
+        if (!(answer instanceof Unchanged)) await record(trx, answer);
+        await after(trx, answer instanceof Unchanged ? answer.answer : answer);
         return answer;
       });
       if (result instanceof RefusedChange) throw result.error;
-      return result;
+      return result instanceof Unchanged ? result.answer : result;
     };
     if (!request) return (work) => commit(work, doNothing, doNothing);
     const hash = requestHash(request);

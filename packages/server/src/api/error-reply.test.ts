@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { ErrorBody, errorStatus, operationKeys, operations, routeOf } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
@@ -113,6 +114,29 @@ describe("a body that cannot be used", () => {
       headers: Record<string, string>;
     });
     expect(streamed).toMatchObject({ status: 413, error: { message: expect.stringContaining("1 MiB") } });
+  });
+
+  test.each(["gzip", "deflate, br", "GZIP"])(
+    "400 for a body in %s: it names the header and says what to send, and nothing of it is read",
+    async (encoding) => {
+      verifies("service.json-bodies");
+      const body = gzipSync('{"name":"packed","model":"perch/echo"}');
+      const { error } = await send("/v1/agents", {
+        method: "POST",
+        body,
+        headers: { ...json, "content-encoding": encoding },
+      });
+      expect(error).toMatchObject({
+        code: "invalid_request",
+        message: expect.stringContaining("plain JSON"),
+        details: [{ field: "Content-Encoding", error: expect.stringContaining("identity") }],
+      });
+    },
+  );
+
+  test("Content-Encoding: identity is no encoding", async () => {
+    const headers = { ...json, "content-encoding": "identity" };
+    expect((await post('{"name":"plain","model":"perch/echo"}', headers)).status).toBe(201);
   });
 
   test("an empty body with the JSON header counts as no body", async () => {
@@ -239,7 +263,7 @@ describe("invalid HTTP", () => {
     const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(head.toLowerCase()).toContain("content-type: application/json; charset=utf-8");
-    expect(head).toMatch(/x-request-id: req_/);
+    expect(head).toMatch(/x-correlation-id: corr_/);
     expect(ErrorBody.parse(JSON.parse(body)).error.code).toBe("invalid_request");
   });
 

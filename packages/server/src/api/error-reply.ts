@@ -5,13 +5,14 @@ import { ApiError } from "../platform/api-error.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 /** The one place that builds an error body. */
-export function errorBody({ code, message, retryAfterSeconds, details }: ApiError): ErrorBody {
+export function errorBody({ code, message, retryAfterSeconds, retryable, details }: ApiError): ErrorBody {
   return {
     success: false,
     error: {
       code,
       message,
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
+      ...(retryable !== undefined && { retryable }),
       ...(details && { details: [...details] }),
     },
   };
@@ -40,7 +41,7 @@ function fromFramework(error: FastifyError): ApiError | undefined {
   return undefined;
 }
 
-function toApiError(error: FastifyError | Error, requestId: string): ApiError {
+function toApiError(error: FastifyError | Error, correlationId: string): ApiError {
   if (error instanceof ApiError) return error;
   const refusal = "statusCode" in error ? fromFramework(error) : undefined;
   if (refusal) return refusal;
@@ -63,7 +64,7 @@ function toApiError(error: FastifyError | Error, requestId: string): ApiError {
   }
   return new ApiError(
     "server_error",
-    `Something failed on our side. Try again; if it persists, report request ${requestId}.`,
+    `Something failed on our side. Try again; if it persists, report the correlation id ${correlationId}.`,
     { cause: error },
   );
 }
@@ -75,10 +76,13 @@ export function replyWithError(
 ): FastifyReply {
   const apiError = toApiError(error, request.id);
   const status = errorStatus[apiError.code];
-  if (status >= 500) request.log.error({ requestId: request.id, err: apiError.cause ?? apiError }, apiError.code);
+  // A run that takes longer than its request waits is no fault.
+  if (status >= 500 && apiError.code !== "still_running")
+    request.log.error({ correlationId: request.id, err: apiError.cause ?? apiError }, apiError.code);
   // Some errors occur before any hook has run.
-  reply.headers({ ...securityHeaders, "x-request-id": request.id });
+  reply.headers({ ...securityHeaders, "x-correlation-id": request.id });
   if (apiError.retryAfterSeconds !== undefined) reply.header("retry-after", apiError.retryAfterSeconds);
+  if (apiError.location !== undefined) reply.header("location", apiError.location);
   if (apiError.code === "unauthorized") reply.header("www-authenticate", "Bearer");
   return reply.code(status).send(errorBody(apiError));
 }

@@ -12,6 +12,7 @@ import {
 } from "../auth/transport-rules.ts";
 import type { VerifyOAuth } from "../auth/verify-oauth.ts";
 import { createVerifyUser, type VerifyUser } from "../auth/verify-user.ts";
+import { isWayBackOpen } from "../auth/way-back.ts";
 import type { Sealer } from "../platform/secrets.ts";
 import type { AgentRow, GuardedAgent } from "../resources/agents/agent-queries.ts";
 
@@ -27,6 +28,13 @@ export interface MfaOperation {
   readonly name: NamedOperation;
   /** A change to keys. The instance asks for no factor there, but a key that has one always needs it. */
   readonly ofKey: boolean;
+}
+
+/** What the guard must know of an operation. */
+export interface GuardedOperation {
+  readonly mfa: MfaOperation | undefined;
+  /** It reads or updates the agent's own settings: whoever set `auth` gets this far for an hour without a user's token. */
+  readonly isWayBack: boolean;
 }
 
 interface GuardDeps {
@@ -56,7 +64,7 @@ export interface Guard {
     client: Client,
     caller: Caller,
     agent: AgentRow | undefined,
-    mfa: MfaOperation | undefined,
+    operation: GuardedOperation,
   ) => Caller | Promise<Caller>;
   /** The settings of an agent that the path does not name, for a caller that `admitCaller` has admitted. */
   readonly admitToAgent: (client: Client, caller: Caller, agent: GuardedAgent) => Promise<Caller>;
@@ -162,12 +170,15 @@ export function createGuard(deps: GuardDeps): Guard {
       const refusal = instanceSettings.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
     },
-    admitCaller: (client, caller, agent, mfa) => {
+    admitCaller: (client, caller, agent, { mfa, isWayBack }) => {
       const agentSettings = agent && prepareOnce(agent);
       const refusal = agentSettings?.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
       const isVerified = mfa || instanceSettings.verifyUser || agentSettings?.verifyUser;
-      return isVerified ? verifyCaller(client, caller, agentSettings, mfa) : caller;
+      if (!isVerified) return caller;
+      const isOpen = agent !== undefined && isWayBack && isWayBackOpen(agent, caller, client, new Date(now()));
+      if (!agentSettings?.verifyUser || !isOpen) return verifyCaller(client, caller, agentSettings, mfa);
+      return verifyCaller(client, { ...caller, usesWayBack: true }, { ...agentSettings, verifyUser: undefined }, mfa);
     },
     admitToAgent: async (client, caller, agent) => {
       const { checkTransport, verifyUser } = prepareOnce(agent);

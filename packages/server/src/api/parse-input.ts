@@ -12,8 +12,27 @@ interface Input {
 const valueAt = (root: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined | null)?.[key], root);
 
+const fieldOf = ({ path }: z.core.$ZodIssue): string => path.map(String).join(".");
+
+/** Without what else was found in a value of the wrong type: a text is not too short to be a list. */
+function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(fieldOf));
+  return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(fieldOf(issue)));
+}
+
+/** The validator's own words, but for those that only its authors know. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type" && issue.message.startsWith("Invalid input: expected int"))
+    return "Invalid input: expected a whole number";
+  if (issue.code === "invalid_type")
+    return issue.message.replace(/^Invalid input: expected record,/, "Invalid input: expected object,");
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options))
+    return `Invalid option: expected one of ${issue.options.map((option) => JSON.stringify(option)).join("|")}`;
+  return issue.message;
+}
+
 function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDetail[] {
-  const field = issue.path.map(String).join(".");
+  const field = fieldOf(issue);
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       field: field ? `${field}.${key}` : key,
@@ -21,7 +40,7 @@ function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDe
     }));
   }
   if (issue.path.length > 0 && valueAt(raw, issue.path) === undefined) return [{ field, error: "Required" }];
-  return [{ field: field || part, error: issue.message }];
+  return [{ field: field || part, error: describeIssue(issue) }];
 }
 
 const isPlainObject = (value: unknown): value is object =>
@@ -86,7 +105,7 @@ const parsePart =
     }
     const result = schema.safeParse(value);
     if (!result.success) {
-      const issues = result.error.issues.slice(0, maxDetails);
+      const issues = withoutConsequences(result.error.issues).slice(0, maxDetails);
       details.push(...issues.flatMap((issue) => toDetails(issue, value, part)).slice(0, maxDetails));
     } else if (!isStorable(result.data, 0)) {
       details.push(...findUnstorable(result.data, "", 0).slice(0, maxDetails));

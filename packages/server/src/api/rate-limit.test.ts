@@ -89,9 +89,19 @@ describe.each([
     ok(await call("POST /v1/agents", { body: { name: "free", model: "perch/echo" } }));
     const get = (agent_id: string) => call("GET /v1/agents/{agent_id}", { params: { agent_id } });
     for (let i = 0; i < 3; i++) expect((await get("slow")).status).toBe(200);
-    const refused = expectError(await get("slow"));
-    expect(refused).toMatchObject({ code: "rate_limited", message: expect.stringContaining("this agent") });
+    const answer = await get("slow");
+    const refused = expectError(answer);
+    expect(refused).toMatchObject({
+      code: "rate_limited",
+      message: expect.stringContaining("this agent (its `security.rateLimit`)"),
+    });
     expect(refused.retry_after).toBeGreaterThan(1100);
+    // Its own numbers: three an hour, none left, and full again in nearly an hour.
+    const { limit, remaining, reset } = headersOf(answer.headers);
+    expect([limit, remaining]).toEqual([3, 0]);
+    expect(reset - Date.now() / 1000).toBeGreaterThan(3500);
+    expect(answer.headers.get("ratelimit-policy")).toBe('"agent";q=3;w=3600');
+    expect(answer.headers.get("ratelimit")).toMatch(/^"agent";r=0;t=\d+$/);
     // The second refusal comes from the cache and must give the same wait.
     expect(expectError(await get("slow")).retry_after).toBeGreaterThan(1100);
     const before = headersOf((await get("free")).headers).remaining;

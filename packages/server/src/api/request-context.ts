@@ -4,6 +4,7 @@ import type { Caller, Scope } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import { invalid } from "../platform/api-error.ts";
+import { parseIfMatch, type RequireMatch } from "../platform/etag.ts";
 import type { IdempotentRequest } from "../platform/idempotent-request.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 import { type AuditedRequest, createRecordChange } from "../resources/audit/audit-entry.ts";
@@ -26,6 +27,14 @@ function parseIdempotencyKey(key: OperationKey, request: FastifyRequest, body: u
 const firstHeaderValue = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];
 
+function readIfMatch({ method, headers }: FastifyRequest, { ifMatch }: Operation): RequireMatch {
+  const header = headers["if-match"];
+  // To ignore it would make a change that its sender wanted to make on a condition.
+  if (header !== undefined && !ifMatch && method !== "GET")
+    throw invalid("If-Match", "This operation does not take it: what it changes has no `ETag`");
+  return parseIfMatch(header);
+}
+
 export function eventRequest({ events }: Operation, { headers }: FastifyRequest): EventRequest | undefined {
   if (!events || !/(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? "")) return undefined;
   return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
@@ -42,7 +51,7 @@ export const auditedRequest = (
   // As it was sent: a default that was filled in is not a change.
   body,
   address: ip,
-  requestId: id,
+  correlationId: id,
 });
 
 export interface ContextDeps {
@@ -63,23 +72,25 @@ interface OperationRequest {
 
 /** What a handler may ask about its request. Most handlers ask for little of it, so the rest is made only when it is read. */
 export class OperationContext implements RequestContext {
-  readonly requestId: string;
+  readonly correlationId: string;
   readonly caller: Caller;
   readonly scope: Scope;
   readonly epoch: Epoch;
   readonly idempotentRequest: IdempotentRequest | undefined;
+  readonly requireMatch: RequireMatch;
   readonly #deps: ContextDeps;
   readonly #of: OperationRequest;
   #closed: AbortController | undefined;
 
   constructor(deps: ContextDeps, of: OperationRequest) {
-    const { key, request, admitted, body } = of;
-    this.requestId = request.id;
+    const { key, operation, request, admitted, body } = of;
+    this.correlationId = request.id;
     this.caller = admitted.caller;
     this.scope = admitted.scope;
     this.epoch = admitted.epoch;
-    // Not later: an invalid key is refused also where nothing comes of it.
+    // Not later: an invalid header is refused also where nothing comes of it.
     this.idempotentRequest = parseIdempotencyKey(key, request, body);
+    this.requireMatch = readIfMatch(request, operation);
     this.#deps = deps;
     this.#of = of;
   }

@@ -78,7 +78,7 @@ describe("CORS", () => {
       expect(answer.status).toBe(status);
       expect(answer.headers["access-control-allow-origin"]).toBe(origin);
       expect(answer.headers.vary).toMatch(/\borigin\b/i);
-      expect(answer.headers["access-control-expose-headers"]).toContain("x-request-id");
+      expect(answer.headers["access-control-expose-headers"]).toContain("x-correlation-id");
       expect(answer.headers).not.toHaveProperty("access-control-allow-credentials");
     }
   });

@@ -27,7 +27,7 @@ async function serve(events: EventsOf, options = {}, checkKey = async () => {}):
   const responses: number[] = [];
   const stream = { write: (line: string) => void logged.push(line) };
   const app = fastify({ logger: { level: "error", stream }, forceCloseConnections: "idle", keepAliveTimeout: 72_000 });
-  app.addHook("onRequest", async (_, reply) => void reply.header("x-request-id", "request-1"));
+  app.addHook("onRequest", async (_, reply) => void reply.header("x-correlation-id", "request-1"));
   app.addHook("onSend", async (_, reply) => void reply.header("x-sent", "yes"));
   app.addHook("onResponse", async (_, reply) => void responses.push(reply.statusCode));
   const send = createSendEvents(app, options);
@@ -79,7 +79,7 @@ describe("events to a client", () => {
       "cache-control": "no-store",
       "x-accel-buffering": "no",
       "x-run": "r",
-      "x-request-id": "request-1",
+      "x-correlation-id": "request-1",
       "x-sent": "yes",
     });
     response.destroy();

@@ -178,8 +178,8 @@ export function createSendEvents(app: FastifyInstance, options: SendEventsOption
     // HEAD has no body to stream, and no stream begins while the server closes.
     if (request.method === "HEAD" || isClosing) return reply.send("");
     const onFailure: BodyOptions["onFailure"] = (error) => {
-      request.log.error({ requestId: request.id, err: error }, "event stream failed");
-      const message = `Something failed on our side. Try again; if it persists, report request ${request.id}.`;
+      request.log.error({ correlationId: request.id, err: error }, "event stream failed");
+      const message = `Something failed on our side. Try again; if it persists, report the correlation id ${request.id}.`;
       return { code: "server_error", message };
     };
     const body = new EventBody({ events, onFailure, heartbeatMs, stalledMs });

@@ -59,7 +59,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): OnRequest
         "http.route": routeOf(operation).path,
         "http.response.status_code": status,
         "error.type": failed ? String(status) : status === undefined ? "client_closed" : undefined,
-        "perch.request_id": request.id,
+        "perch.correlation_id": request.id,
         "perch.organisation_id": admitted ? toPublicId("organisation", admitted.caller.organisation.id) : undefined,
       },
     });

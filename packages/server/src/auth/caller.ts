@@ -12,6 +12,8 @@ export interface Caller {
   readonly expiresAt: Date | null;
   /** The user authenticated by a token sent along with the key. */
   readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;
+  /** Admitted without the user's token that the agent's `auth` demands, because this key set it within the hour. */
+  readonly usesWayBack?: true;
 }
 
 /** The part of the organisation that the caller may see. Every query takes it. */

@@ -1,9 +1,10 @@
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import type { Logger } from "../platform/logger.ts";
+import { Unchanged } from "../platform/unchanged.ts";
 import { deleteEpochChanges, insertEpochChange, listLostEpochChanges } from "./epoch-queries.ts";
 
 export interface OrganisationChanges {
-  /** Runs a change in one transaction and replaces the organisation's epoch before it returns. */
+  /** Runs a change in one transaction and replaces the organisation's epoch before it returns, unless it is `Unchanged`. */
   readonly commit: <T>(organisationId: string, work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
   /** Replaces epochs whose change committed without it, because a process died or Valkey was down, and deletes settled changes. */
   readonly repair: () => Promise<void>;
@@ -64,11 +65,12 @@ export function createOrganisationChanges({
 
   return {
     commit: async (organisationId, work) => {
-      const { result, changeId } = await db.inOrganisation(organisationId, async (trx) => ({
-        result: await work(trx),
-        changeId: await insertEpochChange(trx, organisationId),
-      }));
-      await replace(organisationId, changeId);
+      const { result, changeId } = await db.inOrganisation(organisationId, async (trx) => {
+        const worked = await work(trx);
+        const epochChange = worked instanceof Unchanged ? undefined : await insertEpochChange(trx, organisationId);
+        return { result: worked, changeId: epochChange };
+      });
+      if (changeId !== undefined) await replace(organisationId, changeId);
       return result;
     },
     repair,

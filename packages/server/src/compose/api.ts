@@ -41,8 +41,10 @@ import { deliveryHandlers } from "../resources/webhooks/delivery-handlers.ts";
 import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
 import { deleteWebhooksOfAgent } from "../resources/webhooks/webhook-queries.ts";
 import { invocationHandlers } from "../runs/accept/invocation-handlers.ts";
+import { stepHandlers } from "../runs/accept/step-handlers.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
+import { composePreflight } from "./preflight.ts";
 import { composeKeyDirectory } from "./signing.ts";
 import { webhookAddressPolicy } from "./webhooks.ts";
 
@@ -74,6 +76,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const serving = createServingDirectory({
     db,
     definitions: core.definitions,
+    draftByDefault: config.draftByDefault,
     cacheBytes: core.shares.cacheBytes,
     now: nowMs,
   });
@@ -86,7 +89,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
-  const { waitingRuns, logSearches, comparisons } = core.shares.of;
+  const { waitingRuns, logSearches, comparisons, agentChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
@@ -97,9 +100,18 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engineTasks, quotas, agentAuth, onDelete: deleteWhatAgentOwns }),
+      ...agentHandlers({ db, agents, engineTasks, quotas, agentAuth, onDelete: deleteWhatAgentOwns, now }),
       ...invocationHandlers({ db, agents, serving, engine, slots, quotas, waitingRuns, streams, telemetry, logger }),
-      ...deploymentHandlers({ db, agents, engine, engineTasks, quotas }),
+      ...stepHandlers({ db, agents, runContents: core.runContents, now: nowMs }),
+      ...deploymentHandlers({
+        db,
+        agents,
+        engine,
+        engineTasks,
+        quotas,
+        agentChecks,
+        preflight: composePreflight(core),
+      }),
       ...versionHandlers({ db, agents, comparisons }),
       ...logHandlers({ db, agents, quotas, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, quotas, logger, ...core.memory }),

@@ -70,6 +70,7 @@ export interface Core {
   readonly idempotentBodies: Digest;
   readonly webhookSecrets: Sealer;
   readonly secrets: Sealer;
+  readonly runContents: Sealer;
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
@@ -202,6 +203,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     enrolmentKey: dataKeys.keyFor("enrolment tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     secrets,
+    runContents: createSealer(dataKeys.keyFor("run contents")),
     findSecrets,
     resolveCall,
     signingKeySealer,

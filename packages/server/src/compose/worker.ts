@@ -5,24 +5,22 @@ import { adminProbes } from "../engine/engine-health.ts";
 import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
 import { registerWorker } from "../engine/register-worker.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
-import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
 import { createTools } from "../outbound/tools/tools.ts";
-import { actFor, actForFirstArgument } from "../platform/acting-organisation.ts";
+import { actForFirstArgument } from "../platform/acting-organisation.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
-import { createPreflight } from "../resources/deployments/preflight.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
 import { createClearStep, finishOpenClears } from "../resources/memory/run-clear.ts";
-import { createFindModel } from "../resources/providers/find-model.ts";
 import { createRunSteps } from "../runs/execute/run-steps.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { housekeepingService } from "../workflows/housekeeping.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
+import { composeFindModel, composePreflight } from "./preflight.ts";
 import { composeSignedFetch } from "./signing.ts";
 import { composeDeliveries } from "./webhooks.ts";
 
@@ -33,23 +31,13 @@ export interface Worker {
 
 /** Builds a worker, which serves the workflows and registers with the engine. */
 export async function composeWorker(core: Core): Promise<Worker> {
-  const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing, providerKeys } = core;
-  const { guarded, trusted, memory, resolveCall } = core;
+  const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing } = core;
+  const { memory, resolveCall } = core;
   await core.dataKeys.load();
   await core.signingKeys.load();
   const signedFetch = composeSignedFetch(core);
   const outbound = { fetch: signedFetch, version, resolveCall };
-  const findModel = createFindModel({
-    db,
-    builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
-    installation: config.providers,
-    providerKeys,
-    resolveCall,
-    guardedFetch: guarded.fetch,
-    trustedFetch: trusted.fetch,
-    idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
-    withTiming: telemetry.timeModel,
-  });
+  const findModel = composeFindModel(core);
   const { list, call } = createTools(outbound);
   const tools = { list, call: telemetry.countToolCalls(call) };
   const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
@@ -60,6 +48,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     logNotifications,
     telemetry,
     tracing,
+    runContents: core.runContents,
     logger,
     now: nowMs,
     findModel,
@@ -77,12 +66,10 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
-  const check = createPreflight({ findModel, tools, findSecrets: core.findSecrets, fetch: signedFetch });
-  const preflight: typeof check = (agent, definition) => actFor(agent.organisationId, () => check(agent, definition));
   const deploymentSteps = createDeploymentSteps({
     db,
     changes,
-    preflight,
+    preflight: composePreflight(core),
     dispatchDeliveries: engine.dispatchDeliveries,
     now: nowMs,
   });
@@ -96,7 +83,11 @@ export async function composeWorker(core: Core): Promise<Worker> {
     clears: () => finishOpenClears(db, memory.runClear),
   };
   const services = [
-    ...runServices(telemetry.countSteps(actForFirstArgument(runSteps)), core.definitions.find),
+    ...runServices({
+      steps: telemetry.countSteps(actForFirstArgument(runSteps)),
+      findDefinition: core.definitions.find,
+      defaultLogs: config.defaultLogs,
+    }),
     ...deploymentServices(deploymentSteps),
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,

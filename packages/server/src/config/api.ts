@@ -34,6 +34,15 @@ export const apiSettings = {
       .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
       .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
   ),
+  draftByDefault: setting(
+    "PERCH_DRAFT_BY_DEFAULT",
+    z
+      .stringbool()
+      .default(false)
+      .describe(
+        "For development: a request to invoke that names neither an environment nor a version runs the agent's draft, also when something is deployed. `perch dev` sets it.",
+      ),
+  ),
   unauthenticatedRequestsPerMinute: setting(
     "PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE",
     wholeNumber(1, 1_000_000)

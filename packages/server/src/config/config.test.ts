@@ -34,6 +34,7 @@ describe("readConfig", () => {
       host: "127.0.0.1",
       port: 7400,
       publicUrl: undefined,
+      draftByDefault: false,
       metricsHost: "127.0.0.1",
       metricsPort: undefined,
       logLevel: "info",
@@ -47,6 +48,7 @@ describe("readConfig", () => {
       workerUrl: undefined,
       scriptModelUrl: undefined,
       otlpUrl: undefined,
+      defaultLogs: "shapes",
       unauthenticatedRequestsPerMinute: 300,
       security: {},
       previousMasterKeys: [],
@@ -120,10 +122,12 @@ describe("readConfig", () => {
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
       PERCH_PUBLIC_URL: "https://perch.example/",
+      PERCH_DRAFT_BY_DEFAULT: "true",
     });
     expect(config).toMatchObject({
       migrationDatabaseUrl: "postgresql://owner@db.example/perch",
       publicUrl: "https://perch.example",
+      draftByDefault: true,
       host: "0.0.0.0",
       port: 8080,
       metricsHost: "10.0.0.7",

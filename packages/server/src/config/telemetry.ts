@@ -10,6 +10,15 @@ export const telemetrySettings = {
       .default("info")
       .describe("Minimum level of log messages. They are written to standard error as JSON lines."),
   ),
+  defaultLogs: setting(
+    "PERCH_DEFAULT_LOGS",
+    z
+      .enum(["shapes", "full"])
+      .default("shapes")
+      .describe(
+        "What is kept of the contents of runs of agents whose `logs` is the default, `shapes`. `full` keeps all that models and tools were asked and said, as `perch dev` does; it is meant for development.",
+      ),
+  ),
   metricsHost: setting(
     "PERCH_METRICS_HOST",
     z.string().default("127.0.0.1").describe("Address on which Prometheus metrics are served."),

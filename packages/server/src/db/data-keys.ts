@@ -16,6 +16,7 @@ export const keyPurposes = [
   "enrolment tokens",
   "secrets",
   "signing keys",
+  "run contents",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -41,6 +41,8 @@ export interface AgentCounts {
 export interface Agents {
   auth: Json | null;
   auth_secrets: Buffer | null;
+  auth_set_by: string | null;
+  auth_way_back_until: Timestamp | null;
   created_at: Generated<Timestamp>;
   definition: Json;
   deleted_at: Timestamp | null;
@@ -213,11 +215,13 @@ export interface Invocations {
   duration_ms: number | null;
   environment: string;
   error: string | null;
+  error_code: string | null;
   finished_at: Timestamp | null;
   id: string;
   message: string;
   organisation_id: string;
   response: string | null;
+  retryable: boolean | null;
   session_id: string | null;
   status: string;
   steps: Generated<number>;
@@ -246,6 +250,7 @@ export interface LogEntries {
   id: Generated<Int8>;
   invocation_id: string | null;
   level: number;
+  line: number | null;
   message: string;
   metadata: Json;
   organisation_id: string;
@@ -328,6 +333,13 @@ export interface RecordBytes {
   day: Timestamp;
   organisation_id: string;
   shard: number;
+}
+
+export interface RunContents {
+  accepted_at: Timestamp;
+  id: string;
+  organisation_id: string;
+  sealed: Buffer;
 }
 
 export interface RunRollups {
@@ -436,6 +448,7 @@ export interface DB {
   organisations: Organisations;
   partitioned_tables: PartitionedTables;
   record_bytes: RecordBytes;
+  run_contents: RunContents;
   run_rollups: RunRollups;
   schema_functions: SchemaFunctions;
   schema_release: SchemaRelease;

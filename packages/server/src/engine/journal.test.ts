@@ -16,11 +16,20 @@ const frame = (type: number, ...fields: Buffer[]): Buffer => {
 };
 const text = (value: string): Buffer => Buffer.from(value);
 
-const start = (knownEntries: number) =>
-  frame(0x0000, field(1, text("id")), field(2, text("inv_1")), field(3, knownEntries), field(6, text("key")));
+const start = (knownEntries: number, retries?: number) =>
+  frame(
+    0x0000,
+    field(1, text("id")),
+    field(2, text("inv_1")),
+    field(3, knownEntries),
+    field(6, text("key")),
+    ...(retries === undefined ? [] : [field(7, retries)]),
+  );
 const input = frame(0x0400, field(14, field(1, text('{"message":"hello"}'))));
 const step = (name: string) => frame(0x0411, field(11, 1), field(12, text(name)));
 const stepResult = frame(0x8011, field(1, 1), field(5, field(1, text('{"reply":{}}'))));
+const sleep = frame(0x040c, field(1, 5), field(11, 2));
+const sleepCompleted = frame(0x800c, field(1, 2));
 const output = (value: object) => frame(0x0401, field(14, field(1, text(JSON.stringify(value)))));
 
 const read = (...chunks: Buffer[]): JournalReader => {
@@ -43,6 +52,23 @@ describe("the journal of an invocation", () => {
     expect(journal.isComplete).toBe(true);
     expect(["begin", "model 1", "model 1 try 2"].map((name) => journal.hasStep(name))).toEqual([true, false, true]);
     expect(journal.output).toEqual(long);
+  });
+
+  test("tells the first step of an attempt that follows a lost one, and no later step", () => {
+    const journal = read(start(1, 2));
+    expect(["model 1", "model 2"].map((name) => journal.isRepeat(name))).toEqual([true, false]);
+    for (const first of [read(start(1)), read(start(1, 0))]) expect(first.isRepeat("model 1")).toBe(false);
+  });
+
+  test("tells every step that was begun and has no result", () => {
+    const journal = read(start(5, 1), input, step("model 1"), stepResult, step("tool 1.1 a"), step("tool 1.2 b"));
+    expect(["tool 1.1 a", "tool 1.2 b", "model 2"].map((name) => journal.isRepeat(name))).toEqual([true, true, false]);
+  });
+
+  test("tells no step where the worker was lost while the run slept", () => {
+    const before = [input, step("model 1"), stepResult, sleep];
+    expect(read(start(4, 1), ...before).isRepeat("model 1 try 2")).toBe(false);
+    expect(read(start(5, 1), ...before, sleepCompleted).isRepeat("model 1 try 2")).toBe(true);
   });
 
   test("is read from any pieces, and what follows it is not part of it", () => {

@@ -4,14 +4,19 @@ import type { Http2ServerRequest } from "node:http2";
 /** What the engine had journaled of an invocation when this attempt of it began. */
 export interface Journal {
   readonly hasStep: (name: string) => boolean;
+  /**
+   * Called when a step begins to do its work, and says whether it does so again: an earlier attempt journaled the step without a
+   * result, or ended without a further entry, which only the first step of this attempt can have been.
+   */
+  readonly isRepeat: (name: string) => boolean;
   /** The output that an earlier attempt wrote, if the engine did not learn that the invocation was over. */
   readonly output: unknown;
 }
 
 // The engine's service protocol: frames with a header of eight bytes, which are type, flags and length, and protobuf in them.
 const headerBytes = 8;
-const frameTypes = { start: 0x0000, output: 0x0401, run: 0x0411 };
-const fields = { startKnownEntries: 3, runName: 12, outputValue: 14, valueContent: 1 };
+const frameTypes = { start: 0x0000, output: 0x0401, sleep: 0x040c, run: 0x0411, sleepCompleted: 0x800c };
+const fields = { startKnownEntries: 3, startRetries: 7, runName: 12, outputValue: 14, valueContent: 1 };
 
 /** The value of a protobuf field: a number, or the bytes of a string or message. Undefined where it is missing. */
 function fieldOf(message: Buffer, wanted: number): number | Buffer | undefined {
@@ -51,10 +56,21 @@ export class JournalReader implements Journal {
   readonly #steps = new Set<string>();
   #unread: Buffer = Buffer.alloc(0);
   #entriesLeft: number | undefined;
+  /** Attempts that failed since the last entry was stored. */
+  #retries = 0;
+  #pendingSleeps = 0;
+  #hasBegun = false;
   output: unknown;
 
   hasStep(name: string): boolean {
     return this.#steps.has(name);
+  }
+
+  isRepeat(name: string): boolean {
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    // A worker that was lost while the run slept had no step to finish.
+    return this.hasStep(name) || (isFirst && this.#retries > 0 && this.#pendingSleeps === 0);
   }
 
   get isComplete(): boolean {
@@ -77,10 +93,13 @@ export class JournalReader implements Journal {
       if (typeof entries !== "number") throw new Error("The engine did not begin with the number of journal entries");
       // The first entry is the input, and usually the only one.
       this.#entriesLeft = entries === 1 ? 0 : entries;
+      this.#retries = Number(fieldOf(message, fields.startRetries) ?? 0);
       return;
     }
     this.#entriesLeft--;
     if (type === frameTypes.run) this.#steps.add(bytesOf(message, fields.runName).toString("utf8"));
+    if (type === frameTypes.sleep) this.#pendingSleeps++;
+    if (type === frameTypes.sleepCompleted) this.#pendingSleeps--;
     if (type === frameTypes.output) {
       const content = bytesOf(bytesOf(message, fields.outputValue), fields.valueContent);
       this.output = JSON.parse(content.toString("utf8"));

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Tier } from "@perch/contract";
+import type { AgentDefinition, Invocation, Tier } from "@perch/contract";
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
@@ -42,10 +42,21 @@ interface Usage {
   readonly costMicros?: number;
 }
 
+/** `server_error`: Perch itself failed. Every other failure is the doing of the agent, of its limits, or of what it calls. */
+export type FailureCode = NonNullable<Invocation["error_code"]>;
+
 export type RunOutcome = Usage &
   (
     | { readonly status: "completed"; readonly response: string }
-    | { readonly status: "failed" | "cancelled"; readonly error: string }
+    | { readonly status: "cancelled"; readonly error: string }
+    | {
+        readonly status: "failed";
+        readonly error: string;
+        /** Absent, like `retryable`, where the run ended before failures had a code. */
+        readonly code?: FailureCode;
+        /** Whether a new run of the same message can succeed without a change to the agent. */
+        readonly retryable?: boolean;
+      }
   );
 
 /** What a workflow needs to identify a deployment. */

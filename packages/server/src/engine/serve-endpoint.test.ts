@@ -21,7 +21,13 @@ afterEach(() => endpoint?.close());
 /** The status of an unauthenticated request for the list of workflows. */
 async function discover(identityKeys: readonly string[]): Promise<number> {
   endpoint = await serveEndpoint({
-    services: [...runServices(steps, () => Promise.reject(new Error("not called")))],
+    services: [
+      ...runServices({
+        steps,
+        findDefinition: () => Promise.reject(new Error("not called")),
+        defaultLogs: "shapes",
+      }),
+    ],
     identityKeys,
     host: "127.0.0.1",
     port: 0,

@@ -68,6 +68,9 @@ export function createTrustedClient(limits: ExchangeLimits = {}): GuardedClient 
   return createClient(limits);
 }
 
+/** Of the look-up of a name, the connection and its TLS together. Time for one lost packet, or a slow name server. */
+const connectTimeoutMs = 4000;
+
 function createClient(limits: ExchangeLimits, connect?: buildConnector.connector): GuardedClient {
   const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000, share } = limits;
   const agent = new Agent({
@@ -81,7 +84,7 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
     bodyTimeout: 0,
     // Bytes on the wire, against a compressed body that decodes to nothing. Doubled, so that it never cuts off a legitimate one.
     maxResponseSize: maxResponseBytes * 2,
-    ...(connect && { connect }),
+    connect: connect ?? { timeout: connectTimeoutMs },
   });
 
   const toError = (error: unknown): unknown => {
@@ -176,7 +179,7 @@ function createGuardedConnector(
     if (connectors.size >= 64) connectors.clear();
     const lookup = createGuardedLookup((address) => guard(address, port), resolve);
     // HTTP/1.1 only: ending an exchange then ends its connection, and one connection carries one exchange.
-    const made = buildConnector({ allowH2: false, lookup });
+    const made = buildConnector({ allowH2: false, lookup, timeout: connectTimeoutMs });
     connectors.set(port, made);
     return made;
   };
@@ -223,7 +226,7 @@ async function resolveChecked(
   // One private address among public ones is refused as well: an attacker may hope that it is the one chosen.
   if (!all.every(({ address }) => isAllowed(address))) throw RefusedAddressError.private(hostname);
   const [first, ...others] = all.filter((found) => (family === 4 || family === 6 ? found.family === family : true));
-  if (!first) throw new Error(`${hostname} has no address`);
+  if (!first) throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
   return [first, ...others] as const;
 }
 

@@ -12,8 +12,34 @@ export class OutsideError extends Error {
   }
 }
 
+interface TransientOptions {
+  readonly retryAfterMs?: number | undefined;
+  readonly isUnreachable?: boolean;
+  readonly advice?: string;
+  readonly cause?: unknown;
+}
+
+/** A retry may succeed. The message is for users. */
+export class TransientError extends OutsideError {
+  /** How long the other side asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** No connection came about: it is worth a few seconds, not the time of a run. */
+  readonly isUnreachable: boolean;
+  /** What its user can do about it, once no retry follows. */
+  readonly advice: string;
+
+  constructor(message: string, { cause, retryAfterMs, isUnreachable = false, advice = "" }: TransientOptions = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+    this.isUnreachable = isUnreachable;
+    this.advice = advice;
+  }
+}
+
 /** Whether the same request may succeed later. */
 export const isTransientStatus = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
+
+export const isLoginRefused = (status: number | undefined): boolean => status === 401 || status === 403;
 
 const roundUpMs = (ms: number): number | undefined => (Number.isFinite(ms) ? Math.max(0, Math.ceil(ms)) : undefined);
 

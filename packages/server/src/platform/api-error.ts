@@ -3,6 +3,10 @@ import type { ErrorCode, ErrorDetail } from "@perch/contract";
 interface ApiErrorOptions {
   readonly details?: readonly ErrorDetail[];
   readonly retryAfterSeconds?: number;
+  /** Of a failed run: whether a new one can succeed without a change to the agent. */
+  readonly retryable?: boolean;
+  /** Where the client finds what it waits for: the header `Location`. */
+  readonly location?: string;
   readonly cause?: unknown;
 }
 
@@ -11,13 +15,17 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly retryable: boolean | undefined;
+  readonly location: string | undefined;
 
-  constructor(code: ErrorCode, message: string, { details, retryAfterSeconds, cause }: ApiErrorOptions = {}) {
-    super(message, { cause });
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message, { cause: options.cause });
     this.name = "ApiError";
     this.code = code;
-    this.details = details;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.retryable = options.retryable;
+    this.location = options.location;
   }
 }
 

@@ -11,8 +11,8 @@ export interface IdempotentRequest {
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Canonical JSON: the order of fields does not matter. */
-const canonical = (value: unknown): string =>
+/** The order of fields does not matter. */
+export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -24,4 +24,4 @@ export const requestHash = ({ method, path, idempotencyKey }: IdempotentRequest)
   sha256(JSON.stringify([method, path, idempotencyKey]));
 
 /** A retry must have the same body as the first attempt. */
-export const bodyFingerprint = ({ body }: IdempotentRequest): Buffer => sha256(canonical(body));
+export const bodyFingerprint = ({ body }: IdempotentRequest): Buffer => sha256(canonicalJson(body));

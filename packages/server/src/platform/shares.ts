@@ -41,6 +41,8 @@ export const shareTable = {
     pro: 0.5,
     enterprise: 0.5,
   },
+  // Each may hold a connection for seconds, while addresses of the organisation's choice do not answer.
+  agentChecks: { what: "checks of agents", total: 32, waitMs: 2000, free: 0.1, pro: 0.25, enterprise: 0.5 },
   waitingRuns: {
     what: "requests that wait for their run",
     total: 896,

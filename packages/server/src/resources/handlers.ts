@@ -5,12 +5,14 @@ import type { Caller, Scope } from "../auth/caller.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Agents } from "../db/generated-rows.ts";
+import { etagOf, type RequireMatch } from "../platform/etag.ts";
 import type { IdempotentRequest } from "../platform/idempotent-request.ts";
 import type { RefusedChange } from "../platform/refused-change.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
+import type { Unchanged } from "../platform/unchanged.ts";
 
 export interface RequestContext {
-  readonly requestId: string;
+  readonly correlationId: string;
   /** The client's IP address. */
   readonly address: string;
   /** Aborts when the client has closed the connection, or has its answer. */
@@ -25,6 +27,8 @@ export interface RequestContext {
   readonly scope: Scope;
   /** Decides which cached values are fresh enough for this request. */
   readonly epoch: Epoch;
+  /** Refuses with 412 if `If-Match` names another state of a resource than this one, which must be locked: call it inside `change`. */
+  readonly requireMatch: RequireMatch;
   /** The `Prefer` header (RFC 7240). */
   readonly prefer: string | undefined;
   /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
@@ -38,9 +42,9 @@ export interface RequestContext {
   /**
    * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
    * old state once this returns. The handler must return what `work` returns. A `RefusedChange` is committed and then thrown: no
-   * answer is stored for it, and no audit entry of a change.
+   * answer is stored for it, and no audit entry of a change. For `Unchanged` there is no audit entry and no new epoch.
    */
-  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T | RefusedChange>) => Promise<T>;
+  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>) => Promise<T>;
 }
 
 /** A response with its own status and headers, where an operation has more than one. */
@@ -56,10 +60,11 @@ export class Reply<T> {
   }
 }
 
-/** An answer that many requests get. Its JSON text is made once. */
+/** An answer that many requests get. Its JSON text and its tag are made once. */
 export class SharedAnswer<T> {
   readonly body: T;
   #json: string | undefined;
+  #etag: string | undefined;
 
   constructor(body: T) {
     this.body = body;
@@ -68,6 +73,12 @@ export class SharedAnswer<T> {
   get json(): string {
     this.#json ??= JSON.stringify(this.body);
     return this.#json;
+  }
+
+  /** Of an answer that shows one resource. */
+  get etag(): string {
+    this.#etag ??= etagOf((this.body as { readonly data: object }).data);
+    return this.#etag;
   }
 }
 
@@ -94,7 +105,7 @@ export class EventStream {
 }
 
 /** For operations that need no key. */
-export type PublicContext = Pick<RequestContext, "requestId" | "address">;
+export type PublicContext = Pick<RequestContext, "correlationId" | "address">;
 
 type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
 

@@ -1,4 +1,4 @@
-import type { RunOutcome } from "../engine/messages.ts";
+import type { FailureCode, RunOutcome } from "../engine/messages.ts";
 import type { ModelMessage, ModelReply, ToolCall } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import type { Recalled } from "../resources/memory/memory-rules.ts";
@@ -25,6 +25,8 @@ export interface Progress {
   /** Memories that fit the message. */
   readonly recalled: readonly Recalled[];
   readonly messages: readonly ModelMessage[];
+  /** Names of the tools that the model is offered. */
+  readonly toolNames?: readonly string[];
   readonly tokensUsed: number;
   readonly costMicros: number;
   readonly log: readonly LogLine[];
@@ -41,16 +43,29 @@ export const initialProgress = (startedAtMs: number, session: Session): Progress
   log: [],
 });
 
+/** Why a run failed, in words for its user. `retryable`: a new run of the same message can succeed without a change to the agent. */
+export interface RunFailure {
+  readonly message: string;
+  readonly code: FailureCode;
+  readonly retryable: boolean;
+}
+
 /** Which try this is, of which of the agent's models: 0 is its own, then come the fallbacks. */
 export interface Attempt {
   readonly model: number;
   readonly tries: number;
   /** Why earlier ones failed, in words for the run's user: one per model that was given up, and the latest. */
   readonly failures: readonly string[];
+  /** One of them was transient. Absent where none was, and in journals that were written before it was kept. */
+  readonly retryable?: boolean;
   /** Their log lines. */
   readonly log: readonly LogLine[];
   /** When the first of them began, of a step that comes before the run's own beginning. */
   readonly sinceMs?: number;
+  /** The latest of them in a row that reached nothing: how many, and when the first began. */
+  readonly unreachable?: { readonly tries: number; readonly sinceMs: number };
+  /** The engine repeats it, because it has no result of it. Never journaled. */
+  readonly interrupted?: boolean;
 }
 
 export const firstAttempt: Attempt = { model: 0, tries: 1, failures: [], log: [] };
@@ -61,6 +76,8 @@ export interface ToolAttempt {
   readonly callNumber: number;
   readonly tries: number;
   readonly tools: readonly RunTool[];
+  /** As of an `Attempt`. */
+  readonly interrupted?: boolean;
 }
 
 /** A transient failure: the workflow sleeps durably and then makes this attempt. */
@@ -84,6 +101,8 @@ export interface Recorded {
 export interface Ended extends Recorded {
   /** Null once it is recorded; else what is to be recorded with it. */
   readonly unrecorded: readonly LogLine[] | null;
+  /** Of a run that is not recorded yet: what is kept of its contents, sealed, in base64. */
+  readonly contents?: string;
 }
 
 interface Logged {
@@ -94,4 +113,10 @@ export type BeginResult = Ended | Retry | Progress;
 export type RecallResult = Ended | (Logged & { readonly recalled: readonly Recalled[] });
 export type ModelResult = Ended | Retry | (Logged & { readonly reply: ModelReply; readonly costMicros: number });
 export type ToolsResult = Ended | Retry | (Logged & { readonly tools: readonly RunTool[] });
-export type ToolCallResult = Logged & (ToolResult | { readonly retryAfterMs: number });
+/** A call that is made again after this long, and why. */
+export interface ToolRetry {
+  readonly retryAfterMs: number;
+  /** Absent in journals that were written before it was kept. */
+  readonly reason?: string;
+}
+export type ToolCallResult = Logged & (ToolResult | ToolRetry);

@@ -14,7 +14,7 @@ async function countEvents(streams: RunStreams, runId: string): Promise<number> 
 test("a stream expires 15 minutes after its last event, two minutes after its end", async () => {
   let nowMs = 1_800_000_000_000;
   const streams = createLocalStreams(() => nowMs);
-  const tool = { type: "tool", step: 1, call: 1, name: "t", status: "started" } as const;
+  const tool = { type: "tool", step: 1, call: 1, name: "t", attempt: 1, status: "started" } as const;
   for (const runId of ["running", "ended"]) await streams.append(runId, tool);
   nowMs += 14 * 60_000;
   await streams.append("running", tool);

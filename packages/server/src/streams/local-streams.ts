@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { createPageReader, pageSize } from "./page-reader.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
-import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutArguments } from "./stream-limits.ts";
+import { maxStreamBytes, maxTextLength, streamTtlMs, ttlAfter, withoutContents } from "./stream-limits.ts";
 import { textOfStep } from "./text-diff.ts";
 import { type Claim, createTextWriter, type TextStore } from "./text-writer.ts";
 
@@ -111,7 +111,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
       }),
     append: async (runId, event) => {
       const log = logOf(runId);
-      add(runId, log, log.bytes + sizeOf(event) > maxBytes ? withoutArguments(event) : event);
+      add(runId, log, log.bytes + sizeOf(event) > maxBytes ? withoutContents(event) : event);
     },
     read,
     close: async () => {

@@ -40,7 +40,8 @@ afterAll(async () => {
 });
 
 const token = (step: number, offset: number, text: string): RunEvent => ({ type: "token", step, offset, text });
-const tool: RunEvent = { type: "tool", step: 1, call: 0, name: "search", status: "started", arguments: { q: "é😀" } };
+const plainTool = { type: "tool", step: 1, call: 0, name: "search", attempt: 1, status: "started" } as const;
+const tool: RunEvent = { ...plainTool, arguments: { q: "é😀" } };
 
 /** Reads until the end event, or as many events as asked for. */
 async function collect(streams: RunStreams, runId: string, after?: string, max = Infinity): Promise<StoredEvent[]> {
@@ -153,7 +154,8 @@ describe.each<[string, StreamNodes]>([
       await sleep(25);
     }
     await writer.finish();
-    const big: RunEvent = { ...tool, arguments: { q: "x".repeat(maxBytes) } };
+    const long = "x".repeat(maxBytes);
+    const big: RunEvent = { ...plainTool, arguments: { q: long }, said: long, reason: long };
     await nodes[0].append(runId, big);
     await nodes[0].append(runId, { type: "end" });
     const events = eventsOf(await collect(nodes[1], runId));
@@ -161,10 +163,7 @@ describe.each<[string, StreamNodes]>([
     expect(stored.length).toBeGreaterThan(maxBytes / 2);
     expect(stored.length).toBeLessThan(maxBytes);
     expect(whole.startsWith(stored)).toBe(true);
-    expect(events.slice(-2)).toEqual([
-      { type: "tool", step: 1, call: 0, name: "search", status: "started" },
-      { type: "end" },
-    ]);
+    expect(events.slice(-2)).toEqual([{ ...plainTool, reason: "x".repeat(200) }, { type: "end" }]);
   });
 
   test("an id that was never issued counts as the start", async () => {

@@ -1,19 +1,36 @@
 import type { Tier } from "@perch/contract";
 
+interface AttemptEvent {
+  /** The model call that it is, or that asked for it. 0: before the first. */
+  readonly step: number;
+  readonly name: string;
+  readonly attempt: number;
+  readonly status: "started" | "completed" | "failed" | "retried" | "interrupted";
+  readonly reason?: string;
+  readonly retry_after_ms?: number;
+}
+
+export interface StepEvent extends AttemptEvent {
+  readonly type: "step";
+  readonly kind: "model" | "tools" | "memory";
+  readonly tokens?: number;
+}
+
+export interface ToolEvent extends AttemptEvent {
+  readonly type: "tool";
+  readonly call: number;
+  readonly arguments?: unknown;
+  readonly said?: unknown;
+}
+
 /**
  * An event of a running run. Text belongs to a step and has an offset in it: a reader keeps `text.slice(0, offset) + event.text`,
  * so a retried step with a different text replaces the earlier one.
  */
 export type RunEvent =
   | { readonly type: "token"; readonly step: number; readonly offset: number; readonly text: string }
-  | {
-      readonly type: "tool";
-      readonly step: number;
-      readonly call: number;
-      readonly name: string;
-      readonly status: "started" | "completed" | "failed";
-      readonly arguments?: unknown;
-    }
+  | StepEvent
+  | ToolEvent
   /** Events are missing from here on: the organisation's streams hold as much as they may. Once in a run. */
   | { readonly type: "dropped"; readonly maxBytes: number }
   /** The run has ended, and its record can be read. */
@@ -41,6 +58,7 @@ export interface StreamOwner {
 export interface RunStreams {
   /** Begins an attempt of a step. An earlier attempt of it that is still alive somewhere writes no more. */
   readonly writeText: (runId: string, step: number, owner?: StreamOwner) => TextWriter;
+  /** Never rejects. Events that are appended one after the other, without waiting, are kept in that order. */
   readonly append: (runId: string, event: RunEvent, owner?: StreamOwner) => Promise<void>;
   /**
    * Pages of events after this one, or from the first. An empty page means that nothing is there or nothing came for a while:

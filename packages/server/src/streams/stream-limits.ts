@@ -1,5 +1,5 @@
 import type { Tier } from "@perch/contract";
-import type { RunEvent } from "./run-streams.ts";
+import type { RunEvent, StepEvent, ToolEvent } from "./run-streams.ts";
 
 /** After the last event of a run. Longer than any pause of a model within a step. */
 export const streamTtlMs = 15 * 60_000;
@@ -22,9 +22,15 @@ export const maxStreamBytesOf: Readonly<Record<Tier, number>> = {
   enterprise: 512 * 1024 * 1024,
 };
 
+const maxReasonOfFull = 200;
+
+const shortenReason = <T extends StepEvent | Omit<ToolEvent, "arguments" | "said">>(event: T): T =>
+  event.reason === undefined ? event : { ...event, reason: event.reason.slice(0, maxReasonOfFull).toWellFormed() };
+
 /** What is stored of an event, other than a token, once its run's stream is full. */
-export function withoutArguments(event: RunEvent): RunEvent {
+export function withoutContents(event: RunEvent): RunEvent {
+  if (event.type === "step") return shortenReason(event);
   if (event.type !== "tool") return event;
-  const { arguments: _, ...rest } = event;
-  return rest;
+  const { arguments: _, said: __, ...rest } = event;
+  return shortenReason(rest);
 }

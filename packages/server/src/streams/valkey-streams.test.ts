@@ -103,7 +103,7 @@ describe("streams during failures of Valkey", () => {
     server.freeze();
     const startedAt = performance.now();
     writer.write("meanwhile ");
-    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
+    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", attempt: 1, status: "started" });
     const other = streams.writeText(newUuid(), 1);
     other.write("nothing");
     await other.finish();
@@ -126,7 +126,7 @@ describe("streams during failures of Valkey", () => {
     const key = `perch:stream:{${runId}}`;
     await vi.waitUntil(() => valkey.exists(key), polling);
     await valkey.del(lost === "stream" ? key : `${key}:owner`);
-    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", status: "started" });
+    await streams.append(runId, { type: "tool", step: 1, call: 0, name: "t", attempt: 1, status: "started" });
     writer.write("two");
     await writer.finish();
     const reader = follow(streams, runId);
@@ -207,7 +207,7 @@ describe("a process with many readers", () => {
     const { streams, valkey } = await connect();
     const runId = newUuid();
     for (const [event, minutes] of [
-      [{ type: "tool", step: 1, call: 1, name: "t", status: "started" }, 15],
+      [{ type: "tool", step: 1, call: 1, name: "t", attempt: 1, status: "started" }, 15],
       [{ type: "end" }, 2],
     ] as const) {
       await streams.append(runId, event);

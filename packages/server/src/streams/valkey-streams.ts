@@ -8,7 +8,7 @@ import {
   maxTextLength,
   streamTtlMs,
   ttlAfter,
-  withoutArguments,
+  withoutContents,
 } from "./stream-limits.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 import { textOfStep } from "./text-diff.ts";
@@ -109,7 +109,7 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
       }),
     append: async (runId, event, owner) => {
       const { organisationKey, bounds } = boundsOf(owner);
-      const payloads = [pack(event), pack(withoutArguments(event))];
+      const payloads = [pack(event), pack(withoutContents(event))];
       const mustBeKept = event.type === "end" ? "always" : "";
       const args = [ttlAfter(event), maxBytes, ...payloads, mustBeKept, ...bounds];
       const result = await valkey.appendEvent(...keysOf(runId), organisationKey, ...args).catch(onFailure);

@@ -2,9 +2,16 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 type AsyncFunction<A extends unknown[], R> = (...args: A) => Promise<R>;
 
+interface EndedRun {
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly durationMs: number;
+  /** Of a failed run. */
+  readonly code?: "run_failed" | "server_error";
+}
+
 export interface RunMetrics {
   readonly runAccepted: () => void;
-  readonly runEnded: (status: "completed" | "failed" | "cancelled", durationMs: number) => void;
+  readonly runEnded: (outcome: EndedRun) => void;
   /** Events of a step are not kept for its readers. */
   readonly streamDropped: () => void;
   /** Wraps the steps so that running ones are counted. */
@@ -19,6 +26,7 @@ export interface RunMetrics {
 
 const runSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 const statuses = ["completed", "failed", "cancelled"] as const;
+const failureCodes = ["run_failed", "server_error"] as const;
 const toolOutcomes = ["completed", "failed", "unavailable"] as const;
 
 export function createRunMetrics(registry: Registry, providerOf: (name: string) => string): RunMetrics {
@@ -32,6 +40,12 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
     name: "perch_runs_ended_total",
     help: "Runs that ended, by status. The worker that records a run counts it once.",
     labelNames: ["status"],
+    registers,
+  });
+  const failures = new Counter({
+    name: "perch_run_failures_total",
+    help: "Failed runs by code. run_failed: by the doing of the agent, of its limits, or of what it calls. server_error: Perch itself failed.",
+    labelNames: ["code"],
     registers,
   });
   const durations = new Histogram({
@@ -71,6 +85,7 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
   });
   // A series that begins at its first failure hides that failure from rate().
   for (const status of statuses) ended.inc({ status }, 0);
+  for (const code of failureCodes) failures.inc({ code }, 0);
   for (const outcome of toolOutcomes) toolCalls.inc({ outcome }, 0);
   modelFailures.inc({ provider: "perch" }, 0);
 
@@ -88,8 +103,9 @@ export function createRunMetrics(registry: Registry, providerOf: (name: string) 
   return {
     runAccepted: () => accepted.inc(),
     streamDropped: () => droppedStreams.inc(),
-    runEnded: (status, durationMs) => {
+    runEnded: ({ status, durationMs, code = "run_failed" }) => {
       ended.inc({ status });
+      if (status === "failed") failures.inc({ code });
       durations.observe(durationMs / 1000);
     },
     countSteps: (steps) =>

@@ -4,6 +4,7 @@ import type { RunInput, RunMessage, RunOutcome } from "../engine/messages.ts";
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
@@ -41,20 +42,21 @@ const stepName = (name: string, tries: number): string => (tries > 1 ? `${name} 
 async function runStep<T extends object>(
   context: restate.Context,
   name: string,
-  step: () => Promise<T>,
+  step: (interrupted: boolean) => Promise<T>,
   isOutput: (result: object) => boolean,
 ): Promise<T | Ended> {
   const journal = currentJournal();
-  if (journal.hasStep(name)) return context.run(name, step, retryStepUntilSuccess);
+  const begin = (): Promise<T> => step(journal.isRepeat(name));
+  if (journal.hasStep(name)) return context.run(name, begin, retryStepUntilSuccess);
   // The last step of an earlier attempt, which wrote the output and died before the engine knew that the run was over.
   if (journal.output !== undefined) return { ended: journal.output as RunOutcome, toDeliver: [], unrecorded: null };
-  const [first] = await Promise.allSettled([step()]);
+  const [first] = await Promise.allSettled([begin()]);
   if (first.status === "fulfilled" && isOutput(first.value)) return first.value;
   let unread: PromiseSettledResult<T> | undefined = first;
   const journaled = async (): Promise<T> => {
     const settled = unread;
     unread = undefined;
-    if (!settled) return step();
+    if (!settled) return step(true);
     if (settled.status === "rejected") throw settled.reason;
     return settled.value;
   };
@@ -71,7 +73,8 @@ async function retryUntilSettled<T extends object>(
   let attempt = firstAttempt;
   for (let tries = 1; ; tries++) {
     const now = attempt;
-    const result = await runStep(context, stepName(name, tries), () => step(now), isOutput);
+    const begin = (interrupted: boolean) => step(interrupted ? { ...now, interrupted } : now);
+    const result = await runStep(context, stepName(name, tries), begin, isOutput);
     if (!("retry" in result)) return result as T;
     if (result.afterMs > 0) await context.sleep(result.afterMs);
     attempt = result.retry;
@@ -88,16 +91,16 @@ async function callTools(
   const results = new Map<number, ToolResult>();
   const log: LogLine[] = [];
   const { progress, reply, tools } = at;
+  const journal = currentJournal();
   for (let tries = 1; ; tries++) {
     const open = reply.toolCalls.map((call, i) => ({ call, i })).filter(({ i }) => !results.has(i));
     const answers = await restate.RestatePromise.all(
-      open.map(({ call, i }) =>
-        context.run(
-          stepName(`tool ${progress.step}.${i + 1} ${call.name}`, tries),
-          () => steps.tool(run, progress, { call, callNumber: i + 1, tries, tools }),
-          retryStepUntilSuccess,
-        ),
-      ),
+      open.map(({ call, i }) => {
+        const name = stepName(`tool ${progress.step}.${i + 1} ${call.name}`, tries);
+        const begin = () =>
+          steps.tool(run, progress, { call, callNumber: i + 1, tries, tools, interrupted: journal.isRepeat(name) });
+        return context.run(name, begin, retryStepUntilSuccess);
+      }),
     );
     for (const [n, answer] of answers.entries()) {
       const i = open[n]?.i ?? 0;
@@ -117,11 +120,15 @@ const hasMemoryToEmbed = (run: RunInput, outcome: RunOutcome): boolean =>
 /** Few, large steps: each is repeated as a whole if the process dies within it. */
 async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
-    const { unrecorded } = last;
+    const { unrecorded, contents } = last;
     const { ended, toDeliver }: Recorded =
       unrecorded === null
         ? last
-        : await context.run("record", () => steps.record(run, last.ended, session, unrecorded), retryStepUntilSuccess);
+        : await context.run(
+            "record",
+            () => steps.record(run, last.ended, session, unrecorded, contents),
+            retryStepUntilSuccess,
+          );
     sendDeliveriesOfRun(context, run.organisationId, toDeliver);
     return ended;
   };
@@ -133,6 +140,7 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     return unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
   };
 
+  const journal = currentJournal();
   let progress = initialProgressWithoutSession(run);
   if (run.sessionId !== null) {
     const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
@@ -141,7 +149,8 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
   }
   if (run.definition.memory.recall) {
     const before = progress;
-    const result = await context.run("recall", () => steps.recall(run, before), retryStepUntilSuccess);
+    const recall = () => steps.recall(run, before, journal.isRepeat("recall"));
+    const result = await context.run("recall", recall, retryStepUntilSuccess);
     if ("ended" in result) return end(result, progress);
     progress = { ...progress, recalled: result.recalled, log: result.log };
   }
@@ -152,7 +161,8 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt), isOutput);
     if ("ended" in listed) return end(listed, progress);
     tools = listed.tools;
-    progress = { ...progress, log: [...progress.log, ...listed.log] };
+    const toolNames = tools.map(({ definition }) => definition.name);
+    progress = { ...progress, toolNames, log: [...progress.log, ...listed.log] };
   }
   for (;;) {
     const before = progress;
@@ -181,19 +191,28 @@ async function recordLost(run: RunInput, steps: RunSteps): Promise<RunOutcome> {
   const { output } = currentJournal();
   if (output !== undefined) return output as RunOutcome;
   const error = "The definition that this run was accepted with is no longer in the database.";
-  const outcome = { status: "failed", error, steps: 0, tokensUsed: 0, durationMs: 0 } as const;
+  // A new run is accepted with the definition of today.
+  const failure = { status: "failed", error, code: "server_error", retryable: true } as const;
+  const outcome = { ...failure, steps: 0, tokensUsed: 0, durationMs: 0 };
   const { ended } = await steps.record(run, outcome, { turn: 0, history: [] }, []);
   return ended;
 }
 
+interface RunServicesDeps {
+  readonly steps: RunSteps;
+  readonly findDefinition: Definitions["find"];
+  /** What `shapes`, the default of `logs`, means in this installation. */
+  readonly defaultLogs: RunInput["definition"]["logs"];
+}
+
 /** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
-export const runServices = (steps: RunSteps, findDefinition: Definitions["find"]) => {
+export const runServices = ({ steps, findDefinition, defaultLogs }: RunServicesDeps) => {
   const run = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
     // Outside the journal: a name always stands for the same definition, so a replay sees the same.
     const definition = message.definition ?? (await findDefinition(message));
-    return definition
-      ? runAndRemember(context, { ...message, definition }, steps)
-      : recordLost({ ...message, definition: lostDefinition }, steps);
+    if (!definition) return recordLost({ ...message, definition: lostDefinition }, steps);
+    const logs = logSettingOf(definition, defaultLogs);
+    return runAndRemember(context, { ...message, definition: { ...definition, logs } }, steps);
   };
   return [
     restate.service({ name: agentRuns, handlers: { run }, options }),

@@ -24,7 +24,13 @@ test("the tests below cover the table, and only invoking, cancelling and adding 
   expect(changing.length).toBeGreaterThanOrEqual(19);
   const ids = changing.map((key) => operations[key].id);
   // A search is a POST that changes nothing.
-  expect(dataPlaneOperations.toSorted()).toEqual(["addLogs", "cancelInvocation", "invokeAgent", "searchMemory"]);
+  expect(dataPlaneOperations.toSorted()).toEqual([
+    "addLogs",
+    "cancelInvocation",
+    "checkAgent",
+    "invokeAgent",
+    "searchMemory",
+  ]);
   expect(dataPlaneOperations.filter((id) => !ids.includes(id as never))).toEqual([]);
 });
 
@@ -40,7 +46,7 @@ describe.each(changing)("%s", (key) => {
     const headers = {
       ...(init.headers as object),
       authorization: `Bearer ${organisation.adminKey}`,
-      "x-request-id": "walk-1",
+      "x-correlation-id": "walk-1",
       ...(isRepeatable(key) && { "idempotency-key": "walk-1" }),
     };
     expect((await fetch(perch.url + path, { ...init, headers })).status).toBeLessThan(300);
@@ -55,7 +61,7 @@ describe.each(changing)("%s", (key) => {
         operation: id,
         outcome: "changed",
         address: "127.0.0.1",
-        request_id: "walk-1",
+        correlation_id: "walk-1",
       });
       expect(entry.key_id).toMatch(/^key_/);
       expect(entry.resource).not.toBeNull();

@@ -22,8 +22,10 @@ const reviewedPermissions = {
   "POST /v1/agents/{agent_id}/invoke": "write",
   "GET /v1/agents/{agent_id}/invocations": "read",
   "GET /v1/agents/{agent_id}/invocations/{request_id}": "read",
+  "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": "read",
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": "write",
 
+  "POST /v1/agents/{agent_id}/check": "write",
   "GET /v1/agents/{agent_id}/deployments": "read",
   "POST /v1/agents/{agent_id}/deployments": "write",
   "GET /v1/agents/{agent_id}/deployments/{deployment_id}": "read",
@@ -81,6 +83,7 @@ const reviewedPermissions = {
   "DELETE /v1/agents/{agent_id}/secrets/{secret_name}": "manage",
 
   "GET /v1/keys": "manage",
+  "GET /v1/keys/{key_id}": "manage",
   "POST /v1/keys": "manage",
   "PATCH /v1/keys/{key_id}": "manage",
   "DELETE /v1/keys/{key_id}": "manage",

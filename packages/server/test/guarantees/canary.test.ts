@@ -95,7 +95,12 @@ describe("a canary", () => {
     const invoked = sessions.slice(0, 300);
     /** The sessions that get the canary, computed from this node's directory and the rule under the current epoch. */
     const canarySessionsByRule = async ({ server: { core } }: ApiNode) => {
-      const directory = createServingDirectory({ ...core, cacheBytes: core.shares.cacheBytes, now: core.nowMs });
+      const directory = createServingDirectory({
+        ...core,
+        draftByDefault: false,
+        cacheBytes: core.shares.cacheBytes,
+        now: core.nowMs,
+      });
       const organisationId = parsePublicId("organisation", organisation.id) ?? "";
       const agent = { organisationId, agentId: parsePublicId("agent", canary.agent_id) ?? "" };
       const { epoch } = await core.gate.pass(organisationId, []);

@@ -12,6 +12,7 @@ const tables = [
   "session_messages",
   "events",
   "log_entries",
+  "run_contents",
   "run_rollups",
   "deliveries",
   "delivery_attempts",

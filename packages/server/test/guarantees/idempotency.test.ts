@@ -26,11 +26,15 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-test("every POST and PATCH can be repeated but for a search and the report of a leaked key", () => {
+test("every POST and PATCH can be repeated but for a search, a check and the report of a leaked key", () => {
   verifies("idempotency.operations");
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
-  expect(unseen).toEqual(["POST /v1/agents/{agent_id}/memory/search", "POST /v1/keys/revoke-leaked"]);
+  expect(unseen.sort()).toEqual([
+    "POST /v1/agents/{agent_id}/check",
+    "POST /v1/agents/{agent_id}/memory/search",
+    "POST /v1/keys/revoke-leaked",
+  ]);
 });
 
 const isShownOnce = (key: OperationKey): boolean => "shownOnce" in operations[key];

@@ -66,7 +66,8 @@ test("a partition that upkeep attaches has the columns, keys and indexes of its 
          union all select pg_get_constraintdef(oid) from pg_constraint where conrelid = $1::regclass and contype <> 'n' order by 1`,
         [table],
       );
-      return rows.map(({ shape }) => shape);
+      // Whether rows from before a constraint were compared with it; new rows are in any case.
+      return rows.map(({ shape }) => shape.replace(/ NOT VALID$/, ""));
     });
   const { rows } = await withClient(database.appUrl, (client) =>
     client.query<{ name: string }>("select name from partitioned_tables"),

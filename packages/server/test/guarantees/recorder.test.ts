@@ -148,14 +148,15 @@ test("the recorder cannot log in, and has exactly the reviewed rights", async ()
     ],
     events: ["insert"],
     invocations: [
-      "select (organisation_id, id, accepted_at, agent_id, status, response, error, steps, tokens_used, duration_ms, finished_at)",
-      "insert (organisation_id, id, accepted_at, agent_id, status, environment, user_id, session_id, message, response, error, steps, tokens_used, duration_ms, finished_at, version, deployment_id, trial)",
-      "update (status, response, error, steps, tokens_used, duration_ms, finished_at)",
+      "select (organisation_id, id, accepted_at, agent_id, status, response, error, steps, tokens_used, duration_ms, finished_at, error_code, retryable)",
+      "insert (organisation_id, id, accepted_at, agent_id, status, environment, user_id, session_id, message, response, error, steps, tokens_used, duration_ms, finished_at, version, deployment_id, trial, error_code, retryable)",
+      "update (status, response, error, steps, tokens_used, duration_ms, finished_at, error_code, retryable)",
     ],
     log_entries: [
-      "insert (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version)",
+      "insert (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version, line)",
     ],
     record_bytes: ["select", "insert", "update (bytes)"],
+    run_contents: ["insert (organisation_id, id, accepted_at, sealed)"],
     run_rollups: ["select", "insert", "update (runs, failed, tokens, duration_ms, cost_micros, duration_buckets)"],
     session_messages: [
       "insert (organisation_id, agent_id, session_id, turn, position, owner, invocation_id, accepted_at, role, content)",

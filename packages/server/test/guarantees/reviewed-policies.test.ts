@@ -57,6 +57,7 @@ const reviewed = {
     model_providers: [ownRows],
     organisations: ["own_organisation: permissive all to public using (id = current_organisation_id())", platformReads],
     record_bytes: [ownRows, recorderRecords],
+    run_contents: [ownRows, recorderInserts],
     run_rollups: [ownRows, recorderRecords],
     secrets: [ownRows],
     session_messages: [ownRows, recorderInserts],

@@ -46,7 +46,7 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
       "content-type": "application/json",
       "idempotency-key": "create-bot",
     },
-    body: JSON.stringify({ name: "bot", model: "perch/echo" }),
+    body: JSON.stringify({ name: "bot", model: "perch/echo", logs: "full" }),
   });
   await createModelProvider(organisation, "https://models.example");
   await createSecret(organisation);

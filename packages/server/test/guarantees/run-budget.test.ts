@@ -16,13 +16,14 @@ import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 /** What one run of each kind costs while nothing else is under way and caches are filled. CONTRIBUTING.md explains the columns. */
 const budget = readBudget(`
 run       statements  transactions  record_bytes  valkey_calls  log_records  log_bytes  journal_entries  engine_requests  worker_requests
-plain              1             1          1428             4            4       3232                2                1                1
-keyed              3             3          1428             4            4       3232                2                1                1
-session            7             3          1458             4            6       4910                4                1                1
-tool               7             3          1858             4           10       7668                8                1                1
-secret             8             4          1858             4           10       7730                8                1                1
-streamed          10             4          1439            13            4       3250                2                1                1
-webhook            3             3          1428             4           14      10188               10                1                2
+plain              1             1          1488             4            4       3232                2                1                1
+full               1             1          1618             4            4       3232                2                1                1
+keyed              3             3          1488             4            4       3232                2                1                1
+session            7             3          1530             4            6       4910                4                1                1
+tool               7             3          2089             4           10       7668                8                1                1
+secret             8             4          2089             4           10       7730                8                1                1
+streamed           7             3          1527            15            4       3250                2                1                1
+webhook            3             3          1488             4           14      10188               10                1                2
 `);
 
 const advice = `A run costs more or less than the table in run-budget.test.ts says.
@@ -41,7 +42,9 @@ interface Caller {
 }
 
 interface Kind {
-  readonly definition: Pick<AgentDefinitionPatch, "instructions" | "limits" | "tools"> & { readonly model: string };
+  readonly definition: Pick<AgentDefinitionPatch, "instructions" | "limits" | "logs" | "tools"> & {
+    readonly model: string;
+  };
   /** Invokes the agent once, and returns when a client has seen everything that follows. */
   readonly run: (caller: Caller, number: number) => Promise<void>;
 }
@@ -60,6 +63,7 @@ async function invoke(
 
 const kinds: Readonly<Record<string, Kind>> = {
   plain: { definition: echo, run: (caller) => invoke(caller) },
+  full: { definition: { ...echo, logs: "full" }, run: (caller) => invoke(caller) },
   keyed: {
     definition: echo,
     run: (caller, number) => invoke(caller, { headers: { "idempotency-key": `key-${number}` } }),
@@ -107,7 +111,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     definition: script({ reply: "done", delay_ms: 100 }),
     run: async ({ perch, organisation, agent }) => {
       const stream = await invokeStreaming(perch, organisation.adminKey, { message: "hello" }, { agent });
-      expect((await stream.readAll()).map(({ event }) => event)).toEqual(["token", "done"]);
+      expect((await stream.readAll()).map(({ event }) => event)).toEqual(["step", "token", "step", "done"]);
     },
   },
   webhook: {

@@ -91,6 +91,7 @@ const deploymentLists = ({ call }: Organisation, agent_id: string, key: string) 
     call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key),
     call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key),
     call("POST /v1/agents/{agent_id}/deployments", { params, body }, key),
+    call("POST /v1/agents/{agent_id}/check", { params }, key),
   ];
 };
 /** Everything that names a memory or a clear of an agent, and everything that searches or changes them. */
@@ -165,7 +166,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
         expect(new Set(await statusesOf(deploymentAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
       for (const agent_id of [theirAgentId, "only-theirs"])
-        expect(await statusesOf(deploymentLists(mine, agent_id, key))).toEqual([404, 404, 404]);
+        expect(await statusesOf(deploymentLists(mine, agent_id, key))).toEqual([404, 404, 404, 404]);
       const params = { agent_id: "shared-name" };
       const { data } = ok(await mine.call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key));
       expect(data).toEqual([]);
@@ -249,6 +250,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       const { data, pagination } = ok(await mine.call("GET /v1/agents", { query: { limit: 100 } }, key));
       expect(data.map(({ id }) => id)).toEqual([own]);
       expect(pagination.total).toBe(1);
+      expect((await mine.call("GET /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
       const body = { name: "x", role: "viewer" as const, agent_id: theirAgentId };

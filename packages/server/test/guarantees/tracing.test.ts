@@ -72,7 +72,7 @@ describe("tracing", () => {
       "http.request.method": "POST",
       "http.route": "/v1/agents/{agent_id}/invoke",
       "http.response.status_code": 200,
-      "perch.request_id": headers.get("x-request-id"),
+      "perch.correlation_id": headers.get("x-correlation-id"),
       "perch.organisation_id": organisation.id,
     });
 
@@ -99,15 +99,17 @@ describe("tracing", () => {
     const attributes = steps
       .map((span) => span.attributes)
       .sort((a, b) => Number(a["perch.step"]) - Number(b["perch.step"]));
+    const sizes = { "perch.input.characters": expect.any(Number), "perch.output.characters": expect.any(Number) };
     expect(attributes).toEqual([
-      { ...model, "gen_ai.usage.total_tokens": 2, "perch.step": 1, "perch.attempt": 1 },
+      { ...model, ...sizes, "gen_ai.usage.total_tokens": 2, "perch.step": 1, "perch.attempt": 1 },
       {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "perch_echo",
+        ...sizes,
         "perch.step": 1,
         "perch.attempt": 1,
       },
-      { ...model, "gen_ai.usage.total_tokens": 3, "perch.step": 2, "perch.attempt": 1 },
+      { ...model, ...sizes, "gen_ai.usage.total_tokens": 3, "perch.step": 2, "perch.attempt": 1 },
     ]);
     for (const { startMs, endMs } of spans) {
       expect(startMs).toBeGreaterThanOrEqual(before);
@@ -163,13 +165,15 @@ describe("tracing", () => {
     const body = { model: "perch/script", fallback_models: ["perch/script"] };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
     const { status } = await invokeAgent(traced(), organisation.adminKey, { message: "hello" }, { headers });
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     const spans = await waitForSpans(trace, 4);
     expect(spans).toHaveLength(4);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
-    expect(spans.map(({ failed }) => failed)).toEqual([true, true, true, true]);
-    expect(spans.map(({ attributes }) => attributes["error.type"]).sort()).toEqual(
-      ["500", "PermanentModelError", "PermanentModelError", "_OTHER"].sort(),
+    // The request was answered as it should be: the run failed, not the server.
+    expect(findSpan(spans, invokeName)).toMatchObject({ failed: false });
+    const failed = spans.filter((span) => span.failed);
+    expect(failed.map(({ attributes }) => attributes["error.type"]).sort()).toEqual(
+      ["PermanentModelError", "PermanentModelError", "_OTHER"].sort(),
     );
   });
 

@@ -142,10 +142,11 @@ describe("IP allow-list", () => {
 
 describe("HTTPS", () => {
   test("plain HTTP is refused, not redirected; HTTPS terminated by a trusted proxy is accepted", async () => {
-    verifies("security.https-enforced");
+    verifies("security.https-enforced", "service.https");
     const plain = await sendRawRequest(agentUrl("https"), { key: organisation.adminKey });
     expectRefusal(plain, 403);
     expect(plain.headers.location).toBeUndefined();
+    expect((await sendRawRequest(agentUrl("hsts"), { key: organisation.adminKey })).status).toBe(200);
     const headers = { "x-forwarded-proto": "https" };
     expect((await sendRawRequest(agentUrl("https"), { key: organisation.adminKey, headers, from: proxy })).status).toBe(
       200,

@@ -59,7 +59,7 @@ describe("mutual TLS, terminated by Perch", () => {
     });
 
   test("accepts a client with a certificate of the authority", async () => {
-    verifies("security.mtls-enforced");
+    verifies("security.mtls-enforced", "service.https");
     expect((await requestWithCertificate(client)).status).toBe(200);
   });
 

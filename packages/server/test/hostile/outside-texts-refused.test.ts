@@ -119,7 +119,7 @@ describe("a record that the database refuses", () => {
     const organisation = await createOrganisationWithAgent({ max_concurrent_runs: 1 });
     await refuseRows(table, condition);
     const { status, error } = await invoke(organisation, "hello", { session_id: "s" });
-    expect(status).toBe(500);
+    expect([status, error.code, error.retryable]).toEqual([500, "server_error", false]);
     expect(error.message).toContain(
       "the database refused its data: they break a rule of the database (SQLSTATE 23514)",
     );
@@ -192,7 +192,7 @@ describe("a step that keeps failing", () => {
     const organisation = await createOrganisationWithAgent({ timeout_seconds: 1 }, definition);
     await deny(right, on);
     const { status, error } = await invoke(organisation, "hello", context);
-    expect(status).toBe(500);
+    expect([status, error.code, error.retryable]).toEqual([500, "server_error", true]);
     expect(error.message).toContain("limits.timeout_seconds");
     await expect.poll(openRuns).toEqual([]);
   });

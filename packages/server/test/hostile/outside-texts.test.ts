@@ -185,7 +185,7 @@ test(`${runs} runs with hostile texts from every outside source all end, are rec
     console.log(`${runs} runs in ${took} s: ${JSON.stringify(counts)}, the slowest took ${slowest} s`);
     expect(Object.keys(counts).toSorted()).toEqual(["completed", "failed"]);
   });
-  expect(answers.filter((answer) => ![200, 202, 500, "done", "error"].includes(answer))).toEqual([]);
+  expect(answers.filter((answer) => ![200, 202, 422, "done", "error"].includes(answer))).toEqual([]);
   for (const path of ["/v1/chat/completions", "/v1/embeddings", "/agent", "/hook"])
     expect(outside.requests.get(path), path).toBeGreaterThan(runs / 20);
   expect(mcpServers.reduce((sum, { requests }) => sum + requests.length, 0)).toBeGreaterThan(runs / 20);

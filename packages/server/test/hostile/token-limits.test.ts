@@ -37,21 +37,27 @@ describe("a model that answers without end", () => {
   test("is given what is left of limits.max_tokens as its output limit", async () => {
     const { answer, calls, run } = await invokeWithLimit(500);
     expect(calls.map(({ body }) => body.max_tokens)).toEqual([500]);
-    expect(answer).toMatchObject({ status: 500, error: { message: cutOff(500) } });
+    expect(answer).toMatchObject({
+      status: 422,
+      error: { code: "run_failed", retryable: false, message: cutOff(500) },
+    });
     expect(run).toMatchObject({ status: "failed", tokens_used: 510, error: cutOff(500) });
   });
 
   test("is interrupted where the limit is too high for some models to be sent", async () => {
     const { answer, calls, run } = await invokeWithLimit(5000);
     expect(calls.map(({ body }) => body.max_tokens)).toEqual([undefined]);
-    expect(answer).toMatchObject({ status: 500, error: { message: cutOff(5000) } });
+    expect(answer).toMatchObject({
+      status: 422,
+      error: { code: "run_failed", retryable: false, message: cutOff(5000) },
+    });
     // 60,000 words would have come.
     expect(run?.tokens_used).toBeLessThan(15_000);
   });
 
   test("is not asked again through a fallback model", async () => {
     const { answer, calls } = await invokeWithLimit(600, { fallback_models: ["acme/second"] });
-    expect(answer.status).toBe(500);
+    expect(answer.status).toBe(422);
     expect(calls).toHaveLength(1);
   });
 

@@ -45,6 +45,8 @@ describe("a worker killed in the middle of a stream", () => {
     const events = await followThroughWorkerKill("same");
     const texts = events.filter(({ event }) => event === "token").map(({ data }) => String(data.text));
     expect(texts.join("")).toBe(words("same"));
+    const steps = events.filter(({ event }) => event === "step").map(({ data }) => data.status);
+    expect(steps).toEqual(["started", "interrupted", "started", "completed"]);
     expect(events.at(-1)).toMatchObject({ event: "done", data: { response: words("same") } });
   }, 60_000);
 

@@ -14,7 +14,7 @@ import {
 import { expect } from "vitest";
 
 interface Failure {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503 | 504;
   readonly headers: Headers;
   readonly body: ErrorBody;
 }

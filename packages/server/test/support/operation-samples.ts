@@ -54,6 +54,7 @@ const samples: {
     const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
     return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
   },
+  "POST /v1/agents/{agent_id}/check": async () => ({ first: botParams, otherBody: {} }),
   "POST /v1/agents/{agent_id}/deployments": async () => ({
     first: { ...botParams, body: { environment: "production", version: "v1" } },
     otherBody: { environment: "production", version: "v2" },

@@ -33,7 +33,7 @@ class AsyncAgents:
         tools: Sequence[m.McpTool | m.HttpTool] | Omit | None = OMIT,
         memory: m.MemorySettingsPatch | Omit | None = OMIT,
         limits: m.LimitsPatch | Omit | None = OMIT,
-        logs: m.LogSettingsPatch | Omit | None = OMIT,
+        logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
         runtime: m.Runtime | Omit | None = OMIT,
         security: m.SecuritySettingsPatch | Omit | None = OMIT,
@@ -43,7 +43,7 @@ class AsyncAgents:
     ) -> m.Agent:
         """Create agent.
 
-        ``name`` cannot be changed later. ``model`` is required, except for a remote agent (``runtime.type`` is ``http``). The other fields default to ``{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":{"messages":false},"fallback_models":[],"runtime":{"type":"model"},"security":{}}``. Setting ``security`` or ``auth`` also needs the permission ``manage``.
+        ``name`` cannot be changed later. ``model`` is required, except for a remote agent (``runtime.type`` is ``http``). The other fields default to ``{"temperature":null,"instructions":"","tools":[],"memory":{"recall":false,"recall_limit":5,"remember":false,"embedder":{"model":"perch/minilm","dimensions":384}},"limits":{"max_steps":20,"max_tokens":100000,"timeout_seconds":120,"max_history_messages":40,"max_concurrent_runs":100},"logs":"shapes","fallback_models":[],"runtime":{"type":"model"},"security":{}}``. Setting ``security`` or ``auth`` also needs the permission ``manage``.
         Needs the permission ``write``.
 
         :param force: Apply ``security`` settings even if they would refuse this request, such as an IP allow-list without your address.
@@ -137,17 +137,18 @@ class AsyncAgents:
         tools: Sequence[m.McpTool | m.HttpTool] | Omit | None = OMIT,
         memory: m.MemorySettingsPatch | Omit | None = OMIT,
         limits: m.LimitsPatch | Omit | None = OMIT,
-        logs: m.LogSettingsPatch | Omit | None = OMIT,
+        logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
         runtime: m.Runtime | Omit | None = OMIT,
         security: m.SecuritySettingsPatch | Omit | None = OMIT,
         auth: m.AgentAuth | Omit | None = OMIT,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Agent:
         """Update agent.
 
-        Changes the draft. Fields that are left out stay as they are. ``memory``, ``limits``, ``logs`` and ``security`` are merged field by field; an object inside them, such as ``memory.embedder`` or ``security.hsts``, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of ``security``; ``model`` has no default and cannot be null. Changing ``security`` or ``auth`` also needs the permission ``manage``. Security settings that would refuse this request are rejected with ``conflict``, unless ``force`` is true.
+        Changes the draft. Fields that are left out stay as they are. ``memory``, ``limits`` and ``security`` are merged field by field; an object inside them, such as ``memory.embedder`` or ``security.hsts``, is replaced as a whole. Every other field is replaced. null restores a field's default, and removes a field of ``security``; ``model`` has no default and cannot be null. Changing ``security`` or ``auth`` also needs the permission ``manage``. Security settings that would refuse this request are rejected with ``conflict``, unless ``force`` is true. For one hour after a change of ``auth``, the key that made it can read and update the agent without a user's token, to take it back; ``warnings`` says so.
         Needs the permission ``write``.
 
         :param force: Apply ``security`` settings even if they would refuse this request, such as an IP allow-list without your address.
@@ -176,6 +177,7 @@ class AsyncAgents:
                 security=security,
                 auth=auth,
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -186,6 +188,7 @@ class AsyncAgents:
         self,
         agent_id: str,
         *,
+        if_match: str | None = None,
         timeout: float | None = None,
     ) -> m.DeleteAgentResult:
         """Delete agent.
@@ -199,6 +202,7 @@ class AsyncAgents:
                 "/v1/agents/{agent_id}",
                 agent_id=agent_id,
             ),
+            if_match=if_match,
             timeout=timeout,
         )
         answer: m.DeleteAgentResult = (await self._transport.send(call))[1]["data"]
@@ -208,12 +212,13 @@ class AsyncAgents:
         self,
         agent_id: str,
         *,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Agent:
         """Pause agent.
 
-        A paused agent rejects new invocations with ``conflict``. Pausing a paused agent changes nothing.
+        A paused agent rejects new runs with ``conflict``. Pausing a paused agent changes nothing.
         Needs the permission ``write``.
         """
         call = Call(
@@ -222,6 +227,7 @@ class AsyncAgents:
                 "/v1/agents/{agent_id}/pause",
                 agent_id=agent_id,
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -232,6 +238,7 @@ class AsyncAgents:
         self,
         agent_id: str,
         *,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Agent:
@@ -246,6 +253,7 @@ class AsyncAgents:
                 "/v1/agents/{agent_id}/resume",
                 agent_id=agent_id,
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -287,7 +295,7 @@ class AsyncAgents:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Start a run in the background. Returns its ``request_id``, which ``invocations.get`` and ``follow`` take."""
+        """Start a run in the background. Returns its ``request_id``, which ``runs.get`` and ``follow`` take."""
         call = Call(
             "POST",
             path_of(
@@ -329,8 +337,30 @@ class AsyncAgents:
         )
         return AsyncRunStream(self._transport, call)
 
+    async def check(
+        self,
+        agent_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.AgentCheck:
+        """Check agent.
 
-class AsyncInvocations:
+        Checks the agent's draft as a deployment would: its limits, its secrets, whether its models exist, and whether its tools or its remote agent answer within 5 seconds. Changes nothing, and calls no model. The answer lists every problem; the list is empty if a deployment of the draft would become active.
+        Needs the permission ``write``.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/check",
+                agent_id=agent_id,
+            ),
+            timeout=timeout,
+        )
+        answer: m.AgentCheck = (await self._transport.send(call))[1]["data"]
+        return answer
+
+
+class AsyncRuns:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
@@ -347,7 +377,7 @@ class AsyncInvocations:
         end_time: str | datetime | None = None,
         timeout: float | None = None,
     ) -> AsyncPager[m.InvocationSummary]:
-        """List invocations.
+        """List runs.
 
         Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
         Needs the permission ``read``.
@@ -379,11 +409,11 @@ class AsyncInvocations:
     async def get(
         self,
         agent_id: str,
-        request_id: str,
+        run_id: str,
         *,
         timeout: float | None = None,
     ) -> m.Invocation:
-        """Get invocation.
+        """Get run.
 
         With ``Accept: text/event-stream`` the response is the run's event stream, from its start or after ``Last-Event-ID``, with the same events as Invoke agent.
         Needs the permission ``read``.
@@ -393,7 +423,7 @@ class AsyncInvocations:
             path_of(
                 "/v1/agents/{agent_id}/invocations/{request_id}",
                 agent_id=agent_id,
-                request_id=request_id,
+                request_id=run_id,
             ),
             timeout=timeout,
         )
@@ -403,17 +433,17 @@ class AsyncInvocations:
     def follow(
         self,
         agent_id: str,
-        request_id: str,
+        run_id: str,
         *,
         timeout: float | None = None,
     ) -> AsyncRunStream:
-        """Get invocation, as a stream that reconnects by itself."""
+        """Get run, as a stream that reconnects by itself."""
         call = Call(
             "GET",
             path_of(
                 "/v1/agents/{agent_id}/invocations/{request_id}",
                 agent_id=agent_id,
-                request_id=request_id,
+                request_id=run_id,
             ),
             timeout=timeout,
         )
@@ -422,12 +452,12 @@ class AsyncInvocations:
     async def cancel(
         self,
         agent_id: str,
-        request_id: str,
+        run_id: str,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Invocation:
-        """Cancel invocation.
+        """Cancel run.
 
         The run stops before its next step and gets the status ``cancelled``. Cancelling a run that has ended changes nothing.
         Needs the permission ``write``.
@@ -437,13 +467,45 @@ class AsyncInvocations:
             path_of(
                 "/v1/agents/{agent_id}/invocations/{request_id}/cancel",
                 agent_id=agent_id,
-                request_id=request_id,
+                request_id=run_id,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
         answer: m.Invocation = (await self._transport.send(call))[1]["data"]
         return answer
+
+    def list_steps(
+        self,
+        agent_id: str,
+        run_id: str,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPager[m.RunStep]:
+        """List the steps of a run.
+
+        Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, what it was asked and what it said. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's ``logs`` says.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/invocations/{request_id}/steps",
+                agent_id=agent_id,
+                request_id=run_id,
+            ),
+            query={
+                "limit": limit,
+                "offset": offset,
+            },
+            timeout=timeout,
+        )
+        return AsyncPager(self._transport, call, 100)
 
 
 class AsyncDeployments:
@@ -936,6 +998,7 @@ class AsyncMemory:
         *,
         query: str,
         limit: int | None = None,
+        offset: int | None = None,
         mode: m.SearchMode | None = None,
         user_id: str | None = None,
         session_id: str | None = None,
@@ -946,9 +1009,11 @@ class AsyncMemory:
     ) -> m.SearchMemoryResult:
         """Search memory.
 
-        Searches by meaning and by words, and merges the results. If the embedder is not available, only the words are searched, and ``search.notice`` says so.
+        Merges the 100 memories that are nearest by meaning and the 100 that match best by words, best first: these are the results, at most 200, and ``total`` is their number. If the embedder is not available, only the words are searched, and ``search.notice`` says so. An ``Idempotency-Key`` is ignored: a search changes nothing.
         Needs the permission ``read``.
 
+        :param limit: Maximum number of results to return.
+        :param offset: Number of results to skip.
         :param user_id: Only memories of this user.
         :param session_id: Only memories of this session.
         :param start_time: Only memories last stored at this time or later.
@@ -964,6 +1029,7 @@ class AsyncMemory:
             body=body_of(
                 query=query,
                 limit=given(limit),
+                offset=given(offset),
                 mode=given(mode),
                 user_id=given(user_id),
                 session_id=given(session_id),
@@ -1276,6 +1342,7 @@ class AsyncWebhooks:
         headers: dict[str, Any] | None = None,
         events: Sequence[m.SubscribableEventType] | None = None,
         enabled: bool | None = None,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.Webhook:
@@ -1301,6 +1368,7 @@ class AsyncWebhooks:
                 events=given(events),
                 enabled=given(enabled),
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -1311,6 +1379,7 @@ class AsyncWebhooks:
         self,
         webhook_id: str,
         *,
+        if_match: str | None = None,
         timeout: float | None = None,
     ) -> m.DeleteWebhookResult:
         """Delete webhook.
@@ -1324,6 +1393,7 @@ class AsyncWebhooks:
                 "/v1/webhooks/{webhook_id}",
                 webhook_id=webhook_id,
             ),
+            if_match=if_match,
             timeout=timeout,
         )
         answer: m.DeleteWebhookResult = (await self._transport.send(call))[1]["data"]
@@ -1334,6 +1404,7 @@ class AsyncWebhooks:
         webhook_id: str,
         *,
         overlap_seconds: int | None = None,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.WebhookWithSecret:
@@ -1353,6 +1424,7 @@ class AsyncWebhooks:
             body=body_of(
                 overlap_seconds=given(overlap_seconds),
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -1638,10 +1710,33 @@ class AsyncKeys:
         )
         return AsyncPager(self._transport, call, 100)
 
+    async def get(
+        self,
+        key_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> m.ApiKey:
+        """Get API key.
+
+        What the list shows of one key. The key itself is never shown again.
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/keys/{key_id}",
+                key_id=key_id,
+            ),
+            timeout=timeout,
+        )
+        answer: m.ApiKey = (await self._transport.send(call))[1]["data"]
+        return answer
+
     async def revoke(
         self,
         key_id: str,
         *,
+        if_match: str | None = None,
         timeout: float | None = None,
     ) -> m.RevokeKeyResult:
         """Revoke API key.
@@ -1655,6 +1750,7 @@ class AsyncKeys:
                 "/v1/keys/{key_id}",
                 key_id=key_id,
             ),
+            if_match=if_match,
             timeout=timeout,
         )
         answer: m.RevokeKeyResult = (await self._transport.send(call))[1]["data"]
@@ -1668,6 +1764,7 @@ class AsyncKeys:
         permissions: Sequence[m.Permission] | None = None,
         role: m.Role | None = None,
         expires_at: str | Omit | None = OMIT,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.ApiKey:
@@ -1691,6 +1788,7 @@ class AsyncKeys:
                 role=given(role),
                 expires_at=expires_at,
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -1702,6 +1800,7 @@ class AsyncKeys:
         key_id: str,
         *,
         overlap_seconds: int | None = None,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> m.CreatedApiKey:
@@ -1721,6 +1820,7 @@ class AsyncKeys:
             body=body_of(
                 overlap_seconds=given(overlap_seconds),
             ),
+            if_match=if_match,
             idempotency_key=new_key(idempotency_key),
             timeout=timeout,
         )
@@ -2409,7 +2509,7 @@ class AsyncOperations:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
         self.agents = AsyncAgents(transport)
-        self.invocations = AsyncInvocations(transport)
+        self.runs = AsyncRuns(transport)
         self.deployments = AsyncDeployments(transport)
         self.versions = AsyncVersions(transport)
         self.logs = AsyncLogs(transport)

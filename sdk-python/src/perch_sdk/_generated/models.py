@@ -22,6 +22,11 @@ AgentStatus = Literal[
     "running",
     "paused",
 ]
+LogSetting = Literal[
+    "off",
+    "shapes",
+    "full",
+]
 InvocationStatus = Literal[
     "running",
     "completed",
@@ -129,13 +134,15 @@ class Agent(TypedDict):
     tools: list[McpTool | HttpTool]
     memory: MemorySettings
     limits: Limits
-    logs: LogSettings
+    logs: LogSetting
     fallback_models: list[str]
     """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
     security: SecuritySettings
     auth: RedactedAgentAuth | None
     updated_at: str
+    warnings: NotRequired[list[str]]
+    """Only in the answer to a change that sets ``auth``: what is refused from now on, and until when the key that made the change can take it back."""
 
 
 class McpTool(TypedDict):
@@ -191,11 +198,6 @@ class Limits(TypedDict):
     """Maximum number of earlier messages of the session that the model sees."""
     max_concurrent_runs: int
     """Maximum number of runs of this agent at the same time."""
-
-
-class LogSettings(TypedDict):
-    messages: bool
-    """Include messages and responses in log entries. The default is false."""
 
 
 class RuntimeModel(TypedDict):
@@ -287,11 +289,6 @@ class LimitsPatch(TypedDict):
     """Maximum number of runs of this agent at the same time."""
 
 
-class LogSettingsPatch(TypedDict):
-    messages: NotRequired[bool]
-    """Include messages and responses in log entries. The default is false."""
-
-
 class SecuritySettingsPatch(TypedDict):
     ipWhitelist: NotRequired[SecuritySettingsPatchIpWhitelist | None]
     mtls: NotRequired[SecuritySettingsPatchMtls | None]
@@ -379,7 +376,20 @@ class InvocationContext(TypedDict):
     environment: NotRequired[str]
     """The environment that handles the message. The default is ``production``."""
     version: NotRequired[str]
-    """Run this version instead of the deployed one, to try it out. The key also needs the permission ``read``."""
+    """Run this version instead of the deployed one, to try it out; ``draft`` runs the agent's draft. The key also needs the permission ``read``."""
+
+
+class AgentCheck(TypedDict):
+    problems: list[AgentProblem]
+
+
+class AgentProblem(TypedDict):
+    kind: Literal["limits", "secret", "model", "tool", "runtime"]
+    """What is wrong: settings that contradict each other, or something that is missing or does not answer."""
+    field: str
+    """Path of the field in the agent's definition, such as ``model`` or ``tools.0``."""
+    message: str
+    """What is wrong, and what to do about it."""
 
 
 class InvocationSummary(TypedDict):
@@ -395,6 +405,10 @@ class InvocationSummary(TypedDict):
     session_id: str | None
     error: str | None
     """Why the run failed or was cancelled."""
+    error_code: Literal["run_failed", "server_error"] | None
+    """``run_failed``: by the doing of the agent, of its limits, or of what it calls. ``server_error``: Perch itself failed. null unless the run failed."""
+    retryable: bool | None
+    """Whether a new run of the same message can succeed without a change to the agent. null unless the run failed."""
     steps: int
     """Number of model calls."""
     tokens_used: int
@@ -418,6 +432,10 @@ class Invocation(TypedDict):
     response: str | None
     error: str | None
     """Why the run failed or was cancelled."""
+    error_code: Literal["run_failed", "server_error"] | None
+    """``run_failed``: by the doing of the agent, of its limits, or of what it calls. ``server_error``: Perch itself failed. null unless the run failed."""
+    retryable: bool | None
+    """Whether a new run of the same message can succeed without a change to the agent. null unless the run failed."""
     steps: int
     """Number of model calls."""
     tokens_used: int
@@ -434,6 +452,36 @@ class LogEntry(TypedDict):
     message: str
     metadata: dict[str, Any]
     """``request_id``, ``environment`` and ``version`` identify the run. Other fields depend on the entry."""
+
+
+class RunStep(TypedDict):
+    number: int
+    """Position among the steps of the run, from 1."""
+    kind: Literal["model", "tool", "tools", "memory"]
+    """``model``: a model, or a remote agent, was called. ``tool``: a tool was called. ``tools``: MCP servers were asked for their tools. ``memory``: memories were recalled."""
+    step: int
+    """Number of the model call that this is or belongs to. 0: before the first."""
+    call: int | None
+    """Number of the tool call within its step; null for other kinds."""
+    name: str
+    """The model, the tool, or the MCP servers."""
+    attempt: int
+    """Which attempt this is, from 1."""
+    status: Literal["completed", "failed", "retried", "interrupted"]
+    """``retried``: this attempt failed, and another followed. ``interrupted``: the worker was lost, or the step failed in the server, and the attempt began again."""
+    started_at: str
+    duration_ms: int | None
+    """null where it was interrupted."""
+    tokens: int | None
+    """Only of a model that answered."""
+    reason: str | None
+    """Why it failed or was interrupted."""
+    retry_after_ms: int | None
+    """With ``retried``: how long the run waited before the next attempt."""
+    asked: Any
+    """What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
+    said: Any
+    """What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
 
 
 class Deployment(TypedDict):
@@ -527,7 +575,7 @@ class VersionDefinition(TypedDict):
     tools: list[McpTool | HttpTool]
     memory: MemorySettings
     limits: Limits
-    logs: LogSettings
+    logs: LogSetting
     fallback_models: list[str]
     """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
@@ -566,8 +614,9 @@ class NewLogEntry(TypedDict):
     level: NotRequired[LogLevel]
     message: str
     request_id: NotRequired[str]
-    """The run that the entry belongs to."""
+    """The run that the entry belongs to. ``metadata.request_id`` says the same."""
     metadata: NotRequired[dict[str, Any]]
+    """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
 
 
 class MetricSeries(TypedDict):
@@ -941,8 +990,8 @@ class AuditEntry(TypedDict):
     """The agent that the resource belongs to."""
     address: str | None
     """IP address that the request came from."""
-    request_id: str | None
-    """``X-Request-Id`` of the response."""
+    correlation_id: str | None
+    """``X-Correlation-Id`` of the response."""
     outcome: Literal["changed", "refused"]
     """``changed``: the change was made. ``refused``: the request was refused."""
     details: AuditDetails
@@ -1014,7 +1063,7 @@ class Usage(TypedDict):
     memory_bytes: Use
     """Texts and metadata of memories."""
     record_bytes: Use
-    """Messages, responses, sessions, events and logs of the last 30 days."""
+    """Messages, responses, sessions, events, logs and contents of runs of the last 30 days."""
 
 
 class Use(TypedDict):

@@ -1,4 +1,4 @@
-import { OutsideError } from "../outbound-errors.ts";
+import { OutsideError, TransientError } from "../outbound-errors.ts";
 
 export interface ToolCall {
   /** The model's own id for this call; the result is sent back under it. */
@@ -59,13 +59,5 @@ export type Model = (request: ModelRequest) => Promise<ModelReply>;
 /** Retrying would not help. The message is for the user who can fix the cause, and contains no secret. */
 export class PermanentModelError extends OutsideError {}
 
-/** A retry may succeed: throttled, overloaded, cut off, timed out. The message is for users too, and contains no secret. */
-export class TransientModelError extends OutsideError {
-  /** How long the provider asks to wait. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
+/** A retry may succeed: throttled, overloaded, cut off, timed out, unreachable. The message contains no secret. */
+export class TransientModelError extends TransientError {}

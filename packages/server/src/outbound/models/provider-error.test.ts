@@ -55,7 +55,13 @@ describe("transient failures", () => {
     const closedServer = await startOpenAiServer(() => ({}));
     await closedServer.close();
     const failure = await expectFailure(createTestModel(closedServer, "openai-compatible")(createModelRequest()));
-    expect(failure).toEqual(new TransientModelError("The connection to acme/test-model failed (ECONNREFUSED)."));
+    expect(failure).toEqual(
+      new TransientModelError("acme/test-model could not be reached: it refuses connections (ECONNREFUSED).", {
+        isUnreachable: true,
+        advice:
+          "Start it, or correct the base URL of provider acme (PATCH /v1/providers/acme, or the server's configuration).",
+      }),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { z } from "zod";
+import { type ConnectFailure, findConnectFailure } from "../connect-failures.ts";
 import { causesOf, isTransientStatus, parseSecondsAsMs, retryAfterMs } from "../outbound-errors.ts";
 import { OutboundBusyError } from "../outbound-share.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
@@ -121,6 +122,19 @@ function toTransientError(error: unknown, failure: Failure, subject: string): Tr
   return new TransientModelError(`The connection to ${subject} failed${code ? ` (${code})` : ""}.`);
 }
 
+function toConnectError(
+  { reason, adviceAbout, isTransient }: ConnectFailure,
+  { provider, model }: FailingModel,
+): Error {
+  const message = `${provider}/${model} could not be reached: ${reason}.`;
+  const advice = adviceAbout(
+    `the base URL of provider ${provider} (PATCH /v1/providers/${provider}, or the server's configuration)`,
+  );
+  return isTransient
+    ? new TransientModelError(message, { isUnreachable: true, advice })
+    : new PermanentModelError(`${message} ${advice}`);
+}
+
 /**
  * Every failure of a provider as one of our two errors. The SDK's errors are never kept as a cause: they hold the
  * request, the response's headers and the URL, and causes are logged.
@@ -142,6 +156,8 @@ export function toModelError(error: unknown, source: FailingModel): Error {
       );
     if (code === "ERR_INVALID_URL") return new PermanentModelError(`The base URL of ${source.provider} is no URL.`);
   }
+  const unconnected = findConnectFailure(error);
+  if (unconnected) return toConnectError(unconnected, source);
   const failure = toFailure(error);
   return toPermanentError(failure, source) ?? toTransientError(error, failure, subject);
 }

@@ -12,8 +12,9 @@ import {
 function redactModelError(error: unknown, redactor: Redactor): unknown {
   if (error instanceof PermanentModelError) return new PermanentModelError(redactor.text(error.message));
   if (!(error instanceof TransientModelError)) return error;
-  const { retryAfterMs, cause } = error;
-  return new TransientModelError(redactor.text(error.message), { retryAfterMs, cause: redactError(cause, redactor) });
+  const { retryAfterMs, isUnreachable, advice } = error;
+  const cause = redactError(error.cause, redactor);
+  return new TransientModelError(redactor.text(error.message), { retryAfterMs, isUnreachable, advice, cause });
 }
 
 /**

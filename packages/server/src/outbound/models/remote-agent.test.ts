@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
+import { freePort } from "../../../../../scripts/testbed/server-process.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
@@ -124,6 +125,8 @@ describe("a remote agent", () => {
     [422, { error: "plain" }, "plain"],
     [404, "<html>", "answers 404."],
     [302, {}, "Redirects are not followed."],
+    [401, { error: "who?" }, "answers 401: who? It refuses the login: check `runtime.headers` of the agent."],
+    [403, "", "answers 403. It refuses the login: check `runtime.headers` of the agent."],
   ])("%i is permanent, with the service's message", async (status, body, text) => {
     const error = await failure(withJson(status, body, { location: "http://127.0.0.1:1/" }));
     expect(error).toBeInstanceOf(PermanentModelError);
@@ -144,6 +147,17 @@ describe("a remote agent", () => {
     ["breaks off", (response: ServerResponse) => void response.destroy()],
   ])("that %s is a transient failure", async (_, next) => {
     expect(await failure(next)).toBeInstanceOf(TransientModelError);
+  });
+
+  test("that refuses connections is unreachable, and the message says what to do", async () => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const error = await call(`http://${host}/`, request()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TransientModelError);
+    expect(error).toMatchObject({
+      message: `The agent at ${host} could not be reached: it refuses connections (ECONNREFUSED).`,
+      isUnreachable: true,
+      advice: "Start it, or correct `runtime.url` of the agent.",
+    });
   });
 
   test("at a private address is refused, and one that hangs is aborted by the caller's signal", async () => {

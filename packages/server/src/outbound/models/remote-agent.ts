@@ -2,13 +2,14 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { type TraceParent, traceHeaders } from "../../platform/trace-parent.ts";
 import { RefusedAddressError } from "../address-guard.ts";
+import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
-import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { isLoginRefused, isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { OutboundBusyError } from "../outbound-share.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import { redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import { isRefusedCall, type ResolveCall } from "../secrets/resolve-call.ts";
+import { adviseLogin, isRefusedCall, type ResolveCall } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
 import {
   type ModelMessage,
@@ -82,6 +83,12 @@ function parseJson<T>(schema: z.ZodType<T>, text: string, host: string): T {
   }
 }
 
+/** What messages for users say of it. */
+interface RemoteAgent {
+  readonly host: string;
+  readonly loginAdvice: string;
+}
+
 /** The service's own error message. A body that is too long or too slow is not read to its end. */
 async function readErrorMessage({ body }: Response, redactor: Redactor): Promise<string> {
   const reader = body?.getReader();
@@ -104,10 +111,15 @@ async function readErrorMessage({ body }: Response, redactor: Redactor): Promise
   }
 }
 
-async function toResponseError(response: Response, host: string, redactor: Redactor): Promise<Error> {
+async function toResponseError(
+  response: Response,
+  { host, loginAdvice }: RemoteAgent,
+  redactor: Redactor,
+): Promise<Error> {
   const { status } = response;
   const reason = await readErrorMessage(response, redactor);
   const message = `The agent at ${host} answers ${status}${reason ? `: ${reason}` : "."}`;
+  if (isLoginRefused(status)) return new PermanentModelError(`${message} ${loginAdvice}`);
   // 409: the service is still working on an earlier attempt of this request.
   if (status === 409 || isTransientStatus(status))
     return new TransientModelError(message, { retryAfterMs: retryAfterMs(response.headers) });
@@ -142,11 +154,12 @@ async function readEventStream(
 /** The reply in a response, whose text is passed on as it arrives. */
 async function readReply(
   response: Response,
-  host: string,
+  agent: RemoteAgent,
   redactor: Redactor,
   onText: (delta: string) => void,
 ): Promise<ModelReply> {
-  if (response.status < 200 || response.status >= 300) throw await toResponseError(response, host, redactor);
+  const { host } = agent;
+  if (response.status < 200 || response.status >= 300) throw await toResponseError(response, agent, redactor);
   if (response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream"))
     return readEventStream(response, host, redactor, onText);
   const { response: text, tokens_used: tokens } = parseJson(Answer, await response.text(), host);
@@ -160,7 +173,13 @@ function toModelError(error: unknown, host: string): Error {
     return new PermanentModelError(error.message);
   if (error instanceof OutboundBusyError)
     return new TransientModelError(`The agent at ${host} was not called: ${error.message}`);
-  return new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
+  const failure = findConnectFailure(error);
+  if (!failure) return new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
+  const message = `The agent at ${host} could not be reached: ${failure.reason}.`;
+  const advice = failure.adviceAbout("`runtime.url` of the agent");
+  return failure.isTransient
+    ? new TransientModelError(message, { isUnreachable: true, advice, cause: error })
+    : new PermanentModelError(`${message} ${advice}`);
 }
 
 /**
@@ -178,6 +197,7 @@ export const createCallRemoteAgent =
       },
     );
     const { redactor } = resolved;
+    const agent = { host, loginAdvice: adviseLogin("`runtime.headers` of the agent", request) };
     const init = {
       method: "POST",
       headers: {
@@ -195,7 +215,7 @@ export const createCallRemoteAgent =
     };
     return redactReply(redactor, request.onText, async (onText) => {
       try {
-        return await readReply(await redactResponses(fetch, redactor)(url, init), host, redactor, onText);
+        return await readReply(await redactResponses(fetch, redactor)(url, init), agent, redactor, onText);
       } catch (error) {
         throw toModelError(error, host);
       }

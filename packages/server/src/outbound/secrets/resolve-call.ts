@@ -50,6 +50,13 @@ const maxResolvedCharacters = 32_768;
 export const secretNamesOf = ({ headers = {}, query = {} }: Pick<CallTemplate, "headers" | "query">): string[] =>
   secretNamesIn([...Object.values(headers), ...Object.values(query)].join("\n"));
 
+/** What to check where the other side refuses a login. `setting` is where its headers stand, for users. */
+export function adviseLogin(setting: string, templates: Pick<CallTemplate, "headers" | "query">): string {
+  const names = secretNamesOf(templates);
+  if (names.length === 0) return `It refuses the login: check ${setting}.`;
+  return `It refuses the login: check the secret${names.length > 1 ? "s" : ""} ${names.join(", ")}, and ${setting}.`;
+}
+
 const quantity = (names: readonly string[], one: string, several: string): string =>
   names.length === 1 ? `the secret ${names[0]} ${one}` : `the secrets ${names.join(", ")} ${several}`;
 

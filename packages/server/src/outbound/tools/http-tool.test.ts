@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type HttpToolAnswer, hang, startToolServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
-import type { HttpTarget, RunTool } from "./tool.ts";
+import { failedResult, type HttpTarget, type RunTool } from "./tool.ts";
 import { TransientToolError } from "./tool-errors.ts";
 import { createTools } from "./tools.ts";
 
@@ -111,23 +111,30 @@ describe("HTTP tool requests", () => {
 
 describe("HTTP tool responses", () => {
   test("4xx is returned to the model, with the beginning of the body", async () => {
-    const { content, failed } = await resultOf("/bad", { status: 422, body: `id is wrong ${"x".repeat(MiB)}` });
-    expect(failed).toBe(true);
+    const body = `id is wrong ${"x".repeat(MiB)}`;
+    const { content, failed, reason } = await resultOf("/bad", { status: 422, body });
+    expect([failed, reason]).toEqual([true, "The tool orders answered 422."]);
     expect(content).toMatch(/^The tool orders answered 422: id is wrong xxx/);
     expect(content.length).toBeLessThan(5000);
-    expect(await resultOf("/gone", { status: 404, body: "" })).toEqual({
-      content: "The tool orders answered 404.",
-      failed: true,
-    });
+    expect(await resultOf("/gone", { status: 404, body: "" })).toEqual(failedResult("The tool orders answered 404."));
+  });
+
+  test("401 and 403 say which login to check", async () => {
+    for (const status of [401, 403]) {
+      const advice = "It refuses the login: check `headers` of the tool orders.";
+      expect(await resultOf("/locked", { status, body: "who?" })).toEqual(
+        failedResult(
+          `The tool orders answered ${status}: who? ${advice}`,
+          `The tool orders answered ${status}. ${advice}`,
+        ),
+      );
+    }
   });
 
   test("a redirect is not followed", async () => {
     const before = server.calls.length;
     const result = await resultOf("/moved", { status: 302, headers: { location: `${server.url}/secret` } });
-    expect(result).toEqual({
-      content: "The tool orders answers with a redirect, which is not followed.",
-      failed: true,
-    });
+    expect(result).toEqual(failedResult("The tool orders answers with a redirect, which is not followed."));
     expect(server.calls.length).toBe(before + 1);
   });
 
@@ -144,7 +151,10 @@ describe("HTTP tool responses", () => {
     const closedServer = await startToolServer();
     await closedServer.close();
     expect(await failureOf(toolAt(closedServer.url))).toEqual(
-      new TransientToolError("The tool orders could not be reached (ECONNREFUSED)."),
+      new TransientToolError("The tool orders could not be reached: it refuses connections (ECONNREFUSED).", {
+        isUnreachable: true,
+        advice: "Start it, or correct `url` of the tool orders.",
+      }),
     );
     expect(await failureOf(toolAt("/hang"), AbortSignal.timeout(50))).toEqual(
       new TransientToolError("The tool orders took too long to answer."),

@@ -1,17 +1,29 @@
 import { storableText } from "../../platform/storable-text.ts";
 import { traceHeaders } from "../../platform/trace-parent.ts";
-import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { isLoginRefused, isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
-import type { HttpTarget, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
-import { describeTransportError, findPermanentReason, TransientToolError, throwIfCancelled } from "./tool-errors.ts";
+import {
+  failedResult,
+  type HttpTarget,
+  type ToolArguments,
+  type ToolCallContext,
+  type ToolDeps,
+  type ToolResult,
+} from "./tool.ts";
+import {
+  findPermanentReason,
+  PermanentToolError,
+  TransientToolError,
+  throwIfCancelled,
+  toTransportError,
+} from "./tool-errors.ts";
 import { formatBytes, redactResult, truncateResult, truncateToBytes } from "./truncate-text.ts";
 
 const maxBodyBytes = 1024 * 1024;
 const maxErrorBodyBytes = 4096;
-
-const failedResult = (content: string): ToolResult => ({ content, failed: true });
 
 export async function callHttpTool(
   { fetch, version, resolveCall }: ToolDeps,
@@ -43,15 +55,19 @@ export async function callHttpTool(
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return await toToolResult(name, response, redactor);
+    return await toToolResult({ name, target }, response, redactor);
   } catch (error) {
     if (error instanceof TransientToolError) throw error;
     throwIfCancelled(signal);
     const permanentReason = findPermanentReason(error);
     if (permanentReason !== undefined) return failedResult(permanentReason);
-    throw new TransientToolError(`The tool ${name} ${describeTransportError(error)}.`, {
+    const failure = toTransportError(error, {
+      subject: `The tool ${name}`,
+      urlSetting: `\`url\` of the tool ${name}`,
       cause: redactError(error, redactor),
     });
+    if (failure instanceof PermanentToolError) return failedResult(failure.message);
+    throw failure;
   }
 }
 
@@ -107,7 +123,11 @@ function tryBuildRequest(target: HttpTarget, args: ToolArguments) {
   }
 }
 
-async function toToolResult(name: string, response: Response, redactor: Redactor): Promise<ToolResult> {
+async function toToolResult(
+  { name, target }: { readonly name: string; readonly target: HttpTarget },
+  response: Response,
+  redactor: Redactor,
+): Promise<ToolResult> {
   const { status } = response;
   if (response.ok) return { content: await readResponseText(response, redactor), failed: false };
   if (status < 400 || isTransientStatus(status)) await response.body?.cancel();
@@ -117,7 +137,9 @@ async function toToolResult(name: string, response: Response, redactor: Redactor
     });
   if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
   const body = truncateToBytes(await readResponseText(response, redactor), maxErrorBodyBytes);
-  return failedResult(body ? `The tool ${name} answered ${status}: ${body}` : `The tool ${name} answered ${status}.`);
+  const answered = `The tool ${name} answered ${status}`;
+  const advice = isLoginRefused(status) ? ` ${adviseLogin(`\`headers\` of the tool ${name}`, target)}` : "";
+  return failedResult(`${answered}${body ? `: ${body}` : "."}${advice}`, `${answered}.${advice}`);
 }
 
 const textual =

@@ -1,16 +1,16 @@
 import { createMCPClient, type MCPClient, MCPClientError } from "@ai-sdk/mcp";
 import { storableText } from "../../platform/storable-text.ts";
-import { isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
+import { isLoginRefused, isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { ToolDeps } from "./tool.ts";
 import {
-  describeTransportError,
   findPermanentReason,
   PermanentToolError,
   ResponseRefusedError,
   TransientToolError,
   throwIfCancelled,
+  toTransportError,
 } from "./tool-errors.ts";
 import { formatBytes, truncateToBytes } from "./truncate-text.ts";
 
@@ -18,6 +18,9 @@ interface McpConnection {
   /** Subject of error messages: "The MCP server orders". */
   readonly subject: string;
   readonly url: string;
+  /** Where `url` stands, for users, and what to check if the server refuses the login. */
+  readonly urlSetting: string;
+  readonly loginAdvice: string;
   /** Ask first whether the server works without sessions; otherwise the handshake is `initialize`. */
   readonly discover: boolean;
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,19 +65,26 @@ export async function withMcpClient<T>(
 
 const maxReasonBytes = 2048;
 
-/** The reason given by a server that did respond. */
-function describeFailure(error: unknown, status: number | undefined, redactor: Redactor): string {
+/** The reason given by a server that did respond, and the same without its own words. */
+function describeFailure(error: unknown, status: number | undefined, redactor: Redactor) {
   const clientError = MCPClientError.isInstance(error) ? error : undefined;
   const refused = status !== undefined && (status < 200 || status >= 300);
-  if (refused && status < 400) return "answers with a redirect, which is not followed.";
   // The client puts the whole body into its message; a JSON-RPC error's message is the server's own.
   const text = clientError?.statusCode === undefined ? clientError?.message : clientError.responseBody;
-  const reason = truncateToBytes(storableText(redactor.text(text ?? "")), maxReasonBytes).trim();
-  if (refused) return reason ? `answered ${status}: ${reason}` : `answered ${status}.`;
-  return reason ? `failed: ${reason}` : "does not answer in MCP.";
+  const said = truncateToBytes(storableText(redactor.text(text ?? "")), maxReasonBytes).trim();
+  const describe = (summary: string, silent = `${summary}.`) => ({
+    reason: said ? `${summary}: ${said}` : silent,
+    summary: said ? `${summary}.` : silent,
+  });
+  if (refused && status < 400) {
+    const redirected = "answers with a redirect, which is not followed.";
+    return { reason: redirected, summary: redirected };
+  }
+  return refused ? describe(`answered ${status}`) : describe("failed", "does not answer in MCP.");
 }
 
-function toToolError(error: unknown, { subject, redactor, signal }: McpConnection, { exchangeFor }: McpFetch): Error {
+function toToolError(error: unknown, connection: McpConnection, { exchangeFor }: McpFetch): Error {
+  const { subject, urlSetting, loginAdvice, redactor, signal } = connection;
   if (error instanceof PermanentToolError) return error;
   throwIfCancelled(signal);
   if (signal.aborted) return new TransientToolError(`${subject} took too long to answer.`, { cause: signal.reason });
@@ -89,10 +99,14 @@ function toToolError(error: unknown, { subject, redactor, signal }: McpConnectio
   const permanentReason = findPermanentReason(transportError);
   if (permanentReason !== undefined) return new PermanentToolError(permanentReason, { cause });
   if (transportError !== undefined)
-    return new TransientToolError(`${subject} ${describeTransportError(transportError)}.`, {
+    return toTransportError(transportError, {
+      subject,
+      urlSetting,
       cause: redactError(transportError, redactor),
     });
-  return new PermanentToolError(`${subject} ${describeFailure(error, status, redactor)}`, { cause });
+  const advice = isLoginRefused(status) ? ` ${loginAdvice}` : "";
+  const { reason, summary } = describeFailure(error, status, redactor);
+  return new PermanentToolError(`${subject} ${reason}${advice}`, { summary: `${subject} ${summary}${advice}`, cause });
 }
 
 /** A JSON-RPC message cannot be truncated, and may contain images; the result is truncated later. */

@@ -4,7 +4,7 @@ import { type McpServerOptions, startMcpServer, textResult } from "../../../test
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
-import type { RunTool } from "./tool.ts";
+import { failedResult, type RunTool } from "./tool.ts";
 import { TransientToolError } from "./tool-errors.ts";
 import { createTools } from "./tools.ts";
 
@@ -108,7 +108,9 @@ describe("calling an MCP tool", () => {
       "[resource file:///c c]",
     ]);
     expect(await call(lookup(server.url))).toEqual({ content: '{"found":1}', failed: false });
-    expect(await call(lookup(server.url))).toEqual({ content: "No such order.", failed: true });
+    expect(await call(lookup(server.url))).toEqual(
+      failedResult("No such order.", "The tool shop_lookup_order reported an error."),
+    );
   });
 
   test("a long text is truncated, and a response over 4 MiB is not read to its end", async () => {
@@ -117,7 +119,7 @@ describe("calling an MCP tool", () => {
     const [streaming, plain] = await Promise.all([startServer({ answer }), startServer({ answer, json: true })]);
     const { content, failed } = await call(lookup(streaming.url));
     expect([content.slice(64 * 1024), failed]).toEqual(["\n[cut: 64 KiB of 2 MiB]", false]);
-    const tooLong = { content: "The MCP server answered with more than 4 MiB.", failed: true };
+    const tooLong = failedResult("The MCP server answered with more than 4 MiB.");
     expect(await call(lookup(streaming.url))).toEqual(tooLong);
     expect(await call(lookup(plain.url))).toEqual(tooLong);
   });
@@ -132,10 +134,10 @@ describe("calling an MCP tool", () => {
       content: expect.stringContaining("Unknown tool: nothing"),
     });
     const refused = { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_2", signal: testTimeout() };
-    expect(await tools.call(lookup(server.url), {}, refused)).toEqual({
-      content: "The tool shop_lookup_order answered 403.",
-      failed: true,
-    });
+    const locked = "answered 403. It refuses the login: check `headers` of its MCP server.";
+    expect(await tools.call(lookup(server.url), {}, refused)).toEqual(
+      failedResult(`The tool shop_lookup_order ${locked}`),
+    );
     const before = server.requests.length;
     expect(await call(lookup(server.url), [1])).toMatchObject({ failed: true });
     expect(server.requests.length).toBe(before);

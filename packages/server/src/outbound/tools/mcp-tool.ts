@@ -5,9 +5,19 @@ import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { traceHeaders } from "../../platform/trace-parent.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
 import { withMcpClient } from "./mcp-client.ts";
-import type { ListingRun, McpTarget, RunTool, ToolArguments, ToolCallContext, ToolDeps, ToolResult } from "./tool.ts";
+import {
+  failedResult,
+  type ListingRun,
+  type McpTarget,
+  type RunTool,
+  type ToolArguments,
+  type ToolCallContext,
+  type ToolDeps,
+  type ToolResult,
+} from "./tool.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
 import { redactResult } from "./truncate-text.ts";
@@ -27,7 +37,16 @@ export async function listMcpTools(
   const { headers: own, redactor } = await deps.resolveCall(owner, { ...server, subject });
   const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
   const headers = { ...own, ...agentHeaders(owner), ...ofRun };
-  const connection = { subject, url: server.url, discover: true, headers, redactor, signal };
+  const connection = {
+    subject,
+    url: server.url,
+    urlSetting: `\`url\` of the tool ${server.name}`,
+    loginAdvice: adviseLogin(`\`headers\` of the tool ${server.name}`, server),
+    discover: true,
+    headers,
+    redactor,
+    signal,
+  };
   return withMcpClient(deps, connection, (client) => listAllPages(client, server, redactor, signal));
 }
 
@@ -80,6 +99,8 @@ export async function callMcpTool(
   const connection = {
     subject,
     url,
+    urlSetting: "`url` of its MCP server",
+    loginAdvice: adviseLogin("`headers` of its MCP server", target),
     discover: stateless,
     redactor,
     headers: {
@@ -98,10 +119,11 @@ export async function callMcpTool(
         client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
       const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
       const content = redactResult(resultToText(result), redactor);
-      return { content, failed: "isError" in result && result.isError === true };
+      const isError = "isError" in result && result.isError === true;
+      return isError ? failedResult(content, `${subject} reported an error.`) : { content, failed: false };
     });
   } catch (error) {
-    if (error instanceof PermanentToolError) return { content: error.message, failed: true };
+    if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
     throw error;
   }
 }

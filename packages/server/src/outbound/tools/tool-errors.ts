@@ -1,21 +1,22 @@
 import { RefusedAddressError } from "../address-guard.ts";
+import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
-import { causesOf, OutsideError } from "../outbound-errors.ts";
+import { causesOf, OutsideError, TransientError } from "../outbound-errors.ts";
 import { OutboundBusyError } from "../outbound-share.ts";
 
-/** Throttled, 5xx, network, timeout: a retry may succeed. The message is for users, and contains no address. */
-export class TransientToolError extends OutsideError {
-  /** How long the tool asks to wait. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
+/** Throttled, 5xx, network, timeout: a retry may succeed. The message contains no address. */
+export class TransientToolError extends TransientError {}
 
 /** The tools of a server cannot be listed or called, and retrying would not help. */
-export class PermanentToolError extends OutsideError {}
+export class PermanentToolError extends OutsideError {
+  /** The message without what the other side said, which may belong to the conversation. */
+  readonly summary: string;
+
+  constructor(message: string, { summary = message, ...options }: ErrorOptions & { readonly summary?: string } = {}) {
+    super(message, options);
+    this.summary = summary;
+  }
+}
 
 /** A response that we refuse, and would refuse on every retry. */
 export class ResponseRefusedError extends OutsideError {}
@@ -27,13 +28,27 @@ export const findPermanentReason = (error: unknown): string | undefined =>
   )?.message;
 
 /** For users. Network error messages contain addresses, so only their codes are shown. */
-export function describeTransportError(error: unknown): string {
+function describeTransportError(error: unknown): string {
   const causes = [...causesOf(error)];
   if (causes.some(({ name }) => name === "TimeoutError")) return "took too long to answer";
   const busy = causes.find((cause) => cause instanceof OutboundBusyError);
   if (busy) return `was not called: ${busy.message.replace(/\.$/, "")}`;
   const code = causes.map((cause) => "code" in cause && cause.code).find((found) => typeof found === "string");
-  return code ? `could not be reached (${code})` : "could not be reached";
+  return code ? `broke off the connection (${code})` : "broke off the connection";
+}
+
+/** A call that got no response. `urlSetting` is where its address stands, for users. */
+export function toTransportError(
+  error: unknown,
+  { subject, urlSetting, cause }: { readonly subject: string; readonly urlSetting: string; readonly cause: unknown },
+): TransientToolError | PermanentToolError {
+  const failure = findConnectFailure(error);
+  if (!failure) return new TransientToolError(`${subject} ${describeTransportError(error)}.`, { cause });
+  const message = `${subject} could not be reached: ${failure.reason}.`;
+  const advice = failure.adviceAbout(urlSetting);
+  return failure.isTransient
+    ? new TransientToolError(message, { isUnreachable: true, advice, cause })
+    : new PermanentToolError(`${message} ${advice}`, { cause });
 }
 
 /** Rethrows the reason of a caller that cancelled. A timeout is a failure of the tool instead. */

@@ -79,6 +79,9 @@ describe("the results of tools that give a secret back", () => {
     expect(failure).toBeInstanceOf(PermanentToolError);
     expect(String(failure)).toContain("The MCP server shop answered 403: ");
     expect(String(failure)).toContain("[secret key]");
+    expect(String(failure)).toMatch(
+      /It refuses the login: check the secrets? .*key.*, and `headers` of the tool shop\.$/,
+    );
     for (const part of [value, JSON.stringify(value).slice(1, -1)]) expect(readError(failure)).not.toContain(part);
   });
 

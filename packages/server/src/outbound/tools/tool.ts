@@ -70,4 +70,12 @@ export type ListingRun = Pick<ToolCallContext, "requestId" | "trace">;
 export interface ToolResult {
   readonly content: string;
   readonly failed: boolean;
+  /** Why it failed, for the run's log: never what the tool itself said. */
+  readonly reason?: string;
 }
+
+export const failedResult = (content: string, reason: string = content): ToolResult => ({
+  content,
+  failed: true,
+  reason,
+});

@@ -80,7 +80,10 @@ describe("listing the tools of a run", () => {
     opened.push(hanging);
     const refusing = await startServer({ refuse: () => ({ status: 401, body: "Who are you?" }) });
     expect(await catchError(list({ slow: hanging.url, shop: refusing.url }))).toEqual(
-      new PermanentToolError("The MCP server shop answered 401: Who are you?"),
+      new PermanentToolError(
+        "The MCP server shop answered 401: Who are you? It refuses the login: check `headers` of the tool shop.",
+        { summary: "The MCP server shop answered 401. It refuses the login: check `headers` of the tool shop." },
+      ),
     );
   });
 

@@ -6,6 +6,7 @@ import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
   echoTool,
+  failedResult,
   type ListingRun,
   type RunTool,
   type ToolArguments,
@@ -78,14 +79,14 @@ function createCallTool(deps: ToolDeps): CallTool {
     if (!isObject(args)) {
       // Returned to the model, which can correct its next call.
       const content = `The arguments of ${name} must be a JSON object, for example {"name": "value"}. Nothing was called.`;
-      return { content, failed: true };
+      return failedResult(content);
     }
     try {
       return target.kind === "http"
         ? await callHttpTool(deps, { name, target }, args, context)
         : await callMcpTool(deps, { definition, target }, args, context);
     } catch (error) {
-      if (isRefusedCall(error)) return { content: error.message, failed: true };
+      if (isRefusedCall(error)) return failedResult(error.message);
       throw error;
     }
   };

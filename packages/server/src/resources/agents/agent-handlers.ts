@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from "@perch/contract";
-import { type StoredAuth, sealAuth } from "../../auth/agent-auth.ts";
+import type { Agent, AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from "@perch/contract";
+import { sealAuth } from "../../auth/agent-auth.ts";
 import type { Caller } from "../../auth/caller.ts";
+import { newWayBack, type WayBack, wayBackOf } from "../../auth/way-back.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
@@ -9,12 +10,13 @@ import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Transition } from "../../platform/transitions.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import type { AddTask, EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import * as queries from "./agent-queries.ts";
-import { agentTransitions, applyPatch, newDefinition } from "./agent-rules.ts";
+import { agentTransitions, applyPatch, isSameDefinition, newDefinition } from "./agent-rules.ts";
 import { storedDefinition, toAgent, toAgentAnswer, toAgentSummary } from "./to-agent.ts";
 
 /** Runs in the transaction that deletes an agent. */
@@ -27,6 +29,7 @@ interface AgentDeps {
   readonly quotas: Quotas;
   readonly agentAuth: Sealer;
   readonly onDelete: OnAgentDelete;
+  readonly now: () => Date;
 }
 
 function requireManageForSecurity(
@@ -46,14 +49,41 @@ function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettin
     );
 }
 
-export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete }: AgentDeps) => {
-  const toStoredAuth = (auth: AgentAuth | null | undefined, agent: AgentKey): StoredAuth | null | undefined =>
-    auth && sealAuth(agentAuth, auth, agent);
+/** Says what will be refused from now on, and how long whoever asked for it can take it back. */
+function withWarnings(agent: Agent, auth: queries.AuthChange | null | undefined): Agent {
+  if (!auth) return agent;
+  const { wayBack } = auth;
+  const takeBack = wayBack
+    ? `Until ${wayBack.until.toISOString()}, the key ${toPublicId("key", wayBack.keyId)} can read and update this agent without a token: to take it back, send PATCH with {"auth": null}.`
+    : "Changing it again needs such a token, because the agent had `auth` before: try one now.";
+  const needed = "From now on, requests to this agent need a user's token in `X-User-Token` as well as an API key.";
+  return { ...agent, warnings: [`${needed} ${takeBack}`] };
+}
 
-  const changeStatus = ({ scope, change }: RequestContext, ref: string, transition: Transition<AgentStatus>) =>
-    change(async (trx) => {
-      const agent = await queries.findAgentForUpdate(trx, scope, ref);
-      if (!agent) throw notFound("agent", ref);
+export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete, now }: AgentDeps) => {
+  const toAuthChange = (
+    auth: AgentAuth | null | undefined,
+    agent: AgentKey,
+    caller: Caller,
+    before: { readonly hadAuth: boolean; readonly wayBack?: WayBack | undefined },
+  ): queries.AuthChange | null | undefined =>
+    auth && { ...sealAuth(agentAuth, auth, agent), wayBack: newWayBack(caller, before, now()) };
+
+  const lockAgent = async (
+    trx: OrganisationTransaction,
+    { scope, requireMatch }: RequestContext,
+    ref: string,
+  ): Promise<queries.AgentRow> => {
+    const agent = await queries.findAgentForUpdate(trx, scope, ref);
+    if (!agent) throw notFound("agent", ref);
+    requireMatch(toAgent(agent));
+    return agent;
+  };
+
+  const changeStatus = (context: RequestContext, ref: string, transition: Transition<AgentStatus>) =>
+    context.change(async (trx) => {
+      const { scope } = context;
+      const agent = await lockAgent(trx, context, ref);
       return single(toAgent((await queries.updateAgentStatus(trx, scope, agent.id, transition)) ?? agent));
     });
 
@@ -67,7 +97,9 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDe
       const stored = newDefinition(patch);
       if (body.security !== undefined) refuseLockOut(context, stored.security, query.force);
       const id = newUuid();
-      const auth = toStoredAuth(body.auth, { organisationId: scope.organisationId, agentId: id });
+      const auth = toAuthChange(body.auth, { organisationId: scope.organisationId, agentId: id }, caller, {
+        hadAuth: false,
+      });
       return change(async (trx) => {
         await quotas.requireRoom(trx, caller.organisation, "agents");
         const agent = await queries.insertAgent(trx, scope, { id, name, ...stored, auth });
@@ -75,7 +107,7 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDe
           throw conflict(
             `There is an agent called ${JSON.stringify(name)} already. Choose another name, or change that one.`,
           );
-        return single(toAgent(agent));
+        return single(withWarnings(toAgent(agent), auth));
       });
     },
 
@@ -94,23 +126,26 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDe
       if (body.security !== undefined || body.auth !== undefined)
         await context.requireSecondFactor(await agents.get(context, params.agent_id));
       return engineTasks.change(change, async (trx, add) => {
-        const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
-        if (!agent) throw notFound("agent", params.agent_id);
+        const agent = await lockAgent(trx, context, params.agent_id);
         const next = applyPatch(storedDefinition(agent), body);
         if (body.security !== undefined) refuseLockOut(context, next.security, query.force);
+        // The secrets of a new `auth` are not compared with the stored ones: that would answer guesses.
+        const keepsAuth = body.auth === undefined || (body.auth === null && agent.auth === null);
+        if (keepsAuth && isSameDefinition(storedDefinition(agent), next)) return new Unchanged(single(toAgent(agent)));
         const agentKey = { organisationId: scope.organisationId, agentId: agent.id };
-        const auth = toStoredAuth(body.auth, agentKey);
+        const before = { hadAuth: agent.auth !== null, wayBack: wayBackOf(agent) };
+        const auth = toAuthChange(body.auth, agentKey, caller, before);
         const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next, auth);
         if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))
           await add({ kind: "embed_memory", id: newUuid(), ...agentKey });
-        return single(toAgent(changed));
+        return single(withWarnings(toAgent(changed), auth));
       });
     },
 
-    "DELETE /v1/agents/{agent_id}": ({ params }, { scope, change }) =>
-      engineTasks.change(change, async (trx, add) => {
-        const agent = await queries.findAgentForUpdate(trx, scope, params.agent_id);
-        if (!agent) throw notFound("agent", params.agent_id);
+    "DELETE /v1/agents/{agent_id}": ({ params }, context) =>
+      engineTasks.change(context.change, async (trx, add) => {
+        const { scope } = context;
+        const agent = await lockAgent(trx, context, params.agent_id);
         await queries.deleteAgent(trx, scope, agent.id);
         await onDelete(trx, { organisationId: scope.organisationId, agentId: agent.id }, add);
         return single({ id: toPublicId("agent", agent.id), deleted: true as const });

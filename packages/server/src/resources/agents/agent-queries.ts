@@ -2,6 +2,7 @@ import { type AgentSortField, type AgentStatus, agentNamePattern } from "@perch/
 import { type Selectable, sql } from "kysely";
 import type { StoredAuth } from "../../auth/agent-auth.ts";
 import type { Scope } from "../../auth/caller.ts";
+import type { WayBack } from "../../auth/way-back.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Agents } from "../../db/generated-rows.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
@@ -90,18 +91,27 @@ export async function countAgents(trx: OrganisationTransaction, scope: Scope): P
   return Number(row?.agents ?? 0);
 }
 
+export interface AuthChange extends StoredAuth {
+  readonly wayBack: WayBack | null;
+}
+
 /** undefined leaves `auth` unchanged, null removes it. */
-const authColumns = (auth: StoredAuth | null | undefined) => {
+const authColumns = (auth: AuthChange | null | undefined) => {
   if (auth === undefined) return {};
-  return auth === null
-    ? { auth: null, auth_secrets: null }
-    : { auth: JSON.stringify(auth.redacted), auth_secrets: auth.secrets };
+  if (auth === null) return { auth: null, auth_secrets: null, auth_set_by: null, auth_way_back_until: null };
+  const { redacted, secrets, wayBack } = auth;
+  return {
+    auth: JSON.stringify(redacted),
+    auth_secrets: secrets,
+    auth_set_by: wayBack?.keyId ?? null,
+    auth_way_back_until: wayBack?.until ?? null,
+  };
 };
 
 interface NewAgent extends StoredDefinition {
   readonly id: string;
   readonly name: string;
-  readonly auth?: StoredAuth | null | undefined;
+  readonly auth?: AuthChange | null | undefined;
 }
 
 /** Undefined when the name is taken. */
@@ -130,14 +140,15 @@ const updateAgentRow = (trx: OrganisationTransaction, { organisationId }: Scope,
     .updateTable("agents")
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
-    .set({ updated_at: sql`greatest(now(), updated_at)` });
+    // A millisecond later at least, because the answer shows no less: a change that it does not show must change its tag too.
+    .set({ updated_at: sql`greatest(now(), updated_at + interval '1 millisecond')` });
 
 export const updateAgentDefinition = (
   trx: OrganisationTransaction,
   scope: Scope,
   id: string,
   { definition, security }: StoredDefinition,
-  auth?: StoredAuth | null,
+  auth?: AuthChange | null,
 ): Promise<AgentRow> =>
   updateAgentRow(trx, scope, id)
     .set({ definition: JSON.stringify(definition), security: JSON.stringify(security), ...authColumns(auth) })

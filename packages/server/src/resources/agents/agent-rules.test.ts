@@ -21,7 +21,7 @@ const stored: StoredDefinition = deepFreeze({
     tools: [{ type: "mcp", name: "search", url: "https://tools.example/mcp" }],
     memory: { recall: true, recall_limit: 3, remember: true, embedder: { model: "acme/embed", dimensions: 768 } },
     limits: { max_steps: 2, max_tokens: 3, max_history_messages: 10, max_concurrent_runs: 5, timeout_seconds: 4 },
-    logs: { messages: true },
+    logs: "full",
     fallback_models: ["a/b"],
     runtime: { type: "http", url: "https://agents.example" },
   },

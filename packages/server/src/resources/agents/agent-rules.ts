@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type AgentDefinition,
   type AgentDefinitionPatch,
@@ -8,6 +9,7 @@ import {
 } from "@perch/contract";
 import { invalid, missing } from "../../platform/api-error.ts";
 import type { Transitions } from "../../platform/transitions.ts";
+import { logSettingOf } from "./log-setting.ts";
 
 /** As stored: `security` apart, because versions and rollbacks must never touch it. */
 export interface StoredDefinition {
@@ -62,8 +64,8 @@ function refuseLarge(definition: StoredDefinition["definition"]): void {
     );
 }
 
-export function applyPatch({ definition, security }: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
-  const next = {
+function mergePatch({ definition, security }: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
+  return {
     definition: {
       model: patch.model ?? definition.model,
       temperature: replaceField(definition.temperature, patch.temperature, agentDefaults.temperature),
@@ -71,13 +73,20 @@ export function applyPatch({ definition, security }: StoredDefinition, patch: Ag
       tools: replaceField(definition.tools, patch.tools, agentDefaults.tools),
       memory: mergeFields({ ...agentDefaults.memory, ...definition.memory }, patch.memory, agentDefaults.memory),
       limits: mergeFields(definition.limits, patch.limits, agentDefaults.limits),
-      // Absent in definitions stored before this field existed.
-      logs: mergeFields(definition.logs ?? agentDefaults.logs, patch.logs, agentDefaults.logs),
+      logs: replaceField(logSettingOf(definition), patch.logs, agentDefaults.logs),
       fallback_models: replaceField(definition.fallback_models, patch.fallback_models, agentDefaults.fallback_models),
       runtime: replaceField<AgentDefinition["runtime"]>(definition.runtime, patch.runtime, { type: "model" }),
     },
     security: withoutNulls(mergeFields<object>(security, patch.security, agentDefaults.security)),
   };
+}
+
+/** Whether they show the same. A definition that was stored before a field existed differs only in what it leaves out. */
+export const isSameDefinition = (stored: StoredDefinition, next: StoredDefinition): boolean =>
+  isDeepStrictEqual(mergePatch(stored, {}), next);
+
+export function applyPatch(stored: StoredDefinition, patch: AgentDefinitionPatch): StoredDefinition {
+  const next = mergePatch(stored, patch);
   // Only a remote agent needs no model, and it stops being remote when its runtime is removed.
   if (next.definition.model === remoteModel && next.definition.runtime.type === "model") throw missing("model");
   refuseLarge(next.definition);

@@ -29,7 +29,7 @@ describe("POST /v1/agents", () => {
       tools: [],
       memory: { recall: false, recall_limit: 5, remember: false },
       limits: { max_steps: 20, max_tokens: 100_000, timeout_seconds: 120 },
-      logs: { messages: false },
+      logs: "shapes",
       fallback_models: [],
       runtime: { type: "model" },
       security: {},
@@ -64,7 +64,7 @@ describe("POST /v1/agents", () => {
       ],
       memory: { recall: true, recall_limit: 3, remember: true },
       limits: { max_steps: 5, max_tokens: 1000, timeout_seconds: 900 },
-      logs: { messages: true },
+      logs: "full" as const,
       fallback_models: ["anthropic/claude", "perch/echo"],
       runtime: { type: "model" as const },
       security: {

@@ -4,6 +4,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import { SharedAnswer } from "../handlers.ts";
 import type { AgentRow } from "./agent-queries.ts";
 import type { StoredDefinition } from "./agent-rules.ts";
+import { logSettingOf } from "./log-setting.ts";
 
 export const storedDefinition = (row: AgentRow): StoredDefinition =>
   ({ definition: row.definition, security: row.security }) as unknown as StoredDefinition;
@@ -43,6 +44,7 @@ function buildAgent(row: AgentRow): Agent {
     ...agentDefaults,
     ...given,
     memory: { ...agentDefaults.memory, ...given.memory },
+    logs: logSettingOf(given),
     security,
     auth: row.auth as Agent["auth"],
     created_at,

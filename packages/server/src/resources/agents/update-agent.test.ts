@@ -35,7 +35,7 @@ describe("PATCH /v1/agents/{agent_id}", () => {
       fallback_models: ["a/b"],
       limits: { max_steps: 3 },
       memory: { recall: true, recall_limit: 7 },
-      logs: { messages: true },
+      logs: "off" as const,
       security: { hsts, enforceHttps: false },
     };
     ok(await call("POST /v1/agents", { body }));
@@ -57,8 +57,9 @@ describe("PATCH /v1/agents/{agent_id}", () => {
       remember: true,
     });
     expect((await patch({ memory: null })).memory).toMatchObject({ recall: false, recall_limit: 5 });
-    expect((await patch({ logs: {} })).logs).toEqual({ messages: true });
-    expect((await patch({ logs: null })).logs).toEqual({ messages: false });
+    expect((await patch({ limits: {} })).logs).toBe("off");
+    expect((await patch({ logs: "full" })).logs).toBe("full");
+    expect((await patch({ logs: null })).logs).toBe("shapes");
     const shorter = { enabled: false, maxAge: 1 };
     expect((await patch({ security: { hsts: shorter } })).security).toEqual({ hsts: shorter, enforceHttps: false });
     expectError(await call("PATCH /v1/agents/{agent_id}", { params: bot, body: { model: null as never } }));

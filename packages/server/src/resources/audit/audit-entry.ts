@@ -12,7 +12,7 @@ export interface AuditedRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly address: string;
-  readonly requestId: string;
+  readonly correlationId: string;
 }
 
 export type RecordChange = (trx: OrganisationTransaction, response: unknown) => Promise<void>;
@@ -22,7 +22,7 @@ export const isAudited = (key: OperationKey): boolean =>
   !key.startsWith("GET ") && !dataPlaneOperations.includes(operations[key].id);
 
 export const toNewEntry = (
-  { key, caller, params, body, address, requestId }: AuditedRequest,
+  { key, caller, params, body, address, correlationId }: AuditedRequest,
   response: unknown,
   result: Pick<NewAuditEntry, "outcome"> & { readonly reason?: string },
 ): NewAuditEntry => {
@@ -38,7 +38,7 @@ export const toNewEntry = (
     // A resource without an id of its own (a second factor) belongs to the calling key.
     resource: changed.resource ?? toPublicId("key", caller.keyId),
     address,
-    requestId,
+    correlationId,
     outcome: result.outcome,
     details: { ...(fields.length > 0 && { fields }), ...(result.reason !== undefined && { reason: result.reason }) },
   };
@@ -48,7 +48,16 @@ export const toNewEntry = (
 export const createRecordChange = (request: AuditedRequest): RecordChange | undefined =>
   isAudited(request.key)
     ? (trx, response) =>
-        insertAuditEntry(trx, request.caller.organisation.id, toNewEntry(request, response, { outcome: "changed" }))
+        insertAuditEntry(
+          trx,
+          request.caller.organisation.id,
+          toNewEntry(request, response, {
+            outcome: "changed",
+            ...(request.caller.usesWayBack && {
+              reason: "Without a user's token: this key set `auth` within the hour.",
+            }),
+          }),
+        )
     : undefined;
 
 /** For operators' commands and unauthenticated operations. */
@@ -56,14 +65,14 @@ export const insertEntryWithoutCaller = (
   trx: OrganisationTransaction,
   organisationId: string,
   entry: Pick<NewAuditEntry, "actor" | "operation" | "resourceType" | "resource"> &
-    Partial<Pick<NewAuditEntry, "address" | "requestId" | "details" | "agent">>,
+    Partial<Pick<NewAuditEntry, "address" | "correlationId" | "details" | "agent">>,
 ): Promise<void> =>
   insertAuditEntry(trx, organisationId, {
     keyId: null,
     userId: null,
     agent: null,
     address: null,
-    requestId: null,
+    correlationId: null,
     outcome: "changed",
     details: {},
     ...entry,

@@ -17,7 +17,7 @@ export interface NewAuditEntry extends ChangedResource {
   readonly operation: string;
   readonly resourceType: string;
   readonly address: string | null;
-  readonly requestId: string | null;
+  readonly correlationId: string | null;
   readonly outcome: AuditOutcome;
   readonly details: { readonly fields?: readonly string[]; readonly reason?: string };
 }
@@ -46,7 +46,7 @@ export async function insertAuditEntry(
       resource: entry.resource,
       agent_id: agentId,
       address: entry.address,
-      request_id: entry.requestId,
+      request_id: entry.correlationId,
       outcome: entry.outcome,
       details: JSON.stringify(entry.details),
     })

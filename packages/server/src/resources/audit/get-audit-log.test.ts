@@ -29,7 +29,7 @@ describe("GET /v1/audit-log", () => {
     ]);
     expect(pagination).toMatchObject({ total: 3, total_relation: "eq", has_more: false, next_cursor: null });
     const who = ["actor", "key_id", "user_id", "address"];
-    const what = ["operation", "resource_type", "resource", "agent_id", "request_id", "outcome", "details"];
+    const what = ["operation", "resource_type", "resource", "agent_id", "correlation_id", "outcome", "details"];
     for (const entry of data)
       expect(Object.keys(entry).toSorted()).toEqual(["id", "created_at", ...who, ...what].toSorted());
   });

@@ -44,14 +44,17 @@ export function createRefusalRecords({ db, logger, onDropped }: RefusalDeps): Re
       const { id } = request.caller.organisation;
       if (countInFlight(id) >= maxConcurrentWrites) {
         onDropped("busy");
-        return logger.warn({ requestId: request.requestId }, "audit entry for refusal skipped, too many in flight");
+        return logger.warn(
+          { correlationId: request.correlationId },
+          "audit entry for refusal skipped, too many in flight",
+        );
       }
       const entry = toNewEntry(request, undefined, { outcome: "refused", reason: refusal.code });
       const write: Promise<void> = db
         .inOrganisation(id, (trx) => insertAuditEntry(trx, id, entry))
         .catch((error: unknown) => {
           onDropped("failed");
-          logger.warn({ err: error, requestId: request.requestId }, "audit entry for refusal not written");
+          logger.warn({ err: error, correlationId: request.correlationId }, "audit entry for refusal not written");
         })
         .finally(() => void inFlight.delete(write));
       inFlight.set(write, id);

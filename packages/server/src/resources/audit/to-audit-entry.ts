@@ -13,7 +13,7 @@ export const toAuditEntry = (row: AuditRow): AuditEntry => ({
   resource: row.resource,
   agent_id: row.agent_id && toPublicId("agent", row.agent_id),
   address: row.address,
-  request_id: row.request_id,
+  correlation_id: row.request_id,
   outcome: row.outcome as AuditOutcome,
   details: row.details as AuditEntry["details"],
 });

@@ -91,13 +91,15 @@ export async function promote(
   return promoted;
 }
 
-export function adjustTraffic(
+/** Returns the same row if nothing changes. */
+export async function adjustTraffic(
   trx: OrganisationTransaction,
   agent: AgentKey,
   row: DeploymentRow,
   trafficPercent: number,
-) {
+): Promise<DeploymentRow> {
   assertCanary(row);
+  if (row.traffic_percent === trafficPercent) return row;
   return queries.updateTraffic(trx, agent, row.id, trafficPercent);
 }
 

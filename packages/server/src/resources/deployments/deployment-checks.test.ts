@@ -50,17 +50,17 @@ describe("a deployment that cannot work", () => {
     [
       "an MCP server that does not answer",
       { tools: [mcp(`${unreachableUrl}/mcp`)] },
-      "The MCP server orders could not be reached (ECONNREFUSED).",
+      "The MCP server orders could not be reached: it refuses connections (ECONNREFUSED). Start it, or correct `url` of the tool orders.",
     ],
     [
       "an HTTP tool that does not answer",
       { tools: [http(unreachableUrl)] },
-      `The tool book at ${unreachableHost} does not answer. It could not be reached.`,
+      `The tool book at ${unreachableHost} could not be reached: it refuses connections (ECONNREFUSED). Start it, or correct \`url\`.`,
     ],
     [
       "a remote agent that does not answer",
       { runtime: { type: "http", url: unreachableUrl } },
-      `The remote agent at ${unreachableHost} does not answer. It could not be reached.`,
+      `The remote agent at ${unreachableHost} could not be reached: it refuses connections (ECONNREFUSED). Start it, or correct \`url\`.`,
     ],
     [
       "tools and a single step",

@@ -7,6 +7,8 @@ import { ApiError, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createKeyedMutex } from "../../platform/keyed-mutex.ts";
+import type { Share } from "../../platform/shares.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
@@ -16,6 +18,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { deleteOldestEnded } from "./kept-deployments.ts";
+import type { Preflight } from "./preflight.ts";
 import { toDeployment } from "./to-deployment.ts";
 import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
 import { checksumOf, listDifferingFields } from "./version-rules.ts";
@@ -26,6 +29,9 @@ interface DeploymentDeps {
   readonly engine: Pick<Engine, "dispatchDeliveries">;
   readonly engineTasks: EngineTasks;
   readonly quotas: Quotas;
+  readonly preflight: Preflight;
+  /** How many agents of one organisation may be checked at once. */
+  readonly agentChecks: Pick<Share, "hold">;
 }
 
 interface DeploymentRef {
@@ -90,7 +96,11 @@ const deleteBeyondQuota = (trx: OrganisationTransaction, { organisation }: Calle
 /** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
 const maxWaiting = 200;
 
-export const deploymentHandlers = ({ db, agents, engine, engineTasks, quotas }: DeploymentDeps) => {
+/** Somebody waits for the answer. */
+const checkTimeoutMs = 5000;
+
+export const deploymentHandlers = (deps: DeploymentDeps) => {
+  const { db, agents, engine, engineTasks, quotas, preflight, agentChecks } = deps;
   const runExclusive = createKeyedMutex(maxWaiting);
   const changeDeployment = (
     { scope, change }: RequestContext,
@@ -100,7 +110,10 @@ export const deploymentHandlers = ({ db, agents, engine, engineTasks, quotas }: 
     runExclusive(scope.organisationId, async () => {
       const answer = await change(async (trx) => {
         const agent = toAgentKey(await lockAgent(trx, scope, params.agent_id));
-        return single(toDeployment(await work(trx, agent, await getDeployment(trx, agent, params))));
+        const row = await getDeployment(trx, agent, params);
+        const next = await work(trx, agent, row);
+        const shown = single(toDeployment(next));
+        return next === row ? new Unchanged(shown) : shown;
       });
       engine.dispatchDeliveries();
       return answer;
@@ -116,6 +129,15 @@ export const deploymentHandlers = ({ db, agents, engine, engineTasks, quotas }: 
   };
 
   return {
+    "POST /v1/agents/{agent_id}/check": async ({ params }, context) => {
+      const agent = await agents.get(context, params.agent_id);
+      const { definition } = storedDefinition(agent);
+      const problems = await agentChecks.hold(agent.organisation_id, () =>
+        preflight(toAgentKey(agent), definition, checkTimeoutMs),
+      );
+      return single({ problems: [...problems] });
+    },
+
     "POST /v1/agents/{agent_id}/deployments": ({ params, body }, { caller, scope, change }) =>
       runExclusive(scope.organisationId, () =>
         engineTasks.change(change, async (trx, add) => {

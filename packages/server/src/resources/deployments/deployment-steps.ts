@@ -35,6 +35,8 @@ export interface DeploymentSteps {
   readonly watch: (deployment: DeploymentKey) => Promise<{ readonly againAfterMs: number | null }>;
 }
 
+const checkTimeoutMs = 20_000;
+
 const scopeOf = ({ organisationId }: DeploymentKey) => ({ organisationId, onlyAgentId: null });
 
 export function createDeploymentSteps({
@@ -76,7 +78,8 @@ export function createDeploymentSteps({
       return row && findVersion(trx, deployment, row.version);
     });
     if (!version) throw new Error(`The version of deployment ${deployment.id} was not found`);
-    return { error: await preflight(deployment, definitionOf(version)) };
+    const problems = await preflight(deployment, definitionOf(version), checkTimeoutMs);
+    return { error: problems.map(({ message }) => message).join(" ") || null };
   };
 
   const activate: DeploymentSteps["activate"] = async (deployment, error) => {

@@ -1,3 +1,5 @@
+import type { AgentProblem } from "@perch/contract";
+import { findConnectFailure } from "../../outbound/connect-failures.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { type CallTemplate, findRefusal, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
@@ -10,45 +12,60 @@ import type { Definition } from "./version-rules.ts";
 
 interface PreflightDeps {
   readonly findModel: FindModel;
-  readonly tools: Tools;
+  readonly tools: Pick<Tools, "list">;
   readonly findSecrets: FindSecrets;
   /** For URLs that come from a tenant. */
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** What is wrong with a definition, for its creator; null when nothing is. */
-export type Preflight = (agent: AgentKey, definition: Definition) => Promise<string | null>;
-
-const timeoutMs = 20_000;
+/** All that is wrong with a definition, for its author. What has not answered after `timeoutMs` is one of the problems. */
+export type Preflight = (
+  agent: AgentKey,
+  definition: Definition,
+  timeoutMs: number,
+) => Promise<readonly AgentProblem[]>;
 
 /** Settings that contradict each other. */
-export function checkLimits({ model, fallback_models, tools, limits, runtime }: Definition): string | null {
-  if (runtime.type === "http") return null;
+export function checkLimits({ model, fallback_models, tools, limits, runtime }: Definition): AgentProblem[] {
+  if (runtime.type === "http") return [];
+  const problems: AgentProblem[] = [];
   if (tools.length > 0 && limits.max_steps < 2)
-    return "The agent has tools, but limits.max_steps is 1: it could call one and never use the result. Allow 2 or more.";
+    problems.push({
+      kind: "limits",
+      field: "limits.max_steps",
+      message:
+        "The agent has tools, but limits.max_steps is 1: it could call one and never use the result. Allow 2 or more.",
+    });
   const models = [model, ...fallback_models];
-  const duplicate = models.find((ref, i) => models.indexOf(ref) !== i);
-  return duplicate ? `fallback_models names ${duplicate} twice: a model that failed would be its own fallback.` : null;
+  const at = models.findIndex((ref, i) => models.indexOf(ref) !== i);
+  if (at > 0)
+    problems.push({
+      kind: "model",
+      field: `fallback_models.${at - 1}`,
+      message: `fallback_models names ${models[at]} twice: a model that failed would be its own fallback. Name it once.`,
+    });
+  return problems;
+}
+
+interface Call {
+  readonly field: string;
+  readonly template: CallTemplate;
 }
 
 /** The calls that its runs may make, but for those of providers. A remote agent has tools of its own. */
-const callsOf = ({ runtime, tools }: Definition): CallTemplate[] =>
+const callsOf = ({ runtime, tools }: Definition): Call[] =>
   runtime.type === "http"
-    ? [{ ...runtime, subject: "The remote agent" }]
-    : tools.map((tool) => ({
-        ...tool,
-        subject: `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}`,
+    ? [{ field: "runtime", template: { ...runtime, subject: "The remote agent" } }]
+    : tools.map((tool, index) => ({
+        field: `tools.${index}`,
+        template: { ...tool, subject: `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}` },
       }));
-
-const joinProblems = (...problems: readonly (string | null)[]): string | null =>
-  problems.filter((problem) => problem !== null).join(" ") || null;
 
 export function createPreflight({ findModel, tools, findSecrets, fetch }: PreflightDeps): Preflight {
   /** Any HTTP response will do, whatever its status. */
   const checkReachable = async (
     agent: AgentKey,
-    subject: string,
-    url: string,
+    { subject, url }: CallTemplate,
     signal: AbortSignal,
   ): Promise<string | null> => {
     try {
@@ -56,67 +73,98 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
       await response.body?.cancel();
       return null;
     } catch (error) {
-      const reason =
-        error instanceof Error && error.name === "RefusedAddressError" ? error.message : "It could not be reached.";
-      return `${subject} at ${new URL(url).host} does not answer. ${reason}`;
+      const { host } = new URL(url);
+      if (error instanceof Error && error.name === "RefusedAddressError")
+        return `${subject} at ${host} is not called. ${error.message}`;
+      const failure = findConnectFailure(error);
+      if (!failure) return `${subject} at ${host} does not answer. Start it, or correct \`url\`.`;
+      return `${subject} at ${host} could not be reached: ${failure.reason}. ${failure.adviceAbout("`url`")}`;
     }
   };
 
-  /** All that is wrong with references to secrets, so that nobody has to deploy once for each. */
-  const checkSecrets = async (agent: AgentKey, definition: Definition): Promise<string | null> => {
-    const calls = callsOf(definition);
-    const names = [...new Set(calls.flatMap(secretNamesOf))];
-    if (names.length === 0) return null;
+  const checkSecrets = async (agent: AgentKey, calls: readonly Call[]): Promise<AgentProblem[]> => {
+    const names = [...new Set(calls.flatMap(({ template }) => secretNamesOf(template)))];
+    if (names.length === 0) return [];
     const found = await findSecrets(agent, names);
-    return joinProblems(...calls.map((call) => findRefusal(call, agent, found)?.message ?? null));
+    return calls.flatMap(({ field, template }) => {
+      const refusal = findRefusal(template, agent, found);
+      return refusal ? [{ kind: "secret" as const, field, message: refusal.message }] : [];
+    });
   };
 
-  const checkModels = async (
-    organisationId: string,
-    { model, fallback_models }: Definition,
-  ): Promise<string | null> => {
-    for (const ref of [model, ...fallback_models]) {
-      try {
-        await findModel(organisationId, ref);
-      } catch (error) {
-        if (error instanceof PermanentModelError) return error.message;
-        throw error;
-      }
-    }
-    return null;
-  };
-
-  const checkTools = async (
-    agent: AgentKey,
-    { tools: definitions }: Definition,
-    signal: AbortSignal,
-  ): Promise<string | null> => {
-    for (const tool of definitions)
-      if (tool.type === "http") {
-        const problem = await checkReachable(agent, `The tool ${tool.name}`, tool.url, signal);
-        if (problem) return problem;
-      }
+  const checkModel = async (organisationId: string, ref: string, field: string): Promise<AgentProblem[]> => {
     try {
-      await tools.list(definitions, agent, signal);
-      return null;
+      await findModel(organisationId, ref);
+      return [];
     } catch (error) {
-      if (error instanceof PermanentToolError || error instanceof TransientToolError) return error.message;
+      if (error instanceof PermanentModelError) return [{ kind: "model", field, message: error.message }];
       throw error;
     }
   };
 
-  return async (agent, definition) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const { runtime } = definition;
-    if (runtime.type === "http")
-      return (
-        (await checkSecrets(agent, definition)) ??
-        (await checkReachable(agent, "The remote agent", runtime.url, signal))
-      );
-    return (
-      checkLimits(definition) ??
-      joinProblems(await checkSecrets(agent, definition), await checkModels(agent.organisationId, definition)) ??
-      (await checkTools(agent, definition, signal))
+  const checkListing = async (
+    agent: AgentKey,
+    listed: Definition["tools"],
+    signal: AbortSignal,
+  ): Promise<string | null> => {
+    try {
+      await tools.list(listed, agent, signal);
+      return null;
+    } catch (error) {
+      if (error instanceof PermanentToolError) return error.message;
+      if (error instanceof TransientToolError) return `${error.message} ${error.advice}`.trimEnd();
+      throw error;
+    }
+  };
+
+  /** One MCP server at a time, so that each says what is wrong with it. All of them together may still be too many tools. */
+  const checkTools = async (
+    agent: AgentKey,
+    { tools: definitions }: Definition,
+    calls: readonly Call[],
+    signal: AbortSignal,
+  ): Promise<AgentProblem[]> => {
+    const servers = definitions.filter(({ type }) => type === "mcp");
+    const checked = await Promise.all(
+      calls.map(async ({ field, template }) => {
+        const tool = definitions[Number(field.slice("tools.".length))];
+        const message =
+          tool?.type === "mcp"
+            ? await checkListing(agent, servers.length === 1 ? definitions : [tool], signal)
+            : await checkReachable(agent, template, signal);
+        return message === null ? [] : [{ kind: "tool" as const, field, message }];
+      }),
     );
+    const problems = checked.flat();
+    // A server that is not called for want of a secret is a problem already, and would be the same one here.
+    const isComplete = problems.length === 0 && calls.length === definitions.length;
+    if (!isComplete || servers.length < 2) return problems;
+    const message = await checkListing(agent, definitions, signal);
+    return message === null ? [] : [{ kind: "tool", field: "tools", message }];
+  };
+
+  return async (agent, definition, timeoutMs) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const { runtime, model, fallback_models } = definition;
+    const calls = callsOf(definition);
+    const secrets = await checkSecrets(agent, calls);
+    // A call that may not carry its secrets is not made.
+    const callable = calls.filter(({ field }) => !secrets.some((problem) => problem.field === field));
+    if (runtime.type === "http") {
+      const remote = callable[0];
+      const message = remote ? await checkReachable(agent, remote.template, signal) : null;
+      return message === null ? secrets : [...secrets, { kind: "runtime", field: "runtime", message }];
+    }
+    const refs = [model, ...fallback_models];
+    const fieldOf = (index: number) => (index === 0 ? "model" : `fallback_models.${index - 1}`);
+    const models: AgentProblem[] = [];
+    for (const [index, ref] of refs.entries())
+      models.push(...(await checkModel(agent.organisationId, ref, fieldOf(index))));
+    return [
+      ...checkLimits(definition),
+      ...secrets,
+      ...models,
+      ...(await checkTools(agent, definition, callable, signal)),
+    ];
   };
 }

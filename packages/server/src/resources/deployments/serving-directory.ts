@@ -14,11 +14,14 @@ export interface ServingDirectory {
   readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<NamedDefinition> | undefined>;
   readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<NamedDefinition | undefined>;
   readonly nameDraft: (agent: AgentRow) => Promise<NamedDefinition>;
+  /** For development: the draft runs where neither an environment nor a version is named, whatever is deployed. */
+  readonly draftByDefault: boolean;
 }
 
 interface ServingDirectoryDeps {
   readonly db: Database;
   readonly definitions: Definitions;
+  readonly draftByDefault: boolean;
   readonly cacheBytes: Shares["cacheBytes"];
   readonly now: () => number;
 }
@@ -45,7 +48,7 @@ function toServing(
 }
 
 export function createServingDirectory(deps: ServingDirectoryDeps): ServingDirectory {
-  const { db, definitions, cacheBytes: partOf, now } = deps;
+  const { db, definitions, draftByDefault, cacheBytes: partOf, now } = deps;
   const environments = createEpochCache<Serving<NamedDefinition> | undefined>({ ...environmentBounds, partOf, now });
   const versions = createEpochCache<NamedDefinition | undefined>({ ...versionBounds, partOf, now });
   const cacheKey = ({ organisationId, agentId }: AgentKey, name: string) => `${organisationId} ${agentId} ${name}`;
@@ -64,5 +67,6 @@ export function createServingDirectory(deps: ServingDirectoryDeps): ServingDirec
         return row && definitions.nameVersion(agent, row);
       }),
     nameDraft: definitions.nameDraft,
+    draftByDefault,
   };
 }

@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentStatus, GuardReport, Guards, Version, VersionSummary } from "@perch/contract";
 import { toPublicId } from "../../platform/ids.ts";
+import { logSettingOf } from "../agents/log-setting.ts";
 import type { DeploymentRow } from "./deployment-queries.ts";
 import { definitionOf, type VersionRow } from "./version-queries.ts";
 
@@ -30,4 +31,7 @@ export const toVersionSummary = (row: Omit<VersionRow, "definition" | "organisat
   created_at: row.created_at.toISOString(),
 });
 
-export const toVersion = (row: VersionRow): Version => ({ ...toVersionSummary(row), definition: definitionOf(row) });
+export function toVersion(row: VersionRow): Version {
+  const definition = definitionOf(row);
+  return { ...toVersionSummary(row), definition: { ...definition, logs: logSettingOf(definition) } };
+}

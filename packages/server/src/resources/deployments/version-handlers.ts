@@ -1,4 +1,4 @@
-import type { VersionOperationKey } from "@perch/contract";
+import { draftLabel, type VersionOperationKey } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
@@ -11,8 +11,6 @@ import type { Handlers, RequestContext } from "../handlers.ts";
 import { toVersion, toVersionSummary } from "./to-deployment.ts";
 import { createDiff, type StoredVersion } from "./version-diff.ts";
 import * as queries from "./version-queries.ts";
-
-const draft = "draft";
 
 interface VersionDeps {
   readonly db: Database;
@@ -38,7 +36,7 @@ export const versionHandlers = ({ db, agents, comparisons }: VersionDeps) => {
     key: AgentKey,
     label: string,
   ): Promise<StoredVersion> => {
-    if (label === draft) return { label, json: JSON.stringify(storedDefinition(agent).definition) };
+    if (label === draftLabel) return { label, json: JSON.stringify(storedDefinition(agent).definition) };
     const json = await queries.findDefinitionText(trx, key, label);
     if (json === undefined) throw notFound("version", label);
     return { label, json };

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import type { Database } from "../../db/database.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { createLogger } from "../../platform/logger.ts";
+import type { Unchanged } from "../../platform/unchanged.ts";
 import { createEngineTasks, type EngineTask, type EngineTasks } from "./engine-tasks.ts";
 
 let database: TestDatabase;
@@ -88,18 +89,20 @@ const insertTasks = async (organisationId: string, count: number, age = "10 seco
 const addInTransaction = (tasks: EngineTasks, task: EngineTask) =>
   db.inOrganisation(task.organisationId, (trx) => tasks.add(trx, task));
 
+const changeIn =
+  (organisationId: string) =>
+  <R>(work: (trx: OrganisationTransaction) => Promise<R | Unchanged<R>>): Promise<R> =>
+    db.inOrganisation(organisationId, work) as Promise<R>;
+
 describe("a task for the engine", () => {
   test("is sent once its change has committed, and then its row is deleted", async () => {
     const tasks = startProcess();
     const organisationId = await insertOrganisation();
     const task = newTask(organisationId);
-    const inTransaction = await tasks.change(
-      (work) => db.inOrganisation(organisationId, work),
-      async (_trx, add) => {
-        await add(task);
-        return [...sent];
-      },
-    );
+    const inTransaction = await tasks.change(changeIn(organisationId), async (_trx, add) => {
+      await add(task);
+      return [...sent];
+    });
     expect(inTransaction).toEqual([]);
     expect(sent).toEqual([task.id]);
     expect(await listIds()).toEqual([task.id]);
@@ -111,13 +114,10 @@ describe("a task for the engine", () => {
   test("is not sent and leaves no row if its change fails", async () => {
     const tasks = startProcess();
     const organisationId = await insertOrganisation();
-    const failing = tasks.change(
-      (work) => db.inOrganisation(organisationId, work),
-      async (_trx, add) => {
-        await add(newTask(organisationId));
-        throw new Error("a rule forbids it");
-      },
-    );
+    const failing = tasks.change(changeIn(organisationId), async (_trx, add) => {
+      await add(newTask(organisationId));
+      throw new Error("a rule forbids it");
+    });
     await expect(failing).rejects.toThrow("a rule forbids it");
     expect([sent, await listIds()]).toEqual([[], []]);
   });

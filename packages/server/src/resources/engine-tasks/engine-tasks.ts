@@ -2,6 +2,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { Unchanged } from "../../platform/unchanged.ts";
 import type { EngineTask } from "./engine-task-queries.ts";
 import * as queries from "./engine-task-queries.ts";
 
@@ -18,8 +19,8 @@ export type AddTask = (task: EngineTask) => Promise<void>;
 export interface EngineTasks {
   /** Makes a change, and sends the tasks that it added once it has committed. Does not wait for the engine. */
   readonly change: <T>(
-    change: <R>(work: (trx: OrganisationTransaction) => Promise<R>) => Promise<R>,
-    work: (trx: OrganisationTransaction, add: AddTask) => Promise<T>,
+    change: <R>(work: (trx: OrganisationTransaction) => Promise<R | Unchanged<R>>) => Promise<R>,
+    work: (trx: OrganisationTransaction, add: AddTask) => Promise<T | Unchanged<T>>,
   ) => Promise<T>;
   readonly add: (trx: OrganisationTransaction, task: EngineTask) => Promise<void>;
   /** Sends a committed task, without waiting. */

@@ -68,14 +68,11 @@ export const keyHandlers = (deps: KeyDeps) => {
         );
       }),
 
-    "DELETE /v1/keys/{key_id}": async ({ params }, { scope, change }) => {
+    "GET /v1/keys/{key_id}": async ({ params }, { scope }) => {
       const id = parsePublicId("key", params.key_id);
-      if (!id) throw notFound("key", params.key_id);
-      return change(async (trx) => {
-        const revokedAt = await queries.updateKeyRevokedAt(trx, scope, id);
-        if (!revokedAt) throw notFound("key", params.key_id);
-        return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
-      });
+      const key = id && (await db.inOrganisation(scope.organisationId, (trx) => queries.findKey(trx, scope, id)));
+      if (!key) throw notFound("key", params.key_id);
+      return single(toKey(key, now()));
     },
 
     "GET /v1/me": async (_, { caller, epoch }) => {

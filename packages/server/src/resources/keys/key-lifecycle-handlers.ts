@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Permission, Role } from "@perch/contract";
-import type { Scope } from "../../auth/caller.ts";
 import { isWellFormedToken } from "../../auth/key-token.ts";
 import { findKeyByDigest, keyStatus } from "../../auth/presented-key.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
@@ -8,8 +8,9 @@ import { ApiError, conflict, notFound } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/secrets.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
-import type { Handlers } from "../handlers.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { FindUsage } from "../quotas/usage.ts";
 import { issueKey } from "./issue-key.ts";
@@ -26,7 +27,11 @@ export interface KeyDeps {
   readonly now: () => Date;
 }
 
-type LifecycleKey = "PATCH /v1/keys/{key_id}" | "POST /v1/keys/{key_id}/rotate" | "POST /v1/keys/revoke-leaked";
+type LifecycleKey =
+  | "DELETE /v1/keys/{key_id}"
+  | "PATCH /v1/keys/{key_id}"
+  | "POST /v1/keys/{key_id}/rotate"
+  | "POST /v1/keys/revoke-leaked";
 
 function parseKeyId(publicId: string): string {
   const id = parsePublicId("key", publicId);
@@ -34,33 +39,48 @@ function parseKeyId(publicId: string): string {
   return id;
 }
 
-async function getKeyForUpdate(trx: OrganisationTransaction, scope: Scope, publicId: string): Promise<queries.KeyRow> {
+async function lockKey(
+  trx: OrganisationTransaction,
+  { scope, requireMatch }: RequestContext,
+  publicId: string,
+  now: Date,
+): Promise<queries.KeyRow> {
   const key = await queries.findKeyForUpdate(trx, scope, parseKeyId(publicId));
   if (!key) throw notFound("key", publicId);
+  requireMatch(toKey(key, now));
   return key;
 }
 
-/** Operations on existing keys: update, rotate, and revoke a leaked one without authentication. */
+/** Operations on existing keys: update, rotate, revoke, and revoke a leaked one without authentication. */
 export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: KeyDeps) =>
   ({
-    "PATCH /v1/keys/{key_id}": ({ params, body }, { caller, scope, change }) =>
-      change(async (trx) => {
-        const key = await getKeyForUpdate(trx, scope, params.key_id);
+    "DELETE /v1/keys/{key_id}": ({ params }, context) =>
+      context.change(async (trx) => {
+        const { id } = await lockKey(trx, context, params.key_id, now());
+        const revokedAt = await queries.updateKeyRevokedAt(trx, context.scope, id);
+        return single({ id: params.key_id, revoked_at: revokedAt.toISOString() });
+      }),
+
+    "PATCH /v1/keys/{key_id}": ({ params, body }, context) =>
+      context.change(async (trx) => {
+        const { caller, scope } = context;
+        const key = await lockKey(trx, context, params.key_id, now());
         if (key.revoked_at) throw conflict("This key is revoked, which cannot be undone. Create a new one.");
         const { changesRights, ...grant } = patchedGrant(key, body);
         if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
         // An expired key that gets a later expiry is one more that works.
         if (keyStatus(key, now()) === "expired" && body.expires_at !== undefined)
           await quotas.requireRoom(trx, caller.organisation, "keys");
-        return single(
-          toKey(await queries.updateKey(trx, scope, key.id, { name: body.name ?? key.name, ...grant }), now()),
-        );
+        const changed = { name: body.name ?? key.name, ...grant };
+        if (isDeepStrictEqual({ ...key, ...changed }, key)) return new Unchanged(single(toKey(key, now())));
+        return single(toKey(await queries.updateKey(trx, scope, key.id, changed), now()));
       }),
 
-    "POST /v1/keys/{key_id}/rotate": ({ params, body }, { caller, scope, change }) =>
-      change(async (trx) => {
+    "POST /v1/keys/{key_id}/rotate": ({ params, body }, context) =>
+      context.change(async (trx) => {
+        const { caller, scope } = context;
         await queries.findAgentOfKeyForUpdate(trx, scope, parseKeyId(params.key_id));
-        const old = await getKeyForUpdate(trx, scope, params.key_id);
+        const old = await lockKey(trx, context, params.key_id, now());
         const at = now();
         if (keyStatus(old, at) !== "active")
           throw conflict(`This key is ${keyStatus(old, at)}. Make a new one instead.`);
@@ -88,7 +108,7 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
         return single({ ...toKey(row, at), key: token });
       }),
 
-    "POST /v1/keys/revoke-leaked": async ({ body }, { requestId, address }) => {
+    "POST /v1/keys/revoke-leaked": async ({ body }, { correlationId, address }) => {
       const found = isWellFormedToken(body.key) ? await findKeyByDigest(db.unscoped, keyDigest(body.key)) : undefined;
       if (!found) throw new ApiError("not_found", "This is not a key of this service.");
       const scope = { organisationId: found.organisation_id, onlyAgentId: null };
@@ -102,12 +122,11 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
             resourceType: "key",
             resource: toPublicId("key", found.id),
             agent: found.agent_id === null ? null : { id: found.agent_id },
-            requestId,
+            correlationId,
             address,
           });
           return queries.updateKeyRevokedAt(trx, scope, found.id);
         }));
-      if (!revokedAt) throw new Error(`key ${found.id} disappeared before it could be revoked`);
       return single({ id: toPublicId("key", found.id), revoked_at: revokedAt.toISOString() });
     },
   }) satisfies Handlers<LifecycleKey>;

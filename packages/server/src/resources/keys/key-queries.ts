@@ -110,6 +110,9 @@ export const insertKey = (
     .returning(columns)
     .executeTakeFirstOrThrow();
 
+export const findKey = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
+  visibleKeys(trx, scope).where("id", "=", id).select(columns).executeTakeFirst();
+
 /** Locks the row until the transaction ends, so that changes to one key are serialised. */
 export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
@@ -176,22 +179,20 @@ export const updateKey = (
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** Returns when the key was revoked: now, or at the first revocation. Undefined if the caller can see no such key. */
+/** Returns when the key was revoked: now, or at the first revocation. Of a key that the caller can see: find it first. */
 export async function updateKeyRevokedAt(
   trx: OrganisationTransaction,
-  scope: Scope,
+  { organisationId }: Pick<Scope, "organisationId">,
   id: string,
-): Promise<Date | undefined> {
-  const { organisationId, onlyAgentId } = scope;
+): Promise<Date> {
   const row = await trx
     .updateTable("api_keys")
-    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
-    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
-    .returning("revoked_at")
-    .executeTakeFirst();
-  return row?.revoked_at ?? undefined;
+    .returning(sql<Date>`revoked_at`.as("revoked_at"))
+    .executeTakeFirstOrThrow();
+  return row.revoked_at;
 }
 
 export const updateAgentKeysRevokedAt = async (

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { getLogPage } from "../../../test/support/log-calls.ts";
@@ -6,6 +7,7 @@ import { getLogPage } from "../../../test/support/log-calls.ts";
 const perch = usePerch();
 const operation = "POST /v1/agents/{agent_id}/logs";
 const run = "req_01h455vb4pex5vsknk084sn02q";
+const otherRun = "req_01h455vb4pex5vsknk084sn02r";
 
 async function createOrganisationWithAgent() {
   const organisation = await perch().createOrganisation();
@@ -39,9 +41,43 @@ describe(operation, () => {
     expect((await getLogPage(organisation, { request_id: run })).pagination.total).toBe(1);
   });
 
-  test("are found by the environment and version in their metadata; a request_id in metadata does not assign them to a run", async () => {
+  test("a run that the metadata names is kept, and the entry is found under it", async () => {
+    verifies("log-entry.request-id-kept");
     const organisation = await createOrganisationWithAgent();
-    const metadata = { environment: "staging", version: "v7", request_id: "mine" };
+    const entries = [
+      { message: "in metadata", metadata: { request_id: run, order: "A1" } },
+      { message: "in both", request_id: run, metadata: { request_id: run } },
+      { message: "of no run", metadata: { request_id: null } },
+    ];
+    ok(await add(organisation, entries));
+    const { data } = await getLogPage(organisation);
+    expect(data.toReversed().map(({ message, metadata }) => ({ message, metadata }))).toEqual([
+      entries[0],
+      { message: "in both", metadata: { request_id: run } },
+      entries[2],
+    ]);
+    const found = await getLogPage(organisation, { request_id: run });
+    expect(found.data.map(({ message }) => message).toReversed()).toEqual(["in metadata", "in both"]);
+  });
+
+  test.each([
+    ["a word", { metadata: { request_id: "mine" } }, "Expected the id of a run"],
+    ["a number", { metadata: { request_id: 5 } }, "Expected the id of a run"],
+    ["an empty text", { metadata: { request_id: "" } }, "Expected the id of a run"],
+    ["another run than the entry's", { request_id: run, metadata: { request_id: otherRun } }, "Names another run"],
+  ])("400 names metadata.request_id if it is %s, and no entry of the request is added", async (_, entry, reason) => {
+    verifies("log-entry.request-id-kept");
+    const organisation = await createOrganisationWithAgent();
+    const answer = await add(organisation, [{ message: "good" }, { message: "bad", ...entry }]);
+    expect(expectError(answer, "invalid_request").details).toEqual([
+      { field: "entries.1.metadata.request_id", error: expect.stringContaining(reason) },
+    ]);
+    expect((await getLogPage(organisation)).pagination.total).toBe(0);
+  });
+
+  test("are found by the environment and version in their metadata", async () => {
+    const organisation = await createOrganisationWithAgent();
+    const metadata = { environment: "staging", version: "v7" };
     ok(
       await add(organisation, [
         { message: "named", metadata },

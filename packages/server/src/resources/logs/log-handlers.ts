@@ -91,9 +91,11 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
         const at = timestamp === undefined ? new Date(nowMs) : new Date(timestamp);
         if (at.getTime() > nowMs + 60_000 || at.getTime() < nowMs - dayMs)
           throw invalid(`entries.${i}.timestamp`, "Must be within the last 24 hours");
-        const invocationId = (request_id && parsePublicId("request", request_id)) ?? null;
-        // Environment and version come from the entry's own metadata: the filters search by them.
-        return { at, level, message, metadata, invocationId, ...environmentAndVersion(metadata) };
+        // Run, environment and version may come from the entry's own metadata: the filters search by them.
+        const { request_id: inMetadata, ...rest } = metadata;
+        const runId = request_id ?? stringOrNull(inMetadata);
+        const invocationId = (runId && parsePublicId("request", runId)) || null;
+        return { at, level, message, metadata: rest, invocationId, ...environmentAndVersion(metadata) };
       });
       let positions: LogPosition[] = [];
       const answer = await context.change(async (trx) => {

@@ -16,6 +16,15 @@ describe("timeRange", () => {
     expect(() => timeRange({ start_time: time, end_time: time }, nowMs)).toThrow("Validation failed");
   });
 
+  test("of a start that is ahead of this clock it is empty, unless the end is before the start", () => {
+    const start_time = new Date(nowMs + 5000).toISOString();
+    const { from, until } = timeRange({ start_time }, nowMs);
+    expect([from.toISOString(), until]).toEqual([start_time, from]);
+    expect(timeRange({ start_time: new Date(nowMs + 1).toISOString() }, nowMs).from.getTime()).toBe(nowMs + 1);
+    const end_time = new Date(nowMs).toISOString();
+    expect(() => timeRange({ start_time, end_time }, nowMs)).toThrow("Validation failed");
+  });
+
   test("by default begins no earlier than the year 0", () => {
     const { from } = timeRange({ end_time: "0000-01-01T00:00:00.005Z" }, nowMs);
     expect(from.toISOString()).toBe("0000-01-01T00:00:00.000Z");

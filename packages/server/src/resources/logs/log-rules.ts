@@ -15,7 +15,7 @@ const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
 /** The end of the year 9999: later than any cursor of ours, and still valid in the database. */
 const lastMs = 253_402_300_799_999;
 
-/** RFC 3339, half open; the last 24 hours unless set. */
+/** RFC 3339, half open; the last 24 hours unless set. Of a time to come there is nothing yet: without an end the range is empty. */
 export function timeRange(
   { start_time, end_time }: { readonly start_time?: string | undefined; readonly end_time?: string | undefined },
   nowMs: number,
@@ -23,8 +23,9 @@ export function timeRange(
   // One millisecond past now, to include entries written just now.
   const until = end_time === undefined ? new Date(nowMs + 1) : new Date(end_time);
   const from = start_time === undefined ? new Date(Math.max(until.getTime() - dayMs, firstMs)) : new Date(start_time);
-  if (from >= until) throw invalid("start_time", "Must be before end_time");
-  return { from, until };
+  if (from < until) return { from, until };
+  if (end_time === undefined) return { from, until: from };
+  throw invalid("start_time", "Must be before end_time");
 }
 
 /** The oldest time that an organisation of this tier can read. Older entries stay until their day's partition is dropped. */

@@ -14,7 +14,7 @@ import { findClear, hasOpenClear, insertClear } from "./clear-queries.ts";
 import { type EmbedText, embedderOf } from "./embed-text.ts";
 import { countUnembedded } from "./embedding-queries.ts";
 import * as queries from "./memory-queries.ts";
-import { embedderName, maxMemories, ownerForUser, sharedOwner } from "./memory-rules.ts";
+import { embedderName, maxMemories, ownerForUser, searchCandidates, sharedOwner } from "./memory-rules.ts";
 import type { RunClear } from "./run-clear.ts";
 import type { SearchMemory } from "./search-memory.ts";
 import { toClear, toMemory } from "./to-memory.ts";
@@ -64,10 +64,12 @@ export const memoryHandlers = (deps: MemoryDeps) => {
   return {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
-      const { query, limit, mode, user_id, session_id, start_time, end_time, metadata } = body;
+      const { query, limit, offset, mode, user_id, session_id, start_time, end_time, metadata } = body;
       const result = await searchMemory(agent, {
         query,
+        candidates: searchCandidates,
         limit,
+        offset,
         mode,
         embedder: agent.embedder,
         signal: context.signal,
@@ -79,7 +81,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
       });
       const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
       const { mode: searched, exact, notice } = result;
-      return { ...page(data, { limit, offset: 0 }, data.length), search: { mode: searched, exact, notice } };
+      return { ...page(data, { limit, offset }, result.total), search: { mode: searched, exact, notice } };
     },
 
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {

@@ -59,7 +59,7 @@ const reciprocal = (rank: number): number => 1 / (rankOffset + rank);
  * Reciprocal rank fusion of the two lists. A full-text hit is weighted by its coverage of the query: a few common words
  * mean little, an order number means a lot.
  */
-export function fuseRanks(found: readonly SearchCandidate[], limit: number): ScoredCandidate[] {
+export function fuseRanks(found: readonly SearchCandidate[]): ScoredCandidate[] {
   return found
     .map((hit) => {
       const { vectorRank, textRank, similarity, coverage, matched } = hit;
@@ -85,8 +85,7 @@ export function fuseRanks(found: readonly SearchCandidate[], limit: number): Sco
         },
       };
     })
-    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
-    .slice(0, limit);
+    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
 }
 
 /** How much effort the function `search_memories` may spend. */
@@ -109,8 +108,15 @@ export const searchTuning = {
 } as const;
 export type SearchTuning = typeof searchTuning;
 
-/** How many candidates each search returns. */
-export const candidatesFor = (limit: number): number => Math.min(200, Math.max(50, limit * 2));
+/**
+ * How many candidates each list of a search through the API has, whatever page is asked for: all pages are of one set of
+ * results. Its size is bounded, as the cost of a search may not grow with what is stored.
+ */
+export const searchCandidates = 100;
+export const maxSearchResults = 200;
+
+/** How many candidates each list of a recall has, which needs the first results only. */
+export const recallCandidates = (limit: number): number => Math.max(50, limit * 2);
 
 export interface SearchReport {
   readonly mode: SearchMode;

@@ -67,7 +67,7 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
     for (const { score, score_parts: parts } of data)
       expect(score).toBeCloseTo((parts.vector?.contribution ?? 0) + (parts.text?.contribution ?? 0), 5);
     expect(data.map(({ score }) => score)).toEqual(data.map(({ score }) => score).toSorted((a, b) => b - a));
-    expect(pagination).toEqual({ limit: 5, offset: 0, total: data.length, has_more: false });
+    expect(pagination).toEqual({ limit: 5, offset: 0, total: facts.length, has_more: true });
   });
 
   test("searches only by words or only by meaning on request", async () => {

@@ -7,10 +7,10 @@ import type { Logger } from "../../platform/logger.ts";
 import type { EmbedText } from "./embed-text.ts";
 import { type MemoryRow, type SearchParameters, searchMemories } from "./memory-queries.ts";
 import {
-  candidatesFor,
   embedderName,
   embedderSettings,
   fuseRanks,
+  maxSearchResults,
   type ScoredCandidate,
   type SearchReport,
   searchTuning,
@@ -19,7 +19,10 @@ import {
 export interface MemorySearchRequest
   extends Pick<SearchParameters, "owners" | "session_id" | "from" | "until" | "metadata"> {
   readonly query: string;
+  /** How many each list has: the result is merged from these. */
+  readonly candidates: number;
   readonly limit: number;
+  readonly offset: number;
   readonly mode: SearchMode;
   /** The agent's current embedder. */
   readonly embedder: EmbedderSettings;
@@ -29,6 +32,8 @@ export interface MemorySearchRequest
 
 export interface MemorySearchResult extends SearchReport {
   readonly hits: readonly (ScoredCandidate & { readonly row: MemoryRow })[];
+  /** How many results all pages have. */
+  readonly total: number;
 }
 
 export type SearchMemory = (agent: AgentKey, request: MemorySearchRequest) => Promise<MemorySearchResult>;
@@ -54,9 +59,9 @@ const joinEmbedded = (all: readonly Embedded[]): Embedded => ({
 });
 
 const toParameters = (request: MemorySearchRequest): Omit<SearchParameters, "lists"> => {
-  const { query, limit, mode, embedder, owners, session_id, from, until, metadata } = request;
+  const { query, candidates, mode, embedder, owners, session_id, from, until, metadata } = request;
   return {
-    candidates: candidatesFor(limit),
+    candidates,
     tuning: searchTuning,
     embedder: embedderName(embedder),
     ...(mode !== "vector" && { query }),
@@ -92,7 +97,7 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
   };
 
   return async (agent, request) => {
-    const { limit, mode, embedder } = request;
+    const { limit, offset, mode, embedder } = request;
     const search = ({ lists }: Embedded) =>
       db.onBehalfOf(agent.organisationId, (each) => searchMemories(each, agent, { ...toParameters(request), lists }));
     const embedWith = (settings: EmbedderSettings) => embedQuery(agent.organisationId, settings, request);
@@ -109,13 +114,15 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
     if (mode === "vector" && lists.length === 0)
       throw new ApiError(isTransient ? "unavailable" : "conflict", notices.join(" "));
     const rows = new Map(result.found.map(({ id, row }) => [id, row]));
-    const hits = fuseRanks(result.found, limit).flatMap((hit) => {
+    const ranked = fuseRanks(result.found).slice(0, maxSearchResults);
+    const hits = ranked.slice(offset, offset + limit).flatMap((hit) => {
       const row = rows.get(hit.id);
       return row ? [{ ...hit, row }] : [];
     });
     const isTextOnly = mode === "hybrid" && lists.length === 0;
     return {
       hits,
+      total: ranked.length,
       mode: isTextOnly ? "text" : mode,
       exact: result.exact,
       notice:

@@ -263,6 +263,20 @@ describe(operation, () => {
     expect(expectError(await ask(1501), "invalid_request").details?.[0]?.field).toBe("granularity");
   });
 
+  test("has no values after a start that is ahead of the server's clock", async () => {
+    verifies("time-range.ahead");
+    const bot = await createOrganisationWithAgent();
+    await bot.record(run);
+    for (const start of [iso(Date.now() + 5000), "2999-01-01t00:00:00z"])
+      for (const query of [{ metric: "throughput" }, { metric: "response_time", statistic: "p95" }] as const) {
+        const answer = await bot.call(operation, {
+          params: { agent_id: "bot" },
+          query: { ...query, start_time: start },
+        });
+        expect(ok(answer).data).toMatchObject({ metric: query.metric, granularity: "1m", values: [] });
+      }
+  });
+
   test.each([
     [{}, "metric"],
     [{ metric: "happiness" }, "metric"],

@@ -34,6 +34,13 @@ describe("intervals", () => {
     ]);
   });
 
+  test("are none if the range is empty, wherever in an interval it is", () => {
+    for (const time of ["2026-03-01T10:00:00Z", "2026-03-01T10:00:30Z"]) {
+      expect(startsOf(time, time, "1h")).toEqual([]);
+      expect(createIntervals(range(time, time), undefined)).toMatchObject({ granularity: "1m", starts: [] });
+    }
+  });
+
   test.each([
     [300 * 60, "1m", 300],
     [300 * 60 + 1, "5m", 61],

@@ -15,10 +15,11 @@ export interface Intervals {
 
 const countPoints = (fromMs: number, untilMs: number, seconds: number): number => {
   const ms = seconds * 1000;
+  if (fromMs === untilMs) return 0;
   return Math.ceil((untilMs - Math.floor(fromMs / ms) * ms) / ms);
 };
 
-/** Every interval that the range touches, in UTC. The default granularity is the finest with at most 300 points. */
+/** Every interval that the range touches, in UTC; none if the range is empty. The default granularity is the finest with at most 300 points. */
 export function createIntervals(
   range: { readonly from: Date; readonly until: Date },
   requested: Granularity | undefined,

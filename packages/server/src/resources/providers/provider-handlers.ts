@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { type ProviderOperationKey, tierLimits } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import type { Database } from "../../db/database.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { type InstallationProvider, listUsableModels } from "./installation-providers.ts";
@@ -81,6 +83,14 @@ export const providerHandlers = ({ db, installation, providerKeys, quotas }: Pro
             ? { sealedApiKey: row.sealed_api_key, apiKeySecret: row.api_key_secret }
             : toStoredApiKey(providerKeys, body.api_key, { ...scope, name, baseUrl });
         const changed = { baseUrl, models: body.models ?? row.models, ...storedKey };
+        // An API key that is given is not compared with the stored one: that would answer guesses.
+        const current = {
+          baseUrl: row.base_url,
+          models: row.models,
+          sealedApiKey: row.sealed_api_key,
+          apiKeySecret: row.api_key_secret,
+        };
+        if (isDeepStrictEqual(changed, current)) return new Unchanged(single(toProvider(row)));
         return single(toProvider(await queries.updateProvider(trx, scope, name, changed)));
       });
     },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { InputOf, Operations, SecretOperationKey } from "@perch/contract";
 import type { Caller, Scope } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
@@ -5,6 +6,7 @@ import type { SecretOwner } from "../../outbound/secrets/find-secrets.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { findAgentForUpdate } from "../agents/agent-queries.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
@@ -96,8 +98,10 @@ function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
         const owner = await lockOwner(trx);
         const row = await queries.findSecretForUpdate(trx, owner, name);
         if (!row) throw notFound("secret", name);
-        if (body.value === undefined && given === undefined) return single(toSecret(row));
         const hosts = given ?? row.hosts;
+        // A value that is given is not compared with the stored one: that would answer guesses.
+        if (body.value === undefined && isDeepStrictEqual(hosts, row.hosts))
+          return new Unchanged(single(toSecret(row)));
         const changed = { hosts, sealedValue: sealChanged(secrets, row, body.value, hosts), updatedBy: caller.keyId };
         return single(toSecret(await queries.updateSecret(trx, owner, name, changed)));
       });

@@ -1,12 +1,14 @@
-import type { WebhookOperationKey } from "@perch/contract";
+import { isDeepStrictEqual } from "node:util";
+import type { InputOf, Operations, WebhookOperationKey } from "@perch/contract";
 import type { Scope } from "../../auth/caller.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
-import type { Handlers } from "../handlers.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
@@ -39,22 +41,32 @@ async function resolveAgentId(
   return agent.id;
 }
 
-async function lockWebhook(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<queries.WebhookRow> {
+async function lockWebhook(
+  trx: OrganisationTransaction,
+  { scope, requireMatch }: RequestContext,
+  ref: string,
+  now: Date,
+): Promise<queries.WebhookRow> {
   const id = parsePublicId("webhook", ref);
   const row = id && (await queries.findWebhookForUpdate(trx, scope, id));
   if (!row) throw notFound("webhook", ref);
+  requireMatch(toWebhook(row, now));
   return row;
 }
 
+type WebhookPatch = InputOf<Operations["PATCH /v1/webhooks/{webhook_id}"]>["body"];
+
 /** Enabling clears the record of past failures. */
-const toStatusChange = (enabled: boolean | undefined): queries.WebhookChange =>
-  enabled === undefined
-    ? {}
-    : {
-        status: (enabled ? webhookTransitions.enable : webhookTransitions.disable).to,
-        disabled_reason: null,
-        ...(enabled && { failing_since: null }),
-      };
+const toChange = ({ url, headers, events, enabled }: WebhookPatch): queries.WebhookChange => ({
+  ...(url !== undefined && { url }),
+  ...(headers !== undefined && { headers }),
+  ...(events !== undefined && { events: [...events] }),
+  ...(enabled !== undefined && {
+    status: (enabled ? webhookTransitions.enable : webhookTransitions.disable).to,
+    disabled_reason: null,
+    ...(enabled && { failing_since: null }),
+  }),
+});
 
 export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: WebhookDeps) =>
   ({
@@ -98,31 +110,29 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
       return single(toWebhook(row, now()));
     },
 
-    "PATCH /v1/webhooks/{webhook_id}": async ({ params, body }, { scope, change }) => {
+    "PATCH /v1/webhooks/{webhook_id}": async ({ params, body }, context) => {
+      const { scope, change } = context;
       if (body.url !== undefined) await checkUrl(body.url);
       return change(async (trx) => {
-        const { id } = await lockWebhook(trx, scope, params.webhook_id);
-        const { url, headers, events, enabled } = body;
-        const row = await queries.updateWebhook(trx, scope, id, {
-          ...(url !== undefined && { url }),
-          ...(headers !== undefined && { headers }),
-          ...(events !== undefined && { events: [...events] }),
-          ...toStatusChange(enabled),
-        });
-        return single(toWebhook(row, now()));
+        const current = await lockWebhook(trx, context, params.webhook_id, now());
+        const changed = toChange(body);
+        if (isDeepStrictEqual({ ...current, ...changed }, current))
+          return new Unchanged(single(toWebhook(current, now())));
+        return single(toWebhook(await queries.updateWebhook(trx, scope, current.id, changed), now()));
       });
     },
 
-    "DELETE /v1/webhooks/{webhook_id}": ({ params }, { scope, change }) =>
-      change(async (trx) => {
-        const id = parsePublicId("webhook", params.webhook_id);
-        if (!id || !(await queries.deleteWebhook(trx, scope, id))) throw notFound("webhook", params.webhook_id);
+    "DELETE /v1/webhooks/{webhook_id}": ({ params }, context) =>
+      context.change(async (trx) => {
+        const { id } = await lockWebhook(trx, context, params.webhook_id, now());
+        await queries.deleteWebhook(trx, context.scope, id);
         return single({ id: params.webhook_id, deleted: true as const });
       }),
 
-    "POST /v1/webhooks/{webhook_id}/rotate": ({ params, body }, { scope, change }) =>
-      change(async (trx) => {
-        const current = await lockWebhook(trx, scope, params.webhook_id);
+    "POST /v1/webhooks/{webhook_id}/rotate": ({ params, body }, context) =>
+      context.change(async (trx) => {
+        const { scope } = context;
+        const current = await lockWebhook(trx, context, params.webhook_id, now());
         const secret = generateSecret();
         const overlaps = body.overlap_seconds > 0;
         const row = await queries.updateWebhook(trx, scope, current.id, {

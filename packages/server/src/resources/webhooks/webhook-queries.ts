@@ -123,24 +123,20 @@ export const updateWebhook = (
 ): Promise<WebhookRow> =>
   trx
     .updateTable("webhooks")
-    .set({ ...change, updated_at: sql`now()` })
+    // A millisecond later at least, because the answer shows no less: a new secret must change the tag too.
+    .set({ ...change, updated_at: sql`greatest(now(), updated_at + interval '1 millisecond')` })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
 
+/** Of one that the caller can see: find and lock it first. */
 export const deleteWebhook = async (
   trx: OrganisationTransaction,
-  { organisationId, onlyAgentId }: Scope,
+  { organisationId }: Scope,
   id: string,
-): Promise<boolean> => {
-  const { numDeletedRows } = await trx
-    .deleteFrom("webhooks")
-    .where("organisation_id", "=", organisationId)
-    .where("id", "=", id)
-    .$if(onlyAgentId !== null, (query) => query.where("agent_id", "=", onlyAgentId))
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+): Promise<void> => {
+  await trx.deleteFrom("webhooks").where("organisation_id", "=", organisationId).where("id", "=", id).execute();
 };
 
 export const deleteWebhooksOfAgent = async (

@@ -25,7 +25,7 @@ type Answer =
 
 export type AcceptedRun = Answer & {
   readonly run: RunInput;
-  /** How long to wait for the result before answering 202. */
+  /** How long to wait for the result. */
   readonly waitMs: number;
   /** An earlier request with the same Idempotency-Key stands for the run. */
   readonly isReplay: boolean;

@@ -14,13 +14,14 @@ const stored = [token("5-1", 0, "Hel"), token("5-2", 3, "lo"), { id: "5-3", even
 async function follow(
   lastEventId: string | undefined,
   events: readonly StoredEvent[] = stored,
+  showsContents = true,
 ): Promise<ServerEvent[]> {
   const read: RunStreams["read"] = async function* () {
     yield events;
     yield [];
   };
   const outcome = { status: "completed", response: "Hello", steps: 1, tokensUsed: 2, durationMs: 3 } as const;
-  const following = { runId, lastEventId, signal: new AbortController().signal };
+  const following = { runId, lastEventId, signal: new AbortController().signal, showsContents };
   const deps = { streams: { read } as RunStreams, findOutcome: async () => outcome };
   const seen: ServerEvent[] = [];
   for await (const event of readRunEvents(deps, following)) seen.push(event);
@@ -58,3 +59,12 @@ test.each(["", "x", "1-2-3", "9".repeat(15_000), "-1-0", "1e3-0"])(
     expect(idsOf(await follow(id))).toEqual(["5-1", "5-2", "end"]);
   },
 );
+
+test("what a tool said is for readers who may see it; the others learn that it answered", async () => {
+  const about = { step: 1, call: 1, name: "stock", attempt: 1, status: "completed" } as const;
+  const events = [{ id: "5-1", event: { type: "tool", ...about, said: "12 packets" } } as const, ...stored.slice(2)];
+  const dataOf = async (showsContents: boolean) =>
+    JSON.parse(JSON.stringify((await follow(undefined, events, showsContents))[0]?.data));
+  expect(await dataOf(true)).toEqual({ ...about, said: "12 packets" });
+  expect(await dataOf(false)).toEqual(about);
+});

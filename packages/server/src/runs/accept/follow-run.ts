@@ -4,10 +4,10 @@ import type { RunSlots } from "../../limits/run-slots.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { ShareRefusal } from "../../platform/shares.ts";
-import { EventStream, type ServerEvent } from "../../resources/handlers.ts";
+import { EventStream, type RequestContext, type ServerEvent } from "../../resources/handlers.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "../../streams/run-streams.ts";
 import { findOutcome } from "../record/find-outcome.ts";
-import { toResult } from "../record/to-invocation.ts";
+import { failureOf, toResult } from "../record/to-invocation.ts";
 
 interface ReadDeps {
   readonly streams: RunStreams;
@@ -19,6 +19,8 @@ interface ReadRequest {
   readonly runId: string;
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
+  /** Whether the reader may see what tools said. */
+  readonly showsContents: boolean;
 }
 
 /** Ids of the events that are created here and are not stored in the stream. */
@@ -77,8 +79,8 @@ function* createEndEvents(
   lastEventId: string | undefined,
 ): Generator<ServerEvent> {
   if (outcome.status !== "completed") {
-    const code = outcome.status === "cancelled" ? "conflict" : "server_error";
-    const data = { code, message: outcome.error, request_id: toPublicId("request", runId) };
+    const failure = outcome.status === "cancelled" ? { code: "conflict" } : failureOf(outcome);
+    const data = { ...failure, message: outcome.error, request_id: toPublicId("request", runId) };
     yield { id: endId, event: "error", data };
     return;
   }
@@ -92,8 +94,9 @@ function* createEndEvents(
   yield { id: endId, event: "done", data: toResult(runId, outcome) };
 }
 
-function toServerEvent(event: RunEvent): Pick<ServerEvent, "event" | "data"> {
+function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEvent, "event" | "data"> {
   const { type, ...data } = event;
+  if (event.type === "tool" && !showsContents) return { event: type, data: { ...data, said: undefined } };
   if (event.type !== "dropped") return { event: type, data };
   const message = `The streams of this organisation hold as much as they may (${event.maxBytes / 2 ** 20} MiB), so events of this run are missing. The run goes on: wait for \`done\`, which has the whole response, or follow fewer runs at once.`;
   return { event: type, data: { message } };
@@ -107,7 +110,7 @@ export async function* readRunEvents(
   { streams, findOutcome }: ReadDeps,
   request: ReadRequest,
 ): AsyncGenerator<ServerEvent> {
-  const { runId, signal } = request;
+  const { runId, signal, showsContents } = request;
   const { lastEventId, isAfter } = parseLastEventId(request.lastEventId);
   // A stream that was lost and restarted does not have the event: then the client's text is unknown.
   let lastEventFound = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
@@ -119,17 +122,20 @@ export async function* readRunEvents(
       streamedText = applyEvent(streamedText, stored);
       lastEventFound ||= id === lastEventId;
       if (event.type === "end") ended = true;
-      else if (isAfter(id)) yield { id, ...toServerEvent(event) };
+      else if (isAfter(id)) yield { id, ...toServerEvent(event, showsContents) };
     }
     const outcome = ended ? await findOutcome() : undefined;
     if (outcome) return yield* createEndEvents(runId, outcome, lastEventFound ? streamedText : noText, lastEventId);
   }
 }
 
-/** A response that sends the events of a run until it has ended. */
+/**
+ * A response that sends the events of a run until it has ended. What tools said is for those who may read the run's steps: a key that
+ * may only run the agent often serves its users.
+ */
 export type FollowRun = (
   run: AgentKey & { readonly id: string },
-  lastEventId: string | undefined,
+  context: Pick<RequestContext, "caller" | "events">,
   headers: Readonly<Record<string, string>>,
 ) => EventStream;
 
@@ -146,12 +152,14 @@ function undefinedIfRefused(error: unknown): undefined {
 
 export const createFollowRun =
   ({ db, slots, streams }: FollowDeps): FollowRun =>
-  (run, lastEventId, headers) =>
+  (run, { caller, events }, headers) =>
     new EventStream(headers, (signal) => {
       const findOutcomeAndRelease = async () => {
         const outcome = await findOutcome(db, run).catch(undefinedIfRefused);
         if (outcome) await slots.releaseLocal(run);
         return outcome;
       };
-      return readRunEvents({ streams, findOutcome: findOutcomeAndRelease }, { runId: run.id, lastEventId, signal });
+      const showsContents = caller.permissions.has("read");
+      const request = { runId: run.id, lastEventId: events?.lastEventId, signal, showsContents };
+      return readRunEvents({ streams, findOutcome: findOutcomeAndRelease }, request);
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { createOrganisationWithVersions } from "../../../test/support/deployment-calls.ts";
 import { usePerch } from "../../../test/support/harness.ts";
@@ -8,6 +9,7 @@ import {
   invokeInBackground,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
+import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch({}, { withWorker: true });
 const operation = "GET /v1/agents/{agent_id}/invocations/{request_id}";
@@ -36,6 +38,8 @@ describe(operation, () => {
       message: "hello",
       response: "You said hello.",
       error: null,
+      error_code: null,
+      retryable: null,
       steps: 1,
       tokens_used: 9,
       duration_ms: result.duration_ms,
@@ -63,6 +67,33 @@ describe(operation, () => {
       timeline: [],
     });
     expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
+  });
+
+  test.each([
+    [[{ fail: "permanent", reply: "No." }], {}, { error: "No.", error_code: "run_failed", retryable: false }],
+    [[{ reply: "x", delay_ms: 9000 }], { timeout_seconds: 1 }, { error_code: "run_failed", retryable: true }],
+  ])("a run of %j with %j that failed says whether a new run can help", async (steps, limits, failure) => {
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, steps, limits);
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({ status: "failed", ...failure });
+    const { data } = ok(
+      await organisation.call("GET /v1/agents/{agent_id}/invocations", { params: { agent_id: "bot" }, query: {} }),
+    );
+    expect(data[0]).toMatchObject(failure);
+  });
+
+  test("a run that failed before failures had a code counts as one that no retry helps", async () => {
+    const organisation = await perch().createOrganisation();
+    await createScriptedAgent(organisation, [{ reply: "x", delay_ms: 9000 }], { timeout_seconds: 1 });
+    const id = await invokeInBackground(perch(), organisation.adminKey, { message: "hello" });
+    await waitForRunRecord(organisation, id);
+    await withClient(perch().database.adminUrl, (client) =>
+      client.query("update invocations set error_code = null, retryable = null where id = $1", [
+        parsePublicId("request", id),
+      ]),
+    );
+    expect(await waitForRunRecord(organisation, id)).toMatchObject({ error_code: "run_failed", retryable: false });
   });
 
   test("has the version and its deployment", async () => {

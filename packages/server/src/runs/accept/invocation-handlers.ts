@@ -55,7 +55,7 @@ export const invocationHandlers = (deps: InvocationDeps) => {
       const row = await findInvocation(context, params);
       if (!context.events) return single(await toInvocationWithTimeline(row));
       const run = { organisationId: row.organisation_id, agentId: row.agent_id, id: row.id };
-      return followRun(run, context.events.lastEventId, {});
+      return followRun(run, context, {});
     },
 
     "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {

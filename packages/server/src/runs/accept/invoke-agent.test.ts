@@ -224,15 +224,19 @@ describe("Prefer", () => {
 });
 
 describe("a run that fails", () => {
-  test("500 with the error of the model and the id of the record, which has the same error", async () => {
-    verifies("agent.built-in-models");
+  test("422 with the error of the model and the id of the record, which has the same error", async () => {
+    verifies("agent.built-in-models", "errors.run-failed");
     const organisation = await createOrganisationWithScriptedAgent([
       { ...toolCall, tokens: 3 },
       { reply: "No such flight.", fail: "permanent" },
     ]);
     const { status, error } = await invokeAgent(perch(), organisation.adminKey, hello);
-    expect(status).toBe(500);
-    expect(error).toMatchObject({ code: "server_error", message: "The run failed: No such flight." });
+    expect(status).toBe(422);
+    expect(error).toMatchObject({
+      code: "run_failed",
+      message: "The run failed: No such flight.",
+      retryable: false,
+    });
     const [detail] = error.details ?? [];
     expect(detail).toEqual({ field: "request_id", error: expect.stringMatching(/^req_/) });
     expect(await waitForRunRecord(organisation, detail?.error ?? "")).toMatchObject({
@@ -247,34 +251,40 @@ describe("a run that fails", () => {
     const { call, adminKey } = await perch().createOrganisation();
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "nobody/gpt" } }));
     const { status, error } = await invokeAgent(perch(), adminKey, hello);
-    expect(status).toBe(500);
+    expect([status, error.code, error.retryable]).toEqual([422, "run_failed", false]);
     expect(error.message).toContain(
       "There is no model nobody/gpt here. Use one of perch/echo, perch/script, or add a provider",
     );
   });
 
   test.each([
-    [{ max_steps: 2 }, [toolCall], "The run needed more than 2 model calls (limits.max_steps)."],
-    [{ max_tokens: 10 }, [{ ...toolCall, tokens: 10 }], "The run used 10 tokens, of 10 (limits.max_tokens)."],
+    [{ max_steps: 2 }, [toolCall], "The run needed more than 2 model calls (limits.max_steps).", false],
+    [{ max_tokens: 10 }, [{ ...toolCall, tokens: 10 }], "The run used 10 tokens, of 10 (limits.max_tokens).", false],
     [
       { timeout_seconds: 1 },
       [{ ...toolCall, delay_ms: 600 }],
       "The run took longer than 1 s (limits.timeout_seconds).",
+      true,
     ],
     [
       { timeout_seconds: 1 },
       [{ reply: "x", delay_ms: 9000 }],
       "The run took longer than 1 s (limits.timeout_seconds).",
+      true,
     ],
-  ])("ends at its limit %j, and the error names it", async (limits, steps, message) => {
-    verifies("limits.invocation-timeout");
+  ])("ends at its limit %j, and the error names it and says whether a new run can help", async (...of) => {
+    verifies("limits.invocation-timeout", "errors.run-failed");
+    const [limits, steps, message, retryable] = of;
+    const advice = "Raise the limit, or ask for less.";
     const organisation = await createOrganisationWithScriptedAgent(steps, limits);
     const { status, error } = await invokeAgent(perch(), organisation.adminKey, hello);
-    expect(status).toBe(500);
-    expect(error.message).toBe(`The run failed: ${message}`);
+    expect(status).toBe(422);
+    expect(error).toMatchObject({ code: "run_failed", message: `The run failed: ${message} ${advice}`, retryable });
     expect(await waitForRunRecord(organisation, error.details?.[0]?.error ?? "")).toMatchObject({
       status: "failed",
-      error: message,
+      error: `${message} ${advice}`,
+      error_code: "run_failed",
+      retryable,
     });
   });
 });

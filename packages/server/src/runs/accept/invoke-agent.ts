@@ -13,7 +13,7 @@ import { type Handler, Reply, type RequestContext } from "../../resources/handle
 import type { Quotas } from "../../resources/quotas/quotas.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { findRecorded } from "../record/find-outcome.ts";
-import { toResult } from "../record/to-invocation.ts";
+import { failureOf, toResult } from "../record/to-invocation.ts";
 import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
 import type { FollowRun } from "./follow-run.ts";
 import { createMakeVisible } from "./make-visible.ts";
@@ -32,11 +32,14 @@ export interface InvokeDeps {
   readonly logger: Logger;
 }
 
+const detailsOf = (id: string) => [{ field: "request_id", error: toPublicId("request", id) }];
+
 function resultOf(id: string, outcome: RunOutcome) {
   if (outcome.status === "completed") return single(toResult(id, outcome));
-  const where = { details: [{ field: "request_id", error: toPublicId("request", id) }] };
-  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, where);
-  throw new ApiError("server_error", `The run failed: ${outcome.error}`, where);
+  const details = detailsOf(id);
+  if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, { details });
+  const { code, retryable } = failureOf(outcome);
+  throw new ApiError(code, `The run failed: ${outcome.error}`, { details, retryable });
 }
 
 /** Invoke: one decision (accept-run.ts), then one of four answers. */
@@ -46,8 +49,8 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const makeVisible = createMakeVisible(db, logger);
 
   /** A run that the engine did not take gives its slot back. */
-  const onEngine = async <T>({ run, isReplay, tookSlot }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
-    if (!isReplay) telemetry.runAccepted();
+  const onEngine = async <T>({ run, tookSlot }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
+    if (tookSlot) telemetry.runAccepted();
     try {
       return await call();
     } catch (error) {
@@ -71,6 +74,18 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     return new Reply(202, headers, single({ request_id, status: "running" as const }));
   };
 
+  /** The wait is over before the run: 202 for a client that set the wait itself, an error for one that expects the result. */
+  const unfinishedReply = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    if (appliedPreference(context.prefer) !== undefined) return acceptedReply(accepted, agentRef, context);
+    await ensureVisible(accepted);
+    const location = locationOf(accepted, agentRef);
+    const advice = context.idempotentRequest
+      ? `Repeat the request with the same Idempotency-Key to get its result, or read it at ${location}.`
+      : `Read its result at ${location}. Repeating the request would start another run, because it has no Idempotency-Key.`;
+    const details = detailsOf(accepted.run.id);
+    throw new ApiError("still_running", `The run has not ended yet, and goes on. ${advice}`, { details, location });
+  };
+
   /** The engine cannot be reached any more, and may have taken the run before: its record says so. */
   const findRecord = async ({ run }: AcceptedRun, error: unknown) => {
     const found = await findRecorded(db, run).catch(() => undefined);
@@ -83,7 +98,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     const outcome = await onEngine(accepted, () =>
       engine.wait(run, waitMs).catch((error: unknown) => findRecord(accepted, error)),
     );
-    if (!outcome) return acceptedReply(accepted, agentRef, context);
+    if (!outcome) return unfinishedReply(accepted, agentRef, context);
     await slots.releaseLocal(run);
     return resultOf(run.id, outcome);
   };
@@ -93,17 +108,23 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     return acceptedReply(accepted, agentRef, context);
   };
 
-  /** An organisation that waits for as many runs as it may is not refused: this run goes on in the background. */
+  /** The organisation waits for as many runs as it may: a client that accepts 202 gets the run, any other is refused before it starts. */
+  const replyWithoutWaiting = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    const { run, isRecorded, tookSlot } = accepted;
+    const refusal = waitingRuns.refusal(run.organisationId);
+    if (appliedPreference(context.prefer) === undefined) {
+      if (tookSlot) await slots.release(run);
+      throw refusal;
+    }
+    // Hundreds may join one run, and none of them has to hand it over again.
+    if (isRecorded) return acceptedReply(accepted, agentRef, context);
+    const { tier } = context.caller.organisation;
+    return startInBackground({ ...accepted, run: { ...run, streamed: true, tier } }, agentRef, context);
+  };
+
   const waitIfAllowed = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
     const giveBack = waitingRuns.take(accepted.run.organisationId);
-    if (!giveBack) {
-      // For its metric: the client gets the run instead.
-      waitingRuns.refusal(accepted.run.organisationId);
-      // Hundreds may join one run, and none of them has to hand it over again.
-      if (accepted.isRecorded) return acceptedReply(accepted, agentRef, context);
-      const { tier } = context.caller.organisation;
-      return startInBackground({ ...accepted, run: { ...accepted.run, streamed: true, tier } }, agentRef, context);
-    }
+    if (!giveBack) return replyWithoutWaiting(accepted, agentRef, context);
     try {
       return await waitForResult(accepted, agentRef, context);
     } finally {
@@ -111,12 +132,12 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     }
   };
 
-  const streamEvents = async (accepted: AcceptedRun, agentRef: string, { events }: RequestContext) => {
+  const streamEvents = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
     if (!accepted.outcome) {
       await onEngine(accepted, () => engine.start(accepted.run));
       await ensureVisible(accepted);
     }
-    return followRun(accepted.run, events?.lastEventId, { location: locationOf(accepted, agentRef) });
+    return followRun(accepted.run, context, { location: locationOf(accepted, agentRef) });
   };
 
   return async ({ params, body }, context) => {

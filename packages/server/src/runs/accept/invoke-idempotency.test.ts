@@ -123,9 +123,12 @@ describe("an Idempotency-Key on invoke", () => {
   test("a failed run returns the same failure again, and is not run again", async () => {
     const { adminKey } = await createOrganisationWithAgent();
     const first = await keyed(perch(), adminKey, "fail for good");
-    expect(first).toMatchObject({ status: 500, error: { message: "The run failed: No." } });
+    expect(first).toMatchObject({
+      status: 422,
+      error: { code: "run_failed", message: "The run failed: No.", retryable: false },
+    });
     const again = await keyed(other, adminKey, "fail for good");
-    expect([again.status, again.text, replayed(again)]).toEqual([500, first.text, true]);
+    expect([again.status, again.text, replayed(again)]).toEqual([422, first.text, true]);
     expect(modelCalls("fail for good")).toBe(1);
   });
 

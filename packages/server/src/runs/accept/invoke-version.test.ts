@@ -17,6 +17,7 @@ const perch = usePerch(
   { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), outboundAllowedPrivateRanges: ["127.0.0.0/8"] },
   { withWorker: true },
 );
+const development = usePerch({ draftByDefault: true }, { withWorker: true });
 const hello = (context: object) => ({ message: "hello", context });
 
 describe("the environment of an invocation", () => {
@@ -106,13 +107,67 @@ describe("context.version", () => {
   test("404 for a version that does not exist yet, and 200 once it does", async () => {
     verifies("deployment.pinned-version");
     const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
-    for (const version of ["v2", "draft", "a b"]) {
+    for (const version of ["v2", "Draft", "a b"]) {
       const { status, error } = await invokeAgent(perch(), organisation.adminKey, hello({ version }));
       expect([status, error.code]).toEqual([404, "not_found"]);
     }
     await setDraftReply(organisation, "v2");
     await deploy(organisation, { version: "v2", environment: "staging" });
     expect(await invokeForReply(perch(), organisation, { version: "v2" })).toBe("v2");
+  });
+});
+
+describe("context.version draft", () => {
+  test("runs the draft as it is now, whatever is deployed, and the record has no version", async () => {
+    verifies("deployment.draft-invoked");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    await setDraftReply(organisation, "changed");
+    expect(await invokeForReply(perch(), organisation, { version: "draft" })).toBe("changed");
+    await setDraftReply(organisation, "changed again");
+    const context = { version: "draft", environment: "staging" };
+    const { data } = await invokeAgent(perch(), organisation.adminKey, hello(context));
+    expect(data.response).toBe("changed again");
+    expect(await waitForRunRecord(organisation, data.request_id)).toMatchObject({
+      environment: "staging",
+      version: null,
+      deployment_id: null,
+    });
+    expect(await invokeForReply(perch(), organisation)).toBe("v1");
+  });
+
+  test("403 for a key without read, which learns nothing of the draft", async () => {
+    verifies("deployment.draft-invoked");
+    const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
+    const writer = await organisation.createKey({ permissions: ["write"] });
+    const { status, error } = await invokeAgent(perch(), writer, hello({ version: "draft" }));
+    expect([status, error.code]).toEqual([403, "forbidden"]);
+  });
+
+  test("no version can be labelled so: the 400 says why", async () => {
+    verifies("deployment.draft-invoked");
+    const organisation = await createOrganisationWithVersions(perch(), []);
+    const body = { environment: "production", version: "draft" };
+    const params = { agent_id: "bot" };
+    const { status, body: answer } = await organisation.call("POST /v1/agents/{agent_id}/deployments", {
+      params,
+      body,
+    });
+    expect(status).toBe(400);
+    expect(JSON.stringify(answer)).toContain("`draft` is reserved: it names the agent's draft");
+  });
+});
+
+describe("a server that runs drafts by default", () => {
+  test("runs the draft where neither an environment nor a version is named, else what is deployed", async () => {
+    verifies("deployment.draft-by-default");
+    const organisation = await createOrganisationWithVersions(development(), ["v1"]);
+    await setDraftReply(organisation, "changed");
+    expect(await invokeForReply(development(), organisation)).toBe("changed");
+    expect(await invokeForReply(development(), organisation, { session_id: "s" })).toBe("changed");
+    expect(await invokeForReply(development(), organisation, { environment: "production" })).toBe("v1");
+    expect(await invokeForReply(development(), organisation, { version: "v1" })).toBe("v1");
+    const writer = await organisation.createKey({ permissions: ["write"] });
+    expect((await invokeAgent(development(), writer, hello({}))).data.response).toBe("changed");
   });
 });
 

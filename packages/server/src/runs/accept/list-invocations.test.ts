@@ -40,6 +40,8 @@ describe(operation, () => {
       user_id: "ada",
       session_id: null,
       error: null,
+      error_code: null,
+      retryable: null,
       steps: 1,
       tokens_used: 1,
       duration_ms: expect.any(Number),
@@ -76,6 +78,8 @@ describe(operation, () => {
     expect(await listed(organisation, { start_time: at(second) })).toEqual([third, second]);
     expect(await listed(organisation, { end_time: at(second) })).toEqual([first]);
     expect(await listed(organisation, { start_time: at(first), end_time: at(third) })).toEqual([second, first]);
+    expect(await listed(organisation, { start_time: at(second).toLowerCase() })).toEqual([third, second]);
+    expect(await listed(organisation, { start_time: new Date(Date.now() + 5000).toISOString() })).toEqual([]);
   });
 
   test("filters by status: running while it runs, then completed or failed", async () => {

@@ -169,7 +169,7 @@ describe("a worker", () => {
     const definitionDigest = Buffer.alloc(32).toString("base64url");
     const outcome = await start(organisation, (message) => ({ ...message, definitionDigest }));
     const error = "The definition that this run was accepted with is no longer in the database.";
-    expect(outcome).toMatchObject({ status: "failed", error });
+    expect(outcome).toMatchObject({ status: "failed", error, code: "server_error", retryable: true });
     expect(await findRecord(organisation)).toMatchObject({ status: "failed" });
   });
 

@@ -136,9 +136,10 @@ describe("Accept: text/event-stream", () => {
     const events = await (await invokeStreaming(perch(), adminKey, hello)).readAll();
     const tools = events.filter(({ event }) => event === "tool").map(({ data }) => data);
     expect(tools).toHaveLength(4);
-    expect(tools).toContainEqual({ step: 1, call: 1, name: "perch_echo", status: "started", arguments: { a: 1 } });
-    expect(tools).toContainEqual({ step: 1, call: 1, name: "perch_echo", status: "completed" });
-    expect(tools).toContainEqual({ step: 1, call: 2, name: "nothing", status: "failed" });
+    const echo = { step: 1, call: 1, name: "perch_echo", attempt: 1 };
+    expect(tools).toContainEqual({ ...echo, status: "started", arguments: { a: 1 } });
+    expect(tools).toContainEqual({ ...echo, status: "completed", said: { characters: 7 } });
+    expect(tools).toContainEqual(expect.objectContaining({ call: 2, name: "nothing", status: "failed" }));
     expect(tokensOf(events).map(({ data }) => [data.step, data.offset, data.text])).toEqual([
       [1, 0, "Let me look."],
       [2, 0, "Found it."],
@@ -149,8 +150,9 @@ describe("Accept: text/event-stream", () => {
   test("a run that fails or is cancelled ends with an error event", async () => {
     verifies("invocation.stream");
     const organisation = await createOrganisationWithAgent([{ fail: "permanent", reply: "No." }]);
-    const failed = await (await invokeStreaming(perch(), organisation.adminKey, hello)).readAll();
-    expect(failed).toMatchObject([{ event: "error", data: { code: "server_error", message: "No." } }]);
+    const events = await (await invokeStreaming(perch(), organisation.adminKey, hello)).readAll();
+    const failed = events.filter(({ event }) => event !== "step");
+    expect(failed).toMatchObject([{ event: "error", data: { code: "run_failed", retryable: false, message: "No." } }]);
     ok(
       await organisation.call("PATCH /v1/agents/{agent_id}", {
         params: { agent_id: "bot" },

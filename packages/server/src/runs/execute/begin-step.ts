@@ -18,7 +18,7 @@ export interface BeginStep {
 }
 
 export const createBeginStep = ({ db, endIfOver, now }: BeginDeps): BeginStep => ({
-  begin: async (run, attempt) => {
+  begin: async (run, { interrupted: _, ...attempt }) => {
     const sinceMs = attempt.sinceMs ?? now();
     const noProgress = initialProgress(sinceMs, { turn: 0, history: [] });
     try {

@@ -16,7 +16,7 @@ export type EndIfOver = <T>(
 ) => Promise<T | Ended>;
 
 interface EndIfOverDeps {
-  readonly records: Pick<RunRecord, "stop" | "isCancelled">;
+  readonly records: Pick<RunRecord, "fail" | "cancel" | "isCancelled">;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -31,17 +31,16 @@ export function createEndIfOver({ records, logger, now }: EndIfOverDeps): EndIfO
       return await work();
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      logger.warn({ err: error, requestId: toPublicId("request", run.id), step: progress.step }, "run step failed");
+      logger.warn({ err: error, runId: toPublicId("request", run.id), step: progress.step }, "run step failed");
       if (isDataRefused(error)) {
-        const why = `The database refused data of the run: ${describeRefusedData(error)}.`;
-        return records.stop(run, progress, "failed", why, log);
+        const message = `The database refused data of the run: ${describeRefusedData(error)}.`;
+        return records.fail(run, progress, { message, code: "server_error", retryable: false }, log);
       }
-      if (await records.isCancelled(run).catch(() => false))
-        return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
+      if (await records.isCancelled(run).catch(() => false)) return records.cancel(run, progress, log);
       const limit = limitReached(run, progress, deadlineMs(run, progress) - now());
       if (!limit) throw error;
-      const why = `${limit} Last failure: a step of the run failed in the server, whose log says why.`;
-      return records.stop(run, progress, "failed", why, log);
+      const message = `${limit.message} Last failure: a step of the run failed in the server, whose log says why.`;
+      return records.fail(run, progress, { message, code: "server_error", retryable: true }, log);
     }
   };
 }

@@ -1,5 +1,6 @@
 import type { RunInput } from "../../engine/messages.ts";
 import {
+  type ModelMessage,
   type ModelReply,
   type ModelRequest,
   PermanentModelError,
@@ -13,7 +14,7 @@ import type { FindModel } from "../../resources/providers/find-model.ts";
 import type { RunStreams, TextWriter } from "../../streams/run-streams.ts";
 import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
-import type { Attempt, ModelResult, Progress } from "../run.ts";
+import type { Attempt, LogLine, ModelResult, Progress, RunFailure } from "../run.ts";
 import {
   addTokens,
   afterFailure,
@@ -28,6 +29,7 @@ import {
   toStorableReply,
 } from "./run-rules.ts";
 import type { RunSpans } from "./run-spans.ts";
+import { attemptField, interruptedLine, interruptedReason, type PublishStep, toReason } from "./step-events.ts";
 
 interface ModelStepDeps {
   readonly findModel: FindModel;
@@ -37,6 +39,7 @@ interface ModelStepDeps {
   readonly prices: Readonly<Record<string, number>>;
   readonly spans: RunSpans;
   readonly streams: RunStreams;
+  readonly publish: PublishStep;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -56,10 +59,12 @@ export const deadlineMs = ({ definition }: RunInput, { startedAtMs }: Progress):
   startedAtMs + definition.limits.timeout_seconds * 1000;
 
 /** The failure in words for the run's user. Unexpected errors are detailed in the log only. */
-function toFailure(error: unknown, ref: string, logger: Logger): Failure {
+function toFailure(error: unknown, ref: string, logger: Logger): Omit<Failure, "startedAtMs" | "failedAtMs"> {
   if (error instanceof PermanentModelError) return { message: error.message, transient: false };
-  if (error instanceof TransientModelError)
-    return { message: error.message, transient: true, retryAfterMs: error.retryAfterMs };
+  if (error instanceof TransientModelError) {
+    const { message, retryAfterMs, isUnreachable, advice } = error;
+    return { message, transient: true, retryAfterMs, isUnreachable, advice };
+  }
   logger.warn({ err: error, model: ref }, "model call failed unexpectedly");
   return { message: `${ref} could not be asked.`, transient: true };
 }
@@ -68,12 +73,14 @@ function toFailure(error: unknown, ref: string, logger: Logger): Failure {
 const displayModel = (run: RunInput, modelIndex: number): string =>
   run.definition.runtime.type === "http" ? "The remote agent" : (modelsOf(run)[modelIndex] ?? run.definition.model);
 
-const withLastFailure = (limit: string, failures: readonly string[]): string =>
-  [limit, ...failures.slice(-1)].join(" Last failure: ");
+const withLastFailure = (limit: RunFailure, failures: readonly string[]): RunFailure => ({
+  ...limit,
+  message: [limit.message, ...failures.slice(-1)].join(" Last failure: "),
+});
 
 /** One call of one model, and what follows from it. */
 export function createModelStep(deps: ModelStepDeps): ModelStep {
-  const { findModel, callRemoteAgent, records, prices, spans, streams, logger, now } = deps;
+  const { findModel, callRemoteAgent, records, prices, spans, streams, publish, logger, now } = deps;
 
   const callModel = async (
     run: RunInput,
@@ -132,64 +139,88 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
   ) => {
     const stopped =
       (progress.step > 1 || run.sessionId !== null || tries > 1 || model > 0) && (await records.isCancelled(run));
-    if (stopped) return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
+    if (stopped) return records.cancel(run, progress, log);
     const limit = limitReached(run, progress, deadlineMs(run, progress) - now());
     if (!limit) return undefined;
-    const why = withLastFailure(limit, failures);
-    return records.stop(run, progress, "failed", why, [...log, logLine(now(), "warn", limit, { type: "limit" })]);
+    const reached = logLine(now(), "warn", limit.message, { type: "limit" });
+    return records.fail(run, progress, withLastFailure(limit, failures), [...log, reached]);
+  };
+
+  const eventOf = (run: RunInput, { step }: Progress, { model, tries }: Attempt) =>
+    ({ type: "step", kind: "model", step, name: displayModel(run, model), attempt: tries }) as const;
+
+  /** What the log has of an attempt that an earlier worker did not finish; nothing if this is no such attempt. */
+  const noteInterruption = (run: RunInput, progress: Progress, attempt: Attempt): readonly LogLine[] => {
+    if (!attempt.interrupted) return [];
+    const event = eventOf(run, progress, attempt);
+    publish(run, { ...event, status: "interrupted", reason: interruptedReason });
+    const about = { kind: "model", step: event.step, model: event.name, ...attemptField(attempt.tries) } as const;
+    return [interruptedLine(now(), event.name, about)];
   };
 
   const handleModelError = async (
     run: RunInput,
     progress: Progress,
     attempt: Attempt,
-    { error, name, startedAtMs }: { readonly error: unknown; readonly name: string; readonly startedAtMs: number },
+    { error, startedAtMs }: { readonly error: unknown; readonly startedAtMs: number },
   ): Promise<ModelResult> => {
-    const remainingMs = deadlineMs(run, progress) - now();
-    const failure = toFailure(error, name, logger);
-    const about = {
-      type: "model_call",
-      step: progress.step,
-      model: name,
-      attempt: attempt.tries,
-      duration_ms: now() - startedAtMs,
-    };
+    const event = eventOf(run, progress, attempt);
+    const failedAtMs = now();
+    const remainingMs = deadlineMs(run, progress) - failedAtMs;
+    const toLine = (reason: string, then: object = {}) =>
+      logLine(startedAtMs, "warn", reason, {
+        type: "model_call",
+        step: event.step,
+        model: event.name,
+        attempt: event.attempt,
+        duration_ms: failedAtMs - startedAtMs,
+        failed: true,
+        reason: toReason(reason),
+        ...then,
+      });
     const overdue = limitReached(run, progress, remainingMs);
     if (overdue) {
-      const limit = logLine(now(), "warn", overdue, { ...about, type: "limit" });
-      return records.stop(run, progress, "failed", withLastFailure(overdue, attempt.failures), [...attempt.log, limit]);
+      publish(run, { ...event, status: "failed", reason: toReason(overdue.message) });
+      const lines = [toLine(overdue.message), logLine(failedAtMs, "warn", overdue.message, { type: "limit" })];
+      return records.fail(run, progress, withLastFailure(overdue, attempt.failures), [...attempt.log, ...lines]);
     }
+    const failure = { ...toFailure(error, event.name, logger), startedAtMs, failedAtMs };
     const next = afterFailure(run, attempt, failure, remainingMs, Math.random());
-    const then =
-      "failed" in next ? {} : { retry_after_ms: next.afterMs, next_model: displayModel(run, next.retry.model) };
-    const failed = logLine(startedAtMs, "warn", failure.message, { ...about, failed: true, ...then });
-    const log = [...attempt.log, failed];
-    if ("failed" in next) return records.stop(run, progress, "failed", next.failed, log);
     // While it waits for the retry, the run is listed and can be cancelled.
-    if (await records.isCancelled(run)) return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
-    return { ...next, retry: { ...next.retry, log } };
+    const isCancelled = "retry" in next && (await records.isCancelled(run));
+    const retry = "retry" in next && !isCancelled ? { retry_after_ms: next.afterMs } : undefined;
+    publish(run, { ...event, status: retry ? "retried" : "failed", reason: toReason(failure.message), ...retry });
+    const nextModel = retry && "retry" in next && { next_model: displayModel(run, next.retry.model) };
+    const log = [...attempt.log, toLine(failure.message, { ...retry, ...nextModel })];
+    if ("failed" in next) return records.fail(run, progress, next.failed, log);
+    return isCancelled ? records.cancel(run, progress, log) : { ...next, retry: { ...next.retry, log } };
   };
 
-  return async (run, progress, attempt, tools) => {
+  return async (run, progress, given, tools) => {
+    const attempt = { ...given, log: [...given.log, ...noteInterruption(run, progress, given)] };
     const stopped = await stopIfCancelledOrOverLimit(run, progress, attempt);
     if (stopped) return stopped;
     const ref = modelRef(run, attempt);
     const name = displayModel(run, attempt.model);
     const startedAtMs = now();
+    const event = eventOf(run, progress, attempt);
+    publish(run, { ...event, status: "started" });
     let reply: ModelReply;
     try {
       reply = await callAndStream(run, progress, attempt, tools);
     } catch (error) {
       spans.modelCall(run, progress, attempt, { startedAtMs, error });
-      return handleModelError(run, progress, attempt, { error, name, startedAtMs });
+      return handleModelError(run, progress, attempt, { error, startedAtMs });
     }
+    publish(run, { ...event, status: "completed", tokens: reply.tokens });
     const tokensUsed = addTokens(progress, reply);
     const { tokens, toolCalls, text } = reply;
-    spans.modelCall(run, progress, attempt, { startedAtMs, tokens });
+    spans.modelCall(run, progress, attempt, { startedAtMs, tokens, said: text });
     const called = logLine(startedAtMs, "info", `Model call: ${name}`, {
       type: "model_call",
       step: progress.step,
       model: name,
+      ...attemptField(attempt.tries),
       tokens,
       duration_ms: now() - startedAtMs,
       ...(toolCalls.length > 0 && { tool_calls: toolCalls.length }),
@@ -198,7 +229,8 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     // A price of so many dollars for a million tokens is so many millionths for one.
     const costMicros = Math.round(tokens * (prices[ref] ?? 0));
     const spent = { ...progress, costMicros: progress.costMicros + costMicros };
-    const next = { ...spent, step: progress.step + 1, tokensUsed };
+    const answered: ModelMessage = { role: "assistant", content: text, toolCalls };
+    const next = { ...spent, step: progress.step + 1, messages: [...progress.messages, answered], tokensUsed };
     if (toolCalls.length === 0 && !reply.isCutOff) return records.complete(run, spent, { text, tokensUsed }, log);
     // Do not call tools if no further model call could use their results.
     const why = reply.isCutOff
@@ -207,6 +239,6 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
         toolLoopFound(progress, toolCalls) ??
         limitReached(run, next, deadlineMs(run, progress) - now()));
     if (!why) return { reply, log, costMicros };
-    return records.stop(run, next, "failed", why, [...log, logLine(now(), "warn", why, { type: "limit" })]);
+    return records.fail(run, next, why, [...log, logLine(now(), "warn", why.message, { type: "limit" })]);
   };
 }

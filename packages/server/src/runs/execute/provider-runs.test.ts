@@ -117,7 +117,7 @@ describe("a provider that fails", () => {
     verifies("models.secret-never-shown", "models.failures");
     const { adminKey } = await createOrganisationWithAgent({ model: "local/refusing" });
     const { status, error } = await invokeAgent(perch(), adminKey, { message: "please" });
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     expect(error.message).toContain("I refuse [hidden]");
     expect(callsOf("please")).toHaveLength(1);
   });

@@ -71,7 +71,7 @@ const runsOf = async ({ call }: Organisation) =>
 
 async function failureOf({ adminKey }: Organisation, message: string): Promise<string> {
   const { status, error, text } = await invokeAgent(perch(), adminKey, { message });
-  expect([status, error?.code]).toEqual([500, "server_error"]);
+  expect([status, error?.code]).toEqual([422, "run_failed"]);
   expect(text).not.toContain(secret);
   return error.message;
 }
@@ -170,6 +170,8 @@ describe("a remote agent", () => {
     const { adminKey } = await createOrganisationWithAgent();
     const given = { headers: { "idempotency-key": "follow" } };
     const followed = (await invokeStreaming(perch(), adminKey, { message: "streamed" }, given)).events();
+    const step = { kind: "model", name: "The remote agent", step: 1, attempt: 1 };
+    expect((await followed.next()).value).toMatchObject({ event: "step", data: { ...step, status: "started" } });
     stream.write(event("token", { text: "Hel" }));
     expect((await followed.next()).value).toMatchObject({ event: "token", data: { text: "Hel" } });
     stream.end(event("token", { text: "lo" }) + event("done", { tokens_used: 2 }));
@@ -177,6 +179,7 @@ describe("a remote agent", () => {
     for await (const seen of followed) rest.push(seen);
     expect(rest).toMatchObject([
       { event: "token", data: { text: "lo", offset: 3 } },
+      { event: "step", data: { ...step, status: "completed", tokens: 2 } },
       { event: "done", data: { response: "Hello", tokens_used: 2 } },
     ]);
     const joined = await invokeAgent(perch(), adminKey, { message: "streamed" }, given);

@@ -38,7 +38,7 @@ describe("a model that fails transiently", () => {
   test.each([["always"], ["always later"]])("%s: the run ends at its time limit", async (message) => {
     const { adminKey } = await createOrganisationWithAgent({ timeout_seconds: 2 });
     const { status, error } = await invokeAgent(perch(), adminKey, { message });
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     expect(error.message).toContain("(limits.timeout_seconds)");
     expect(error.message).toContain("The script says: fail, and retry.");
     expect(callsOf(message)).toBeGreaterThan(2);

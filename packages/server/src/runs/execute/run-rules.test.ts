@@ -44,13 +44,17 @@ describe("limitReached", () => {
   });
 
   test.each([
-    ["timeout_seconds", at({}), 0],
-    ["timeout_seconds", at({}), -1],
-    ["max_steps", at({ step: 4 }), 1],
-    ["max_tokens", at({ tokensUsed: 100 }), 1],
-  ])("names limits.%s", (limit, progress, remainingMs) => {
-    expect(limitReached(run(), progress, remainingMs)).toContain(`(limits.${limit})`);
-  });
+    ["timeout_seconds", at({}), 0, true],
+    ["timeout_seconds", at({}), -1, true],
+    ["max_steps", at({ step: 4 }), 1, false],
+    ["max_tokens", at({ tokensUsed: 100 }), 1, false],
+  ])(
+    "names limits.%s, and says that only more time may do without a change",
+    (limit, progress, remainingMs, retryable) => {
+      const message = expect.stringContaining(`(limits.${limit})`);
+      expect(limitReached(run(), progress, remainingMs)).toEqual({ message, code: "run_failed", retryable });
+    },
+  );
 });
 
 describe("messagesFor", () => {
@@ -140,7 +144,10 @@ describe("storable", () => {
 test("a conversation may grow to 8 MiB, and no further", () => {
   const long = { role: "assistant", content: "x".repeat(2 ** 20) } as const;
   expect(conversationTooLarge(at({ messages: Array.from({ length: 7 }, () => long) }), reply())).toBeUndefined();
-  expect(conversationTooLarge(at({ messages: Array.from({ length: 8 }, () => long) }), reply())).toContain("8 MiB");
+  expect(conversationTooLarge(at({ messages: Array.from({ length: 8 }, () => long) }), reply())).toMatchObject({
+    message: expect.stringContaining("8 MiB"),
+    retryable: false,
+  });
 });
 
 describe("loopFound", () => {
@@ -153,7 +160,10 @@ describe("loopFound", () => {
   test("stops at the fifth call of one tool with the same arguments, in whatever order they are written", () => {
     const same = () => ({ b: 1, a: 1 });
     expect(toolLoopFound(after(3, same), [call("x", "search", { a: 1, b: 1 })])).toBeUndefined();
-    expect(toolLoopFound(after(4, same), [call("x", "search", { a: 1, b: 1 })])).toContain("search 5 times");
+    expect(toolLoopFound(after(4, same), [call("x", "search", { a: 1, b: 1 })])).toMatchObject({
+      message: expect.stringContaining("search 5 times"),
+      retryable: false,
+    });
   });
 
   test("does not stop a run whose calls differ", () => {
@@ -162,21 +172,85 @@ describe("loopFound", () => {
 });
 
 describe("afterFailure", () => {
-  const transient = { message: "busy.", transient: true };
-  const permanent = { message: "no.", transient: false };
+  const times = { startedAtMs: 5000, failedAtMs: 5100 };
+  const transient = { message: "busy.", transient: true, ...times };
+  const permanent = { message: "no.", transient: false, ...times };
   const alone = run();
   const three = run({ fallback_models: ["b/b", "c/c"] });
   const next = (...[of, attempt, failure, remainingMs = 60_000]: [RunInput, Retry["retry"], object, number?]) =>
     afterFailure(of, attempt, failure as typeof transient, remainingMs, 0.5);
 
+  /** Fails for as long as there is a retry, each time after `tryMs`. Returns the waits, and how it ended. */
+  function giveUp(of: RunInput, { tryMs = 0, timeoutMs = 900_000, random = 0.5 } = {}) {
+    const waits: number[] = [];
+    let attempt = firstAttempt;
+    for (let atMs = 0; ; ) {
+      const failure = {
+        message: "gone.",
+        transient: true,
+        isUnreachable: true,
+        advice: "Start it.",
+        startedAtMs: atMs,
+      };
+      atMs += tryMs;
+      const after = afterFailure(of, attempt, { ...failure, failedAtMs: atMs }, timeoutMs - atMs, random);
+      if ("failed" in after) return { waits, atMs, message: after.failed.message, failed: after.failed };
+      waits.push(after.afterMs);
+      atMs += after.afterMs;
+      attempt = after.retry;
+    }
+  }
+
+  test("what cannot be reached is tried for about eight seconds, whatever time the run has, and the error says so", () => {
+    const { waits, message, failed } = giveUp(alone);
+    expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
+    expect(message).toBe("gone. Tried 6 times in 8 s. Start it.");
+    expect(failed).toMatchObject({ code: "run_failed", retryable: true });
+    for (const random of [0, 1]) expect(giveUp(alone, { random }).waits).toHaveLength(5);
+  });
+
+  test("what takes long not to be reached is tried less often, for the same time", () => {
+    const { waits, atMs, message } = giveUp(alone, { tryMs: 4000 });
+    expect(waits).toEqual([250, 500]);
+    expect(atMs).toBeLessThan(13_000);
+    expect(message).toBe("gone. Tried 3 times in 13 s. Start it.");
+  });
+
+  test("the run's time still counts for what cannot be reached", () => {
+    const { message, atMs } = giveUp(alone, { timeoutMs: 1000 });
+    expect(atMs).toBe(750);
+    expect(message).toBe(
+      "gone. Tried 3 times in 1 s. Start it. The run had no time left to try again (limits.timeout_seconds).",
+    );
+  });
+
+  test("a model that cannot be reached gives way to its fallback after three tries", () => {
+    const { waits, message } = giveUp(run({ fallback_models: ["b/b"] }));
+    expect(waits).toEqual([250, 500, 0, 250, 500, 1000, 2000, 4000]);
+    expect(message).toBe("gone. Tried 3 times in 1 s. Start it. Then: gone. Tried 6 times in 8 s. Start it.");
+  });
+
+  test("an answer in between begins the time anew, and other failures are retried for as long as before", () => {
+    const late = { ...firstAttempt, tries: 40, unreachable: { tries: 5, sinceMs: 0 } };
+    const unreachable = { ...transient, isUnreachable: true };
+    expect(next(alone, late, { ...unreachable, startedAtMs: 9000, failedAtMs: 9000 })).toHaveProperty("failed");
+    const after = next(alone, late, { ...transient, startedAtMs: 9000, failedAtMs: 9000 }) as Retry;
+    expect(after.retry.unreachable).toBeUndefined();
+    expect(next(alone, after.retry, { ...unreachable, startedAtMs: 19_000, failedAtMs: 19_000 })).toMatchObject({
+      afterMs: 250,
+      retry: { unreachable: { tries: 1, sinceMs: 19_000 } },
+    });
+  });
+
   test("retries a transient failure with growing delays while the run has time", () => {
     expect(next(alone, firstAttempt, transient)).toEqual({
-      retry: { model: 0, tries: 2, failures: ["busy."], log: [] },
+      retry: { model: 0, tries: 2, failures: ["busy."], retryable: true, log: [] },
       afterMs: 250,
     });
     expect(next(alone, { ...firstAttempt, tries: 30 }, transient)).toMatchObject({ afterMs: 10_000 });
+    const message = "busy. The run had no time left to try again (limits.timeout_seconds).";
     expect(next(alone, firstAttempt, transient, 200)).toEqual({
-      failed: "busy. The run had no time left to try again (limits.timeout_seconds).",
+      failed: { message, code: "run_failed", retryable: true },
     });
   });
 
@@ -186,7 +260,7 @@ describe("afterFailure", () => {
   });
 
   test("uses the fallbacks in order: after three attempts, or at once if a retry is useless or too late", () => {
-    const fallback = { retry: { model: 1, tries: 1, failures: ["busy."], log: [] }, afterMs: 0 };
+    const fallback = { retry: { model: 1, tries: 1, failures: ["busy."], retryable: true, log: [] }, afterMs: 0 };
     expect(next(three, { ...firstAttempt, tries: 2 }, transient)).toMatchObject({ retry: { model: 0, tries: 3 } });
     expect(next(three, { ...firstAttempt, tries: 3 }, transient)).toEqual(fallback);
     expect(next(three, firstAttempt, { ...transient, retryAfterMs: 20_000 })).toEqual(fallback);
@@ -198,7 +272,17 @@ describe("afterFailure", () => {
 
   test("the failure of the last model ends the run, and the error lists all failures", () => {
     const last = { model: 2, tries: 4, failures: ["first.", "second.", "third, before."], log: [] };
-    expect(next(three, last, permanent)).toEqual({ failed: "first. Then: second. Then: no." });
+    const message = "first. Then: second. Then: no.";
+    expect(next(three, last, permanent)).toEqual({ failed: { message, code: "run_failed", retryable: false } });
+  });
+
+  test("a new run can help if any of the models may answer later, and not if all refused for good", () => {
+    const last = { model: 2, tries: 1, failures: ["busy.", "no."], log: [] };
+    expect(next(three, { ...last, retryable: true }, permanent)).toMatchObject({ failed: { retryable: true } });
+    expect(next(three, last, permanent)).toMatchObject({ failed: { retryable: false } });
+    const after = next(three, { ...firstAttempt, tries: 3 }, transient);
+    const second = next(three, (after as Retry).retry, permanent);
+    expect(next(three, (second as Retry).retry, permanent)).toMatchObject({ failed: { retryable: true } });
   });
 
   test("runs that failed together do not retry at the same moment", () => {

@@ -4,18 +4,32 @@ import { findMostRepeatedCall } from "../../outbound/tools/repeated-calls.ts";
 import type { ToolResult } from "../../outbound/tools/tool.ts";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { formatRecalled } from "../../resources/memory/memory-rules.ts";
-import type { Attempt, LogLine, Progress, Retry, ToolCallResult } from "../run.ts";
+import type { Attempt, LogLine, Progress, Retry, RunFailure, ToolCallResult } from "../run.ts";
 
-/** Why a run may not take its next step, in words for its user; undefined when it may. */
+/** A failure that a new run can escape: what was slow or busy may be neither then. */
+export const transientFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: true });
+
+/** A failure that every run of the same message meets until somebody changes the agent. */
+export const permanentFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: false });
+
+/** Why a run may not take its next step; undefined when it may. */
 export function limitReached(
   { definition: { limits } }: RunInput,
   { step, tokensUsed }: Progress,
   remainingMs: number,
-): string | undefined {
-  if (remainingMs <= 0) return `The run took longer than ${limits.timeout_seconds} s (limits.timeout_seconds).`;
-  if (step > limits.max_steps) return `The run needed more than ${limits.max_steps} model calls (limits.max_steps).`;
+): RunFailure | undefined {
+  if (remainingMs <= 0)
+    return transientFailure(
+      `The run took longer than ${limits.timeout_seconds} s (limits.timeout_seconds). Raise the limit, or ask for less.`,
+    );
+  if (step > limits.max_steps)
+    return permanentFailure(
+      `The run needed more than ${limits.max_steps} model calls (limits.max_steps). Raise the limit, or ask for less.`,
+    );
   if (tokensUsed >= limits.max_tokens)
-    return `The run used ${tokensUsed} tokens, of ${limits.max_tokens} (limits.max_tokens).`;
+    return permanentFailure(
+      `The run used ${tokensUsed} tokens, of ${limits.max_tokens} (limits.max_tokens). Raise the limit, or ask for less.`,
+    );
   return undefined;
 }
 
@@ -23,9 +37,11 @@ export function limitReached(
 export const remainingTokens = ({ definition: { limits } }: RunInput, { tokensUsed }: Progress): number =>
   Math.max(1, limits.max_tokens - tokensUsed);
 
-/** Why a run ends whose answer was cut off, in words for its user. */
-export const answerCutOff = ({ definition: { limits } }: RunInput): string =>
-  `The answer was cut off, because the run may use ${limits.max_tokens} tokens (limits.max_tokens). Raise the limit, or ask for a shorter answer.`;
+/** Why a run ends whose answer was cut off. */
+export const answerCutOff = ({ definition: { limits } }: RunInput): RunFailure =>
+  permanentFailure(
+    `The answer was cut off, because the run may use ${limits.max_tokens} tokens (limits.max_tokens). Raise the limit, or ask for a shorter answer.`,
+  );
 
 export function messagesFor(
   { definition, message }: RunInput,
@@ -98,24 +114,28 @@ export function afterTools(
 }
 
 /** Why a run with too large a conversation is stopped; undefined while it may go on. */
-export function conversationTooLarge({ messages }: Progress, reply: ModelReply): string | undefined {
+export function conversationTooLarge({ messages }: Progress, reply: ModelReply): RunFailure | undefined {
   const bytes = messages.reduce((sum, message) => sum + sizeOf(message), sizeOf(reply));
   return bytes > maxConversationBytes
-    ? `The conversation of the run is larger than ${maxConversationBytes / 2 ** 20} MiB.`
+    ? permanentFailure(
+        `The conversation of the run is larger than ${maxConversationBytes / 2 ** 20} MiB. Ask for less, or let the tools return less.`,
+      )
     : undefined;
 }
 
 const maxRepeats = 5;
 
 /** Why a run that keeps repeating one call is stopped; undefined while it may go on. */
-export function toolLoopFound({ messages }: Progress, toolCalls: readonly ToolCall[]): string | undefined {
+export function toolLoopFound({ messages }: Progress, toolCalls: readonly ToolCall[]): RunFailure | undefined {
   const calls = [
     ...messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])),
     ...toolCalls,
   ];
   const { name, times } = findMostRepeatedCall(calls);
   if (times < maxRepeats) return undefined;
-  return `The model called the tool ${name} ${times} times with the same arguments: stopped as a loop.`;
+  return permanentFailure(
+    `The model called the tool ${name} ${times} times with the same arguments: stopped as a loop. Say in \`instructions\` when to stop.`,
+  );
 }
 
 /** The models of a run, in the order they are tried. */
@@ -131,31 +151,78 @@ const triesBeforeFallback = 3;
 export const backoffMs = (tries: number, random: number): number =>
   Math.round(Math.min(firstWaitMs * 2 ** (tries - 1), maxWaitMs) * (0.8 + random * 0.4));
 
+/**
+ * What cannot be reached is not tried again after this long. Six tries take about eight seconds: a server that restarts is there by
+ * then, and nobody waits for one that is not. The rest is for tries that are slow to fail.
+ */
+const maxUnreachableMs = 12_000;
+
 export interface Failure {
   readonly message: string;
   readonly transient: boolean;
   readonly retryAfterMs?: number | undefined;
+  /** No connection came about. */
+  readonly isUnreachable?: boolean;
+  /** What its user can do, if no retry follows. */
+  readonly advice?: string;
+  /** When the attempt began, and when it failed. */
+  readonly startedAtMs: number;
+  readonly failedAtMs: number;
 }
 
-/** What follows a failed model call: a retry, the next fallback, or a failure with its reason for the run's user. */
+interface Unreachable {
+  readonly tries: number;
+  readonly sinceMs: number;
+}
+
+function unreachableAfter({ unreachable }: Attempt, failure: Failure): Unreachable | undefined {
+  if (!failure.isUnreachable) return undefined;
+  return { tries: (unreachable?.tries ?? 0) + 1, sinceMs: unreachable?.sinceMs ?? failure.startedAtMs };
+}
+
+/** The failure of a model or server that is given up: what, how often it was tried, and what to do next. */
+function describeGivenUp({ message, advice, failedAtMs }: Failure, unreachable: Unreachable | undefined): string {
+  if (!unreachable) return message;
+  const { tries, sinceMs } = unreachable;
+  const seconds = Math.max(1, Math.round((failedAtMs - sinceMs) / 1000));
+  const tried = tries === 1 ? "Tried once." : `Tried ${tries} times in ${seconds} s.`;
+  return [message, tried, ...(advice ? [advice] : [])].join(" ");
+}
+
+/** What follows a failed model call, or a failed listing of tools: a retry, the next fallback, or the failure of the run. */
 export function afterFailure(
   run: RunInput,
-  { model, tries, failures, log }: Attempt,
-  { message, transient, retryAfterMs }: Failure,
+  attempt: Attempt,
+  failure: Failure,
   remainingMs: number,
   random: number,
-): Retry | { readonly failed: string } {
-  const models = modelsOf(run);
+): Retry | { readonly failed: RunFailure } {
+  const { model, tries, failures, log } = attempt;
+  const { message, transient, retryAfterMs, failedAtMs } = failure;
+  const isLast = model >= modelsOf(run).length - 1;
+  const unreachable = unreachableAfter(attempt, failure);
+  const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(unreachable?.tries ?? tries, random));
+  const mayComeBack = !unreachable || failedAtMs - unreachable.sinceMs + waitMs <= maxUnreachableMs;
+  const isWorthIt = isLast || (tries < triesBeforeFallback && waitMs <= maxWaitMs * 1.2);
+  // One model that may answer later is enough for a new run to succeed.
+  const retryable = transient || attempt.retryable === true;
+  const kept = { ...(retryable && { retryable }), log };
   // One reason per model: its last failure.
-  const reasons = [...failures.slice(0, model), message];
-  const isLast = model >= models.length - 1;
-  const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(tries, random));
-  if (transient && waitMs < remainingMs && (isLast || (tries < triesBeforeFallback && waitMs <= maxWaitMs * 1.2)))
-    return { retry: { model, tries: tries + 1, failures: reasons, log }, afterMs: waitMs };
-  if (!isLast) return { retry: { model: model + 1, tries: 1, failures: reasons, log }, afterMs: 0 };
-  const why = reasons.join(" Then: ");
-  if (!transient) return { failed: why };
-  return { failed: `${why} The run had no time left to try again (limits.timeout_seconds).` };
+  const before = failures.slice(0, model);
+  if (transient && mayComeBack && waitMs < remainingMs && isWorthIt) {
+    const retry = {
+      model,
+      tries: tries + 1,
+      failures: [...before, message],
+      ...kept,
+      ...(unreachable && { unreachable }),
+    };
+    return { retry, afterMs: waitMs };
+  }
+  const reasons = [...before, describeGivenUp(failure, unreachable)];
+  if (!isLast) return { retry: { model: model + 1, tries: 1, failures: reasons, ...kept }, afterMs: 0 };
+  const noTime = transient && mayComeBack ? " The run had no time left to try again (limits.timeout_seconds)." : "";
+  return { failed: { message: `${reasons.join(" Then: ")}${noTime}`, code: "run_failed", retryable } };
 }
 
 /** Tries of a tool call that fails transiently; after the last the model gets the failure as the result. */

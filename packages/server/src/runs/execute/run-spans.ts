@@ -1,12 +1,13 @@
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
-import { PermanentModelError, TransientModelError } from "../../outbound/models/model.ts";
+import { type ModelMessage, PermanentModelError, TransientModelError } from "../../outbound/models/model.ts";
 import { echoTool } from "../../outbound/tools/tool.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { TraceParent } from "../../platform/trace-parent.ts";
+import { logSettingOf } from "../../resources/agents/log-setting.ts";
 import { spanIdOf } from "../../telemetry/trace-context.ts";
 import type { EndedSpan, Tracing } from "../../telemetry/tracing.ts";
 import type { Attempt, Progress, ToolAttempt } from "../run.ts";
-import { modelsOf } from "./run-rules.ts";
+import { messagesFor, modelsOf } from "./run-rules.ts";
 
 /**
  * The spans of a run, named after OpenTelemetry's conventions for generative AI. Their ids come from the run's id and the
@@ -17,13 +18,16 @@ export interface RunSpans {
     run: RunInput,
     progress: Progress,
     attempt: Attempt,
-    call: { readonly startedAtMs: number } & ({ readonly tokens: number } | { readonly error: unknown }),
+    call: { readonly startedAtMs: number } & (
+      | { readonly tokens: number; readonly said: string }
+      | { readonly error: unknown }
+    ),
   ) => void;
   readonly toolCall: (
     run: RunInput,
     progress: Progress,
     toolTry: ToolAttempt,
-    call: { readonly startedAtMs: number; readonly failed: boolean },
+    call: { readonly startedAtMs: number; readonly failed: boolean; readonly said?: string | undefined },
   ) => void;
   readonly ended: (run: RunInput, outcome: RunOutcome) => void;
   /** What a receiver's own spans are children of: the span of this very call. Undefined where the run is not traced. */
@@ -67,6 +71,15 @@ function modelSpanOf(run: RunInput, modelIndex: number): { readonly name: string
     },
   };
 }
+
+const charactersOf = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((sum, { content }) => sum + content.length, 0);
+
+/** Sizes of what was asked and said, unless the agent keeps nothing of its contents. Contents are in no span. */
+const sizesOf = ({ definition }: RunInput, asked: number, said: string | undefined): Attributes =>
+  logSettingOf(definition) === "off"
+    ? {}
+    : { "perch.input.characters": asked, "perch.output.characters": said?.length };
 
 /** `error.type` as OpenTelemetry's conventions have it. Never the message, which may quote the conversation. */
 function errorType(error: unknown): string {
@@ -114,13 +127,14 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
           ...attributes,
           "error.type": failed ? errorType(call.error) : undefined,
           "gen_ai.usage.total_tokens": failed ? undefined : call.tokens,
+          ...sizesOf(run, charactersOf(messagesFor(run, progress)), failed ? undefined : call.said),
           "perch.step": step,
           "perch.attempt": attempt.tries,
         },
       });
     },
 
-    toolCall: (run, progress, toolTry, { startedAtMs, failed }) => {
+    toolCall: (run, progress, toolTry, { startedAtMs, failed, said }) => {
       if (!isTraced(run)) return;
       const { step } = progress;
       const name = toolName(toolTry);
@@ -133,6 +147,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
           "gen_ai.operation.name": "execute_tool",
           "gen_ai.tool.name": name,
           "error.type": failed ? "tool_error" : undefined,
+          ...sizesOf(run, (JSON.stringify(toolTry.call.arguments) ?? "").length, said),
           "perch.step": step,
           "perch.attempt": toolTry.tries,
         },

@@ -3,6 +3,7 @@ import type { RunSlots } from "../../limits/run-slots.ts";
 import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import type { FindModel } from "../../resources/providers/find-model.ts";
@@ -12,10 +13,12 @@ import type { Tracing } from "../../telemetry/tracing.ts";
 import { createRunRecord, type RunRecord } from "../record/run-record.ts";
 import { type BeginStep, createBeginStep } from "./begin-step.ts";
 import { createEndIfOver } from "./end-if-over.ts";
+import { createListToolsStep, type ListToolsStep } from "./list-tools-step.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
 import { createRecallStep, type RecallStep } from "./recall-step.ts";
 import { createRunSpans } from "./run-spans.ts";
-import { createToolSteps, type ToolSteps } from "./tool-steps.ts";
+import { createPublishStep } from "./step-events.ts";
+import { createToolStep, type ToolStep } from "./tool-steps.ts";
 
 interface RunStepsDeps {
   readonly db: Database;
@@ -28,29 +31,33 @@ interface RunStepsDeps {
   readonly searchMemory: SearchMemory;
   readonly tools: Tools;
   readonly tracing: Tracing;
+  readonly runContents: Sealer;
   readonly telemetry: Pick<Telemetry, "runEnded">;
   readonly logger: Logger;
   readonly now: () => number;
 }
 
 /** The steps of a run. The workflow decides which comes next; the engine journals their results. */
-export interface RunSteps extends BeginStep, ToolSteps, RecallStep, Pick<RunRecord, "record"> {
+export interface RunSteps extends BeginStep, RecallStep, Pick<RunRecord, "record"> {
+  readonly tools: ListToolsStep;
   readonly model: ModelStep;
+  readonly tool: ToolStep;
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
   const spans = createRunSpans(deps);
   const records = createRunRecord({ ...deps, spans });
   const endIfOver = createEndIfOver({ ...deps, records });
-  const model = createModelStep({ ...deps, records, spans });
-  const { tools, tool } = createToolSteps({ ...deps, records, spans });
+  const publish = createPublishStep(deps.streams);
+  const tools = createListToolsStep({ ...deps, records, spans, publish });
+  const model = createModelStep({ ...deps, records, spans, publish });
   return {
     ...createBeginStep({ ...deps, endIfOver }),
-    ...createRecallStep({ ...deps, endIfOver }),
+    ...createRecallStep({ ...deps, endIfOver, publish }),
     tools: (run, progress, attempt) => endIfOver(run, progress, attempt.log, () => tools(run, progress, attempt)),
     model: (run, progress, attempt, known) =>
       endIfOver(run, progress, attempt.log, () => model(run, progress, attempt, known)),
-    tool,
+    tool: createToolStep({ ...deps, records, spans, publish }),
     record: records.record,
   };
 }

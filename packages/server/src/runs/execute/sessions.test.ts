@@ -142,7 +142,7 @@ describe("a session", () => {
     const organisation = await createOrganisationWithAgent();
     await sendMessage(organisation, "good", "some fail");
     const bad = { message: "bad", context: { session_id: "some fail" } };
-    expect((await invokeAgent(perch(), organisation.adminKey, bad)).status).toBe(500);
+    expect((await invokeAgent(perch(), organisation.adminKey, bad)).status).toBe(422);
     await sendMessage(organisation, "good again", "some fail");
     expect(messagesSentWith("good again")).toEqual(["good", "re: good", "good again"]);
   });

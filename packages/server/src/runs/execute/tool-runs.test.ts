@@ -164,9 +164,9 @@ describe("the tools of a run", () => {
     replies.set(message, (step) => callTools(["book", step % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 }]));
     const organisation = await createOrganisationWithAgent([http(booking.url)]);
     const { status, error } = await invokeAgent(perch(), organisation.adminKey, { message });
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     expect(error.message).toContain(
-      "The model called the tool book 5 times with the same arguments: stopped as a loop.",
+      "The model called the tool book 5 times with the same arguments: stopped as a loop. Say in `instructions` when to stop.",
     );
     expect(booking.calls).toHaveLength(4);
     expect(new Set(keysOf(booking.calls)).size).toBe(4);
@@ -247,7 +247,7 @@ describe("a tool that fails", () => {
     const startedAt = performance.now();
     const { status, error } = await invokeAgent(perch(), adminKey, { message });
     expect(performance.now() - startedAt).toBeLessThan(3500);
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     expect(error.message).toContain("(limits.timeout_seconds)");
     expect(booking.calls).toHaveLength(1);
   });
@@ -302,8 +302,10 @@ describe("an MCP server that does not answer when the run begins", () => {
     const startedAt = performance.now();
     const { status, error } = await invokeAgent(perch(), adminKey, { message });
     expect(performance.now() - startedAt).toBeLessThan(4500);
-    expect(status).toBe(500);
-    expect(error.message).toContain("The MCP server orders could not be reached (ECONNREFUSED).");
+    expect(status).toBe(422);
+    expect(error.message).toContain(
+      "The MCP server orders could not be reached: it refuses connections (ECONNREFUSED).",
+    );
     expect(error.message).toContain("(limits.timeout_seconds)");
     expect(stepsOf(message)).toEqual([]);
   });
@@ -315,7 +317,7 @@ describe("a tool at a private address that the operator does not allow", () => {
     const orders = closeAfterTest(await startMcpServer());
     const { adminKey } = await createOrganisationWithAgent([mcp(orders.url)], {}, guarded());
     const { status, error } = await invokeAgent(guarded(), adminKey, { message: "inside" });
-    expect(status).toBe(500);
+    expect(status).toBe(422);
     expect(error.message).toContain("PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES");
     expect(orders.requests).toEqual([]);
   });

@@ -1,46 +1,47 @@
 import type { RunInput } from "../../engine/messages.ts";
-import { echoTool, type ToolResult } from "../../outbound/tools/tool.ts";
-import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
-import type { CallTool, ListTools } from "../../outbound/tools/tools.ts";
+import { echoTool, failedResult, type ToolResult } from "../../outbound/tools/tool.ts";
+import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
+import type { CallTool } from "../../outbound/tools/tools.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { RunStreams } from "../../streams/run-streams.ts";
+import { logSettingOf } from "../../resources/agents/log-setting.ts";
 import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
-import type { Attempt, Progress, ToolAttempt, ToolCallResult, ToolsResult } from "../run.ts";
+import { contentFor } from "../record/step-contents.ts";
+import type { Progress, ToolAttempt, ToolCallResult, ToolRetry } from "../run.ts";
 import { deadlineMs } from "./model-step.ts";
-import { afterFailure, backoffMs, toolTries } from "./run-rules.ts";
+import { backoffMs, toolTries } from "./run-rules.ts";
 import type { RunSpans } from "./run-spans.ts";
+import { attemptField, interruptedLine, interruptedReason, type PublishStep, toReason } from "./step-events.ts";
 
-interface ToolStepsDeps {
-  readonly tools: { readonly list: ListTools; readonly call: CallTool };
+interface ToolStepDeps {
+  readonly tools: { readonly call: CallTool };
   readonly records: RunRecord;
   readonly spans: RunSpans;
-  readonly streams: RunStreams;
+  readonly publish: PublishStep;
   readonly logger: Logger;
   readonly now: () => number;
 }
 
-export interface ToolSteps {
-  /** Lists the tools once, so that a run sees the same ones to its end. */
-  readonly tools: (run: RunInput, progress: Progress, attempt: Attempt) => Promise<ToolsResult>;
-  readonly tool: (run: RunInput, progress: Progress, toolTry: ToolAttempt) => Promise<ToolCallResult>;
-}
+/** One attempt of one tool call. */
+export type ToolStep = (run: RunInput, progress: Progress, toolTry: ToolAttempt) => Promise<ToolCallResult>;
 
 /** A slower tool call is aborted and retried, or reported to the model as failed. */
 const callTimeoutMs = 60_000;
-const listTimeoutMs = 30_000;
 const maxDisplayedArguments = 4096;
-type ToolOutcome = ToolResult | { readonly retryAfterMs: number };
-const cancelledResult: ToolResult = { content: "The run was cancelled.", failed: true };
+type ToolOutcome = ToolResult | ToolRetry;
+const cancelledResult = failedResult("The run was cancelled.");
 
 const displayArguments = (input: unknown): unknown =>
   (JSON.stringify(input) ?? "").length <= maxDisplayedArguments ? input : "[too long to show]";
 
-export function createToolSteps({ tools, records, spans, streams, logger, now }: ToolStepsDeps): ToolSteps {
-  const signalFor = (run: RunInput, progress: Progress, maxMs: number) =>
-    AbortSignal.timeout(Math.max(1, Math.min(deadlineMs(run, progress) - now(), maxMs)));
+/** Why an attempt failed, in our words; undefined if it did not. */
+function reasonOf(outcome: ToolOutcome): string | undefined {
+  if (!("retryAfterMs" in outcome) && !outcome.failed) return undefined;
+  return toReason(outcome.reason ?? "The tool reported an error.");
+}
 
+export function createToolStep({ tools, records, spans, publish, logger, now }: ToolStepDeps): ToolStep {
   /** A database failure must not make the engine repeat the tool call. */
   const isCancelled = (run: RunInput): Promise<boolean> =>
     records.isCancelled(run).catch((error: unknown) => {
@@ -48,32 +49,12 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
       return false;
     });
 
-  const toCallLogLine = (
-    { step }: Progress,
-    { call, callNumber, tries }: ToolAttempt,
-    answer: ToolOutcome,
-    startedAtMs: number,
-  ) => {
-    const retried = "retryAfterMs" in answer;
-    const failed = retried || answer.failed;
-    return logLine(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
-      type: "tool_call",
-      step,
-      call: callNumber,
-      tool: call.name,
-      duration_ms: now() - startedAtMs,
-      ...(tries > 1 && { attempt: tries }),
-      ...(failed && { failed }),
-      ...(retried && { retry_after_ms: answer.retryAfterMs }),
-    });
-  };
-
   const callOnce = async (run: RunInput, progress: Progress, toolTry: ToolAttempt): Promise<ToolOutcome> => {
     const { call, callNumber, tries, tools: known } = toolTry;
     const tool = [...known, echoTool].find(({ definition }) => definition.name === call.name);
-    if (!tool) return { content: `There is no tool ${call.name}.`, failed: true };
-    if (deadlineMs(run, progress) <= now())
-      return { content: "The run's time was over: nothing was called.", failed: true };
+    if (!tool) return failedResult(`There is no tool ${call.name}.`);
+    const remainingMs = deadlineMs(run, progress) - now();
+    if (remainingMs <= 0) return failedResult("The run's time was over: nothing was called.");
     const requestId = toPublicId("request", run.id);
     try {
       return await tools.call(tool, call.arguments, {
@@ -82,66 +63,52 @@ export function createToolSteps({ tools, records, spans, streams, logger, now }:
         // The same for every try of this call: a tool that remembers it does the work once.
         idempotencyKey: `${requestId}-${progress.step}.${callNumber}`,
         trace: spans.parents.toolCall(run, progress, toolTry),
-        signal: signalFor(run, progress, callTimeoutMs),
+        signal: AbortSignal.timeout(Math.min(remainingMs, callTimeoutMs)),
       });
     } catch (error) {
-      if (!(error instanceof TransientToolError))
-        logger.warn({ err: error, tool: call.name, requestId }, "tool call failed unexpectedly");
-      const remainingMs = deadlineMs(run, progress) - now();
-      const requestedMs = error instanceof TransientToolError ? (error.retryAfterMs ?? 0) : 0;
-      const retryAfterMs = Math.max(requestedMs, backoffMs(tries, Math.random()));
-      if (tries < toolTries && retryAfterMs < Math.min(remainingMs, callTimeoutMs)) return { retryAfterMs };
-      const why = error instanceof TransientToolError ? error.message : "It could not be called.";
-      return { content: `The tool failed: ${why}`, failed: true };
+      const known = error instanceof TransientToolError ? error : undefined;
+      if (!known) logger.warn({ err: error, tool: call.name, runId: requestId }, "tool call failed unexpectedly");
+      const why = known?.message ?? `The tool ${call.name} could not be called.`;
+      const retryAfterMs = Math.max(known?.retryAfterMs ?? 0, backoffMs(tries, Math.random()));
+      const leftMs = Math.min(deadlineMs(run, progress) - now(), callTimeoutMs);
+      if (tries < toolTries && retryAfterMs < leftMs) return { retryAfterMs, reason: why };
+      return failedResult(`The tool failed: ${why}`, `${why} ${known?.advice ?? ""}`.trimEnd());
     }
   };
 
-  return {
-    tools: async (run, progress, attempt) => {
-      try {
-        const listing = { requestId: toPublicId("request", run.id), trace: spans.parents.listing(run) };
-        const list = () => tools.list(run.definition.tools, run, signalFor(run, progress, listTimeoutMs), listing);
-        return { tools: await records.markRunningDuring(run, list), log: attempt.log };
-      } catch (error) {
-        if (error instanceof PermanentToolError)
-          return records.stop(run, progress, "failed", error.message, attempt.log);
-        const retryAfterMs = error instanceof TransientToolError ? error.retryAfterMs : undefined;
-        const message = error instanceof TransientToolError ? error.message : "The tools could not be listed.";
-        if (!(error instanceof TransientToolError)) logger.warn({ err: error, runId: run.id }, "tool listing failed");
-        // Fallback models would not find the tools either.
-        const runWithoutFallbacks = { ...run, definition: { ...run.definition, fallback_models: [] } };
-        const remainingMs = deadlineMs(run, progress) - now();
-        // An earlier failure is more useful than the timeout.
-        const why = remainingMs <= 0 ? (attempt.failures.at(-1) ?? message) : message;
-        const failure = { message: why, transient: true, retryAfterMs };
-        const next = afterFailure(runWithoutFallbacks, attempt, failure, remainingMs, Math.random());
-        const log = [
-          ...attempt.log,
-          logLine(now(), "warn", why, { type: "tools", failed: true, attempt: attempt.tries }),
-        ];
-        if ("failed" in next) return records.stop(run, progress, "failed", next.failed, log);
-        if (await records.isCancelled(run))
-          return records.stop(run, progress, "cancelled", "The run was cancelled.", log);
-        return { ...next, retry: { ...next.retry, log } };
-      }
-    },
-
-    tool: async (run, progress, toolTry) => {
-      const { call, callNumber } = toolTry;
-      const event = { type: "tool" as const, step: progress.step, call: callNumber, name: call.name };
-      if (run.streamed && toolTry.tries === 1) {
-        const started = { ...event, status: "started", arguments: displayArguments(call.arguments) } as const;
-        await streams.append(run.id, started, run);
-      }
-      // Also makes the run visible: who may still cancel it must be able to see it.
-      const startedAtMs = now();
-      const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
-      const log = [toCallLogLine(progress, toolTry, result, startedAtMs)];
-      const failed = "retryAfterMs" in result || result.failed;
-      spans.toolCall(run, progress, toolTry, { startedAtMs, failed });
-      if (run.streamed && !("retryAfterMs" in result))
-        await streams.append(run.id, { ...event, status: result.failed ? "failed" : "completed" }, run);
-      return { ...result, log };
-    },
+  return async (run, progress, toolTry) => {
+    const { call, callNumber, tries } = toolTry;
+    const { step } = progress;
+    const event = { type: "tool", step, call: callNumber, name: call.name, attempt: tries } as const;
+    const about = { step, call: callNumber, tool: call.name, ...attemptField(tries) };
+    const startedAtMs = now();
+    const logs = logSettingOf(run.definition);
+    const isShown = run.streamed && logs !== "off";
+    const asked = isShown ? { arguments: displayArguments(call.arguments) } : {};
+    if (toolTry.interrupted) publish(run, { ...event, status: "interrupted", reason: interruptedReason });
+    publish(run, { ...event, status: "started", ...asked });
+    // Also makes the run visible: who may still cancel it must be able to see it.
+    const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
+    const reason = reasonOf(result);
+    const failed = reason !== undefined;
+    spans.toolCall(run, progress, toolTry, {
+      startedAtMs,
+      failed,
+      said: "content" in result ? result.content : undefined,
+    });
+    const failure = failed ? { reason } : {};
+    const retry = "retryAfterMs" in result ? { retry_after_ms: result.retryAfterMs } : undefined;
+    const said = isShown && "content" in result ? contentFor(logs, result.content) : undefined;
+    const status = retry ? "retried" : failed ? "failed" : "completed";
+    publish(run, { ...event, status, ...failure, ...retry, ...(said !== undefined && { said }) });
+    const line = logLine(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
+      type: "tool_call",
+      ...about,
+      duration_ms: now() - startedAtMs,
+      ...(failed && { failed, reason }),
+      ...retry,
+    });
+    const repeated = toolTry.interrupted ? [interruptedLine(startedAtMs, call.name, { kind: "tool", ...about })] : [];
+    return { ...result, log: [...repeated, line] };
   };
 }

@@ -76,6 +76,6 @@ describe("a run that waits", () => {
 test("a tool name that the database cannot store does not make a run wait forever", async () => {
   const organisation = await withTools([], [calling("a\0b")]);
   const { status, error } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
-  expect(status).toBe(500);
+  expect(status).toBe(422);
   expect(error.message).toContain("The model called the tool ab 5 times");
 });

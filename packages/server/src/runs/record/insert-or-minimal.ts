@@ -30,9 +30,7 @@ const maxCount = 2 ** 31 - 1;
 const countOf = (value: number | undefined): number =>
   value !== undefined && Number.isFinite(value) ? Math.min(Math.max(0, Math.round(value)), maxCount) : 0;
 
-const stopped = (outcome: RunOutcome, status: StoppedOutcome["status"], error: string): StoppedOutcome => ({
-  status,
-  error,
+const countsOf = (outcome: RunOutcome) => ({
   steps: countOf(outcome.steps),
   tokensUsed: countOf(outcome.tokensUsed),
   durationMs: countOf(outcome.durationMs),
@@ -56,26 +54,32 @@ const noSession: Session = { turn: 0, history: [] };
  */
 export function createInsertOrMinimal({ db, insertRunRecord, isCancelled, logger, now }: InsertDeps) {
   /** How a run ends whose record failed; undefined where the same record may be accepted later. */
-  const findSubstitute = async (run: RunInput, outcome: RunOutcome, error: unknown) => {
+  const findSubstitute = async (
+    run: RunInput,
+    outcome: RunOutcome,
+    error: unknown,
+  ): Promise<StoppedOutcome | undefined> => {
     if (isDataRefused(error)) {
       const why = `The run ended, but the database refused its data: ${describeRefusedData(error)}.`;
-      return stopped(outcome, "failed", why);
+      const failure = { status: "failed", error: why, code: "server_error", retryable: false } as const;
+      return { ...failure, ...countsOf(outcome) };
     }
     if (isDatabaseUnavailable(error) || !(await isCancelled(run).catch(() => false))) return undefined;
-    return stopped(outcome, "cancelled", "The run was cancelled.");
+    return { status: "cancelled", error: "The run was cancelled.", ...countsOf(outcome) };
   };
 
   const endWithoutRecord = async (run: RunInput, outcome: StoppedOutcome, error: unknown): Promise<InsertedOutcome> => {
-    const requestId = toPublicId("request", run.id);
-    logger.error({ err: error, requestId }, "minimal run record failed, the run ends without a record");
+    const runId = toPublicId("request", run.id);
+    logger.error({ err: error, runId }, "minimal run record failed, the run ends without a record");
     await db
       .inOrganisation(run.organisationId, (trx) => updateEnded(trx, run, outcome))
-      .catch((failure: unknown) => logger.error({ err: failure, requestId }, "run without a record stays running"));
+      .catch((failure: unknown) => logger.error({ err: failure, runId }, "run without a record stays running"));
     return { outcome, recorded: "never", toDeliver: [] };
   };
 
-  const insert = async (run: RunInput, outcome: RunOutcome, session: Session, log: readonly LogLine[]) => {
-    const { inserted, toDeliver } = await insertRunRecord(run, outcome, session, log);
+  const insert = async (...record: Parameters<InsertRunRecord>) => {
+    const [, outcome] = record;
+    const { inserted, toDeliver } = await insertRunRecord(...record);
     return { outcome, recorded: inserted ? "now" : "earlier", toDeliver } satisfies InsertedOutcome;
   };
 
@@ -84,16 +88,14 @@ export function createInsertOrMinimal({ db, insertRunRecord, isCancelled, logger
     outcome: RunOutcome,
     session: Session,
     log: readonly LogLine[],
+    contents?: string,
   ): Promise<InsertedOutcome> => {
     try {
-      return await insert(run, outcome, session, log);
+      return await insert(run, outcome, session, log, contents);
     } catch (error) {
       const substitute = await findSubstitute(run, outcome, error);
       if (!substitute) throw error;
-      logger.error(
-        { err: error, requestId: toPublicId("request", run.id) },
-        "run record refused, a minimal one follows",
-      );
+      logger.error({ err: error, runId: toPublicId("request", run.id) }, "run record refused, a minimal one follows");
       const minimalLog = buildMinimalLog(run, substitute, now());
       try {
         return await insert(withStorableTexts(run), substitute, noSession, minimalLog);

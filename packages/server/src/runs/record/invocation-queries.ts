@@ -3,12 +3,12 @@ import { type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Invocations } from "../../db/generated-rows.ts";
-import type { RunInput } from "../../engine/messages.ts";
+import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import { ownerForRun } from "../../resources/memory/memory-rules.ts";
 import type { Session } from "../run.ts";
-import { acceptedRow, invocationTransitions } from "./record-rules.ts";
+import { acceptedRow, failureColumns, invocationTransitions } from "./record-rules.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -113,11 +113,12 @@ export const updateCancelRequested = async (trx: OrganisationTransaction, ref: I
 export const updateEnded = async (
   trx: OrganisationTransaction,
   ref: InvocationRef,
-  { status, error }: { readonly status: "failed" | "cancelled"; readonly error: string },
+  outcome: Exclude<RunOutcome, { readonly status: "completed" }>,
 ): Promise<void> => {
+  const { status, error } = outcome;
   await trx
     .updateTable("invocations")
-    .set({ status, error, finished_at: sql`now()` })
+    .set({ status, error, ...failureColumns(outcome), finished_at: sql`now()` })
     .where((eb) => eb.and(byRef(ref)))
     .where("status", "=", "running")
     .execute();
@@ -153,6 +154,8 @@ const summaryColumns = [
   "user_id",
   "session_id",
   "error",
+  "error_code",
+  "retryable",
   "steps",
   "tokens_used",
   "duration_ms",

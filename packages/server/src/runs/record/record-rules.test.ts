@@ -70,4 +70,14 @@ describe("the record of a run", () => {
     }
     expect(recordOf({ ...run, sessionId: null }, completed, session, [])).toMatchObject({ turn: null });
   });
+
+  test("only a failure has a code, and says whether a new run can help", () => {
+    const late = { ...failed, code: "run_failed", retryable: true } as const;
+    expect(recordOf(run, late, session, [])).toMatchObject({ error_code: "run_failed", retryable: true });
+    // The last: of a journal that was written before failures had a code.
+    for (const outcome of [completed, cancelled, failed]) {
+      expect(recordOf(run, outcome, session, [])).not.toHaveProperty("error_code");
+      expect(recordOf(run, outcome, session, [])).not.toHaveProperty("retryable");
+    }
+  });
 });

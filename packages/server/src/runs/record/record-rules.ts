@@ -93,12 +93,25 @@ export const memoryOf = (run: RunInput, outcome: RunOutcome) =>
       }
     : null;
 
+/** A run that did not fail has neither, so its record stays as short as it was. */
+export const failureColumns = (outcome: RunOutcome) =>
+  outcome.status === "failed" && outcome.code !== undefined
+    ? { error_code: outcome.code, retryable: outcome.retryable ?? false }
+    : {};
+
 /** What the database keeps of a run apart from its memory, as the function `record_runs` takes it. */
-export const recordOf = (run: RunInput, outcome: RunOutcome, { turn }: Session, log: readonly LogLine[]) => ({
+export const recordOf = (
+  run: RunInput,
+  outcome: RunOutcome,
+  { turn }: Session,
+  log: readonly LogLine[],
+  contents?: string,
+) => ({
   ...acceptedRow(run),
   status: outcome.status,
   response: outcome.status === "completed" ? outcome.response : null,
   error: outcome.status === "completed" ? null : outcome.error,
+  ...failureColumns(outcome),
   steps: outcome.steps,
   tokens_used: outcome.tokensUsed,
   duration_ms: outcome.durationMs,
@@ -106,6 +119,7 @@ export const recordOf = (run: RunInput, outcome: RunOutcome, { turn }: Session, 
   turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
   owner: ownerForRun(run.userId),
   log,
+  ...(contents !== undefined && { contents }),
   rollup: rollupOf(run, outcome),
   event: eventOf(run, outcome),
 });

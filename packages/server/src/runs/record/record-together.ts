@@ -20,6 +20,7 @@ export type InsertRunRecord = (
   outcome: RunOutcome,
   session: Session,
   log: readonly LogLine[],
+  contents?: string,
 ) => Promise<Inserted>;
 
 interface RecordedRow {
@@ -91,8 +92,8 @@ export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfO
     return toInserted(rows[0]);
   };
 
-  return (run, outcome, session, log) => {
-    const json = JSON.stringify(recordOf(run, outcome, session, log));
+  return (run, outcome, session, log, contents) => {
+    const json = JSON.stringify(recordOf(run, outcome, session, log, contents));
     const memory = memoryOf(run, outcome);
     if (memory) return insertWithMemory(run.organisationId, json, memory);
     return insertTogether({ id: run.id, json });

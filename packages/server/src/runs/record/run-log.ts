@@ -5,8 +5,6 @@ import type { LogLine } from "../run.ts";
 
 export const levels = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
 
-const maxLoggedText = 4096;
-
 export const logLine = (
   atMs: number,
   level: LogLevel,
@@ -19,18 +17,11 @@ export const logLine = (
   metadata: storableJson(metadata) as LogLine["metadata"],
 });
 
-/** Messages are logged only if the agent's definition allows it. */
-const loggedTexts = ({ definition }: RunInput, texts: Readonly<Record<string, string>>): Record<string, string> =>
-  definition.logs?.messages
-    ? Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, storableText(text, maxLoggedText)]))
-    : {};
-
 const acceptedLine = (run: RunInput): LogLine =>
   logLine(run.acceptedAtMs, "info", "Run accepted", {
     type: "accepted",
     ...(run.userId !== null && { user_id: run.userId }),
     ...(run.sessionId !== null && { session_id: run.sessionId }),
-    ...loggedTexts(run, { message: run.message }),
   });
 
 const withVersion = ({ environment, version }: RunInput, line: LogLine): LogLine => ({
@@ -38,20 +29,16 @@ const withVersion = ({ environment, version }: RunInput, line: LogLine): LogLine
   metadata: { ...line.metadata, environment, version },
 });
 
-function endedLine(run: RunInput, outcome: RunOutcome, nowMs: number): LogLine {
+function endedLine(outcome: RunOutcome, nowMs: number): LogLine {
   const { status, steps, tokensUsed, durationMs } = outcome;
   const metadata = { type: "ended", status, steps, tokens_used: tokensUsed, duration_ms: durationMs };
-  if (outcome.status === "completed")
-    return logLine(nowMs, "info", "Run completed", {
-      ...metadata,
-      ...loggedTexts(run, { response: outcome.response }),
-    });
+  if (outcome.status === "completed") return logLine(nowMs, "info", "Run completed", metadata);
   return logLine(nowMs, outcome.status === "failed" ? "error" : "warn", `Run ${status}: ${outcome.error}`, metadata);
 }
 
 /** Only how the run ended, in our own words: nothing of it can be refused by the database. */
 export const buildMinimalLog = (run: RunInput, outcome: RunOutcome, nowMs: number): LogLine[] => [
-  withVersion(run, endedLine(run, outcome, nowMs)),
+  withVersion(run, endedLine(outcome, nowMs)),
 ];
 
 /** The middle of longer logs is replaced by a line that counts what was left out. */
@@ -64,6 +51,6 @@ export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: R
     missing[0] &&
     logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, { type: "cut" });
   const shortened = cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
-  const all = [acceptedLine(run), ...shortened, endedLine(run, outcome, nowMs)];
+  const all = [acceptedLine(run), ...shortened, endedLine(outcome, nowMs)];
   return all.map((line) => withVersion(run, line));
 }

@@ -3,15 +3,19 @@ import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
 import { storableText } from "../../platform/storable-text.ts";
+import { logSettingOf } from "../../resources/agents/log-setting.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
-import type { Ended, LogLine, Progress, Recorded, Session } from "../run.ts";
+import type { Ended, LogLine, Progress, Recorded, RunFailure, Session } from "../run.ts";
 import { createInsertOrMinimal } from "./insert-or-minimal.ts";
 import { findInvocation, insertRunningInvocation } from "./invocation-queries.ts";
 import { createInsertRunRecord } from "./record-together.ts";
+import { contentsOf, cutContents, withShapes } from "./run-contents.ts";
 import { buildRunLog } from "./run-log.ts";
+import { sealContents } from "./seal-contents.ts";
 import { toOutcome } from "./to-invocation.ts";
 
 interface RunRecordDeps {
@@ -21,13 +25,21 @@ interface RunRecordDeps {
   readonly logNotifications: LogNotifications;
   readonly spans: { readonly ended: (run: RunInput, outcome: RunOutcome) => void };
   readonly telemetry: Pick<Telemetry, "runEnded">;
+  readonly runContents: Sealer;
   readonly logger: Logger;
   readonly now: () => number;
 }
 
 /** Records runs in the database: while they run, and when they end. */
 export interface RunRecord {
-  readonly record: (run: RunInput, outcome: RunOutcome, session: Session, log: readonly LogLine[]) => Promise<Recorded>;
+  /** `contents` are sealed, in base64. */
+  readonly record: (
+    run: RunInput,
+    outcome: RunOutcome,
+    session: Session,
+    log: readonly LogLine[],
+    contents?: string,
+  ) => Promise<Recorded>;
   /** `log` is what the last step adds to the progress's. */
   readonly complete: (
     run: RunInput,
@@ -35,19 +47,15 @@ export interface RunRecord {
     reply: { readonly text: string; readonly tokensUsed: number },
     log: readonly LogLine[],
   ) => Promise<Ended>;
-  readonly stop: (
-    run: RunInput,
-    progress: Progress,
-    status: "failed" | "cancelled",
-    error: string,
-    log: readonly LogLine[],
-  ) => Promise<Ended>;
+  readonly fail: (run: RunInput, progress: Progress, failure: RunFailure, log: readonly LogLine[]) => Promise<Ended>;
+  readonly cancel: (run: RunInput, progress: Progress, log: readonly LogLine[]) => Promise<Ended>;
   /** Also makes the run visible: who may still cancel it must be able to see it. */
   readonly isCancelled: (run: RunInput) => Promise<boolean>;
   /** Inserts the running invocation if the work takes longer than `markRunningAfterMs`. */
   readonly markRunningDuring: <T>(run: RunInput, work: () => Promise<T>) => Promise<T>;
 }
 
+const cancelled = { status: "cancelled", error: "The run was cancelled." } as const;
 const maxError = 8000;
 /** Of the column. A run may wait for weeks while the engine has no worker. */
 const maxDurationMs = 2 ** 31 - 1;
@@ -62,6 +70,7 @@ export function createRunRecord({
   logNotifications,
   telemetry,
   spans,
+  runContents,
   logger,
   now,
 }: RunRecordDeps): RunRecord {
@@ -72,9 +81,9 @@ export function createRunRecord({
   const insertRunRecord = createInsertRunRecord(db);
   const insertOrMinimal = createInsertOrMinimal({ db, insertRunRecord, isCancelled, logger, now });
 
-  const record: RunRecord["record"] = async (run, given, session, log) => {
-    const { outcome, recorded, toDeliver } = await insertOrMinimal(run, given, session, log);
-    if (recorded !== "earlier") telemetry.runEnded(outcome.status, outcome.durationMs);
+  const record: RunRecord["record"] = async (run, given, session, log, contents) => {
+    const { outcome, recorded, toDeliver } = await insertOrMinimal(run, given, session, log, contents);
+    if (recorded !== "earlier") telemetry.runEnded(outcome);
     // An earlier attempt recorded the run: its outcome is the one that was answered.
     const ended =
       recorded === "earlier"
@@ -89,19 +98,44 @@ export function createRunRecord({
     return { ended, toDeliver };
   };
 
+  /**
+   * The run's log, with as much of its contents as the agent's setting allows, and the contents themselves if it is `full`. A run must
+   * end whatever models and tools said: what cannot be derived from that is left out.
+   */
+  const withContents = (
+    run: RunInput,
+    progress: Progress,
+    added: readonly LogLine[],
+  ): { readonly lines: readonly LogLine[]; readonly contents?: string } => {
+    const lines = [...progress.log, ...added];
+    const setting = logSettingOf(run.definition);
+    if (setting === "off") return { lines };
+    try {
+      const contents = contentsOf(run, progress);
+      const shaped = withShapes(lines, contents);
+      if (setting === "shapes") return { lines: shaped };
+      return { lines: shaped, contents: sealContents(runContents, cutContents(contents), run).toString("base64") };
+    } catch (error) {
+      logger.error({ err: error, runId: toPublicId("request", run.id) }, "run contents left out of its record");
+      return { lines };
+    }
+  };
+
   /** Records the run now. If the database fails, the workflow records it in a separate step. */
   const end = async (
     run: RunInput,
     outcome: RunOutcome,
-    { session, log: before }: Progress,
+    progress: Progress,
     added: readonly LogLine[],
   ): Promise<Ended> => {
-    const log = buildRunLog(run, [...before, ...added], outcome, now());
+    const { session } = progress;
+    const { lines, contents } = withContents(run, progress, added);
+    const log = buildRunLog(run, lines, outcome, now());
     try {
-      return { ...(await record(run, outcome, session, log)), unrecorded: null };
+      return { ...(await record(run, outcome, session, log, contents)), unrecorded: null };
     } catch (error) {
-      logger.warn({ err: error, requestId: toPublicId("request", run.id) }, "run record failed, will retry");
-      return { ended: outcome, toDeliver: [], unrecorded: log };
+      logger.warn({ err: error, runId: toPublicId("request", run.id) }, "run record failed, will retry");
+      return { ended: outcome, toDeliver: [], unrecorded: log, ...(contents !== undefined && { contents }) };
     }
   };
 
@@ -112,14 +146,21 @@ export function createRunRecord({
     costMicros,
   });
 
+  /** Without the step that the run stops in. */
+  const spentBefore = (progress: Progress) => spent(progress, progress.tokensUsed, progress.step - 1);
+
   return {
     record,
-    complete: (run, progress, { text: response, tokensUsed }, log) =>
-      end(run, { status: "completed", response, ...spent(progress, tokensUsed, progress.step) }, progress, log),
-    stop: (run, progress, status, error, log) => {
-      const stopped = { status, error: storableText(error, maxError) };
-      return end(run, { ...stopped, ...spent(progress, progress.tokensUsed, progress.step - 1) }, progress, log);
+    complete: (run, progress, { text: response, tokensUsed }, log) => {
+      const answered = [...progress.messages, { role: "assistant", content: response } as const];
+      const outcome = { status: "completed", response, ...spent(progress, tokensUsed, progress.step) } as const;
+      return end(run, outcome, { ...progress, messages: answered }, log);
     },
+    fail: (run, progress, { message, code, retryable }, log) => {
+      const failure = { status: "failed", error: storableText(message, maxError), code, retryable } as const;
+      return end(run, { ...failure, ...spentBefore(progress) }, progress, log);
+    },
+    cancel: (run, progress, log) => end(run, { ...cancelled, ...spentBefore(progress) }, progress, log),
     isCancelled,
     markRunningDuring: async (run, work) => {
       const timer = setTimeout(

@@ -1,16 +1,26 @@
 import type { Invocation, InvocationResult, InvocationStatus, InvocationSummary } from "@perch/contract";
-import type { RunOutcome } from "../../engine/messages.ts";
+import type { FailureCode, RunOutcome } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { LogRow } from "../../resources/logs/log-queries.ts";
 import { toLogEntry } from "../../resources/logs/to-log-entry.ts";
 import type { InvocationRow, InvocationSummaryRow } from "./invocation-queries.ts";
+
+/** A run that failed before failures had a code counts as one that no retry helps: nothing says otherwise. */
+export const failureOf = (found: { readonly code?: string | null; readonly retryable?: boolean | null }) => ({
+  code: (found.code ?? "run_failed") as FailureCode,
+  retryable: found.retryable ?? false,
+});
+
+const failureOfRow = ({ error_code, retryable }: InvocationSummaryRow) => failureOf({ code: error_code, retryable });
 
 /** How a recorded run ended; undefined while it is running. */
 export function toOutcome(row: InvocationRow | undefined): RunOutcome | undefined {
   if (!row || row.status === "running") return undefined;
   const spent = { steps: row.steps, tokensUsed: row.tokens_used, durationMs: row.duration_ms ?? 0 };
   if (row.status === "completed") return { status: "completed", response: row.response ?? "", ...spent };
-  return { status: row.status as "failed" | "cancelled", error: row.error ?? "", ...spent };
+  const error = row.error ?? "";
+  if (row.status === "cancelled") return { status: "cancelled", error, ...spent };
+  return { status: "failed", error, ...failureOfRow(row), ...spent };
 }
 
 export const toResult = (id: string, outcome: RunOutcome & { status: "completed" }): InvocationResult => ({
@@ -19,6 +29,12 @@ export const toResult = (id: string, outcome: RunOutcome & { status: "completed"
   tokens_used: outcome.tokensUsed,
   duration_ms: outcome.durationMs,
 });
+
+function failureFields(row: InvocationSummaryRow): Pick<InvocationSummary, "error_code" | "retryable"> {
+  if (row.status !== "failed") return { error_code: null, retryable: null };
+  const { code, retryable } = failureOfRow(row);
+  return { error_code: code, retryable };
+}
 
 export const toInvocationSummary = (row: InvocationSummaryRow): InvocationSummary => ({
   request_id: toPublicId("request", row.id),
@@ -30,6 +46,7 @@ export const toInvocationSummary = (row: InvocationSummaryRow): InvocationSummar
   user_id: row.user_id,
   session_id: row.session_id,
   error: row.error,
+  ...failureFields(row),
   steps: row.steps,
   tokens_used: row.tokens_used,
   duration_ms: row.duration_ms,

@@ -26,6 +26,7 @@ async function callRunOperations(send: SendValid): Promise<void> {
   const run = { ...params, request_id: data.request_id };
   await send("GET /v1/agents/{agent_id}/invocations", { params });
   await send("GET /v1/agents/{agent_id}/invocations/{request_id}", { params: run });
+  await send("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params: run });
   await send("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params: run });
   await send("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [{ message: "said by the walker" }] } });
   await send("GET /v1/agents/{agent_id}/logs", { params });
@@ -44,6 +45,7 @@ async function callDeploymentOperations(send: SendValid): Promise<void> {
     await vi.waitFor(isActive, { timeout: 20_000, interval: 50 });
     return id;
   };
+  await send("POST /v1/agents/{agent_id}/check", { params });
   const first = await deploy(100);
   const canary = { ...params, deployment_id: await deploy(10) };
   await send("PATCH /v1/agents/{agent_id}/deployments/{deployment_id}", {
@@ -101,6 +103,7 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   const create = async () => (await send("POST /v1/keys", { body: { name: "walker", role: "viewer" } })).data;
   const { id } = await create();
   await send("GET /v1/keys", {});
+  await send("GET /v1/keys/{key_id}", { params: { key_id: id } });
   await send("PATCH /v1/keys/{key_id}", { params: { key_id: id }, body: { name: "walker's" } });
   await send("POST /v1/keys/{key_id}/begin-mfa", { params: { key_id: id } });
   const { data: rotated } = await send("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: {} });

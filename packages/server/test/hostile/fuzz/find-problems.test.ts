@@ -34,7 +34,7 @@ const template: RequestTemplate = {
   headers: [],
 };
 const validBody = { data: [], pagination: { limit: 10, offset: 0, total: 0, has_more: false } };
-const headers = { ...securityHeaders, "x-request-id": "r", "content-type": "application/json; charset=utf-8" };
+const headers = { ...securityHeaders, "x-correlation-id": "r", "content-type": "application/json; charset=utf-8" };
 const errorBody = (code: string, message = "m") => ({ success: false, error: { code, message } });
 const summary = (id: string) => ({ ...validBody, data: [{ id, name: "bot", status: "running", created_at: time }] });
 
@@ -63,6 +63,8 @@ test("a response that the contract declares passes", () => {
   expect(problemsWith(200, validBody)).toEqual([]);
   expect(problemsWith(200, summary("agent_01h455vb4pex5vsknk084sn02r"))).toEqual([]);
   expect(problemsWith(403, errorBody("forbidden"))).toEqual([]);
+  expect(problemsWith(200, validBody, { "x-ratelimit-limit": "100", date: "now" })).toEqual([]);
+  expect(problemsWith(429, errorBody("rate_limited"), { "retry-after": "1" })).toEqual([]);
 });
 
 test.each<[string, () => string[]]>([
@@ -71,12 +73,18 @@ test.each<[string, () => string[]]>([
   ["a code with another status", () => problemsWith(400, errorBody("forbidden"))],
   ["a code that the operation does not declare", () => problemsWith(409, errorBody("conflict"))],
   ["a success of another status", () => problemsWith(201, validBody)],
+  ["a header that the document does not declare", () => problemsWith(200, validBody, { "x-new": "1" })],
+  ["a header that is declared for other answers", () => problemsWith(200, validBody, { location: "/v1/agents/a" })],
+  [
+    "a header that is declared for other errors",
+    () => problemsWith(403, errorBody("forbidden"), { "retry-after": "1" }),
+  ],
   ["a field that is not declared", () => problemsWith(200, { ...validBody, extra: 1 })],
   ["a missing field", () => problemsWith(200, { data: [] })],
   ["something that is not JSON", () => problemsWith(200, "<html>")],
   ["another content type", () => problemsWith(200, validBody, { "content-type": "text/html" })],
   ["a missing security header", () => problemsWith(200, validBody, { "x-content-type-options": "" })],
-  ["a missing request id", () => problemsWith(200, validBody, { "x-request-id": "" })],
+  ["a missing correlation id", () => problemsWith(200, validBody, { "x-correlation-id": "" })],
   ["a refusal of a directed request", () => problemsWith(403, errorBody("forbidden"), {}, { kind: "directed" })],
   ["a 401 without a challenge", () => problemsWith(401, errorBody("unauthorized"))],
   ["an id of another organisation", () => problemsWith(200, summary(foreignAgentId))],

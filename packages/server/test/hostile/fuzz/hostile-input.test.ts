@@ -15,9 +15,7 @@ const logger = pino(
   { level: "error" },
   new Writable({
     write: (chunk, _, done) => {
-      // A failed run is logged as an error too, but it is not a failure of the server.
-      if (failures.length < 20 && !String(chunk).includes("The run failed: "))
-        failures.push(String(chunk).slice(0, 3000));
+      if (failures.length < 20) failures.push(String(chunk).slice(0, 3000));
       done();
     },
   }),

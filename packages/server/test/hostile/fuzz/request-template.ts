@@ -105,7 +105,7 @@ const idempotencyKeys = fc.integer({ min: 1, max: 40 }).map((n) => `retry-${n}`)
 function headersOf(key: OperationKey): Arbitrary<HeaderPairs> {
   const { events, accepted }: Operation = operations[key];
   const parts = [
-    header("X-Request-Id", fc.stringMatching(/^[A-Za-z0-9._:-]{1,20}$/)),
+    header("X-Correlation-Id", fc.stringMatching(/^[A-Za-z0-9._:-]{1,20}$/)),
     ...(isRepeatable(key) ? [header("Idempotency-Key", idempotencyKeys)] : []),
     ...(events ? [header("Accept", fc.constantFrom("text/event-stream", "application/json", "*/*"))] : []),
     ...(events ? [header("Last-Event-ID", fc.constantFrom("0-0", "1-1", "rest", "end", "9999999999999999999-0"))] : []),

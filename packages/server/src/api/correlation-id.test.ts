@@ -1,15 +1,16 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
 import { usePerch } from "../../test/support/harness.ts";
 
 const perch = usePerch();
-const ours = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const ours = /^corr_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const idOf = async (path: string, init: RequestInit = {}) => {
   const response = await fetch(perch().url + path, init);
   await response.text();
-  return response.headers.get("x-request-id");
+  return response.headers.get("x-correlation-id");
 };
 
 /** Headers as written, which fetch would refuse to send. */
@@ -19,26 +20,33 @@ async function raw(...lines: string[]): Promise<string> {
   socket.write(`${[...lines, "Host: perch", "Connection: close"].join("\r\n")}\r\n\r\n`);
   return text(socket);
 }
-const idIn = (answer: string) => answer.match(/^x-request-id: (.*?)\r$/im)?.[1];
+const idIn = (answer: string) => answer.match(/^x-correlation-id: (.*?)\r$/im)?.[1];
 
-describe("X-Request-Id", () => {
+describe("X-Correlation-Id", () => {
   test.each(["a", "7f3c-11", "trace:01.span_2", "01890a5d-ac96-774b-bcce-b302099a8057", "x".repeat(128)])(
     "the caller's own id %s is returned",
     async (id) => {
-      expect(await idOf("/v1/me", { headers: { "x-request-id": id } })).toBe(id);
-      expect(await idOf("/healthz", { headers: { "x-request-id": id } })).toBe(id);
+      expect(await idOf("/v1/me", { headers: { "x-correlation-id": id } })).toBe(id);
+      expect(await idOf("/healthz", { headers: { "x-correlation-id": id } })).toBe(id);
     },
   );
 
   test.each(["", "x".repeat(129), "two words", "a,b", 'a"b', "<script>", "a\tb", "caf\u00e9", "a;b", "../../etc"])(
     "%j is unsafe to log, and is replaced by a generated id",
     async (id) => {
-      expect(await idOf("/v1/me", { headers: { "x-request-id": id } })).toMatch(ours);
+      expect(await idOf("/v1/me", { headers: { "x-correlation-id": id } })).toMatch(ours);
     },
   );
 
+  test("X-Request-Id is neither read nor sent: a request id is a run's", async () => {
+    verifies("errors.correlation-id");
+    const { headers } = await fetch(`${perch().url}/v1/me`, { headers: { "x-request-id": "mine-0" } });
+    expect(headers.get("x-correlation-id")).toMatch(ours);
+    expect(headers.has("x-request-id")).toBe(false);
+  });
+
   test("two headers count as none", async () => {
-    const answer = await raw("GET /v1/me HTTP/1.1", "X-Request-Id: one", "X-Request-Id: two");
+    const answer = await raw("GET /v1/me HTTP/1.1", "X-Correlation-Id: one", "X-Correlation-Id: two");
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
     expect(idIn(answer)).toMatch(ours);
   });
@@ -62,7 +70,7 @@ describe("X-Request-Id", () => {
     ["the documentation", "/docs/", {}],
   ] as const)("is on the answer to %s", async (_, path, init) => {
     expect(await idOf(path, init)).toMatch(ours);
-    expect(await idOf(path, { ...init, headers: { "x-request-id": "mine-1" } })).toBe("mine-1");
+    expect(await idOf(path, { ...init, headers: { "x-correlation-id": "mine-1" } })).toBe("mine-1");
   });
 
   test("is on the answer to a body that cannot be read", async () => {
@@ -70,7 +78,7 @@ describe("X-Request-Id", () => {
     const headers = {
       authorization: `Bearer ${adminKey}`,
       "content-type": "application/json",
-      "x-request-id": "mine-2",
+      "x-correlation-id": "mine-2",
     };
     expect(await idOf("/v1/agents", { method: "POST", headers, body: "{" })).toBe("mine-2");
     expect(await idOf("/v1/agents", { method: "POST", headers, body: `"${"x".repeat(1024 * 1024)}"` })).toBe("mine-2");

@@ -1,20 +1,21 @@
-import { InvocationsMethods } from "../generated-resources.ts";
+import { RunsMethods } from "../generated-resources.ts";
 import type { RequestOptions } from "../options.ts";
 import { RunStream } from "../run-stream.ts";
 
 /** Runs of an agent. */
-export class Invocations extends InvocationsMethods {
+export class Runs extends RunsMethods {
   /**
    * Streams the events of a run from its start. `result()` waits for its result.
    *
    * `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Accept: text/event-stream`
    */
-  follow(agentId: string, requestId: string, options: RequestOptions = {}): RunStream {
-    const params = { agent_id: agentId, request_id: requestId };
-    return new RunStream({
+  follow(agentId: string, runId: string, options: RequestOptions = {}): RunStream {
+    const params = { agent_id: agentId, request_id: runId };
+    const source = {
       open: this.client.stream("GET /v1/agents/{agent_id}/invocations/{request_id}", { params }, options),
       maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
       signal: options.signal,
-    });
+    };
+    return new RunStream(source, runId);
   }
 }

@@ -1,0 +1,38 @@
+import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
+import { createTools } from "../outbound/tools/tools.ts";
+import { actFor } from "../platform/acting-organisation.ts";
+import { version } from "../platform/version.ts";
+import { createPreflight, type Preflight } from "../resources/deployments/preflight.ts";
+import { createFindModel, type FindModel } from "../resources/providers/find-model.ts";
+import type { Core } from "./core.ts";
+import { composeSignedFetch } from "./signing.ts";
+
+export const composeFindModel = ({
+  config,
+  db,
+  providerKeys,
+  resolveCall,
+  guarded,
+  trusted,
+  telemetry,
+}: Core): FindModel =>
+  createFindModel({
+    db,
+    builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
+    installation: config.providers,
+    providerKeys,
+    resolveCall,
+    guardedFetch: guarded.fetch,
+    trustedFetch: trusted.fetch,
+    idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
+    withTiming: telemetry.timeModel,
+  });
+
+/** The check of an agent: a worker's before a deployment, an API node's when somebody asks. Both call through the guarded client. */
+export function composePreflight(core: Core): Preflight {
+  const fetch = composeSignedFetch(core);
+  const { findSecrets, resolveCall } = core;
+  const tools = createTools({ fetch, version, resolveCall });
+  const check = createPreflight({ findModel: composeFindModel(core), tools, findSecrets, fetch });
+  return (agent, ...rest) => actFor(agent.organisationId, () => check(agent, ...rest));
+}

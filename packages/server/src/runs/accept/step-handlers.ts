@@ -1,0 +1,38 @@
+import type { StepOperationKey } from "@perch/contract";
+import type { Database } from "../../db/database.ts";
+import { notFound } from "../../platform/api-error.ts";
+import { page } from "../../platform/envelopes.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
+import type { Handlers } from "../../resources/handlers.ts";
+import { visibleSince } from "../../resources/logs/log-rules.ts";
+import { openContents } from "../record/seal-contents.ts";
+import { findSealedContents, hasRun, listStepRows } from "../record/step-queries.ts";
+import { boundContents, toSteps } from "../record/to-step.ts";
+
+interface StepDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+  readonly runContents: Sealer;
+  readonly now: () => number;
+}
+
+export const stepHandlers = ({ db, agents, runContents, now }: StepDeps) =>
+  ({
+    "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": async ({ params, query }, context) => {
+      const { id: agentId } = await agents.get(context, params.agent_id);
+      const id = parsePublicId("request", params.request_id);
+      if (!id) throw notFound("invocation", params.request_id);
+      const run = { organisationId: context.scope.organisationId, agentId, id };
+      const since = visibleSince(context.caller.organisation.tier, now());
+      return db.inOrganisation(run.organisationId, async (trx) => {
+        if (!(await hasRun(trx, run))) throw notFound("invocation", params.request_id);
+        const rows = await listStepRows(trx, run, since);
+        const sealed = await findSealedContents(trx, run, since);
+        const steps = toSteps(rows, sealed && openContents(runContents, sealed, run));
+        const shown = boundContents(steps.slice(query.offset, query.offset + query.limit));
+        return page(shown, query, steps.length);
+      });
+    },
+  }) satisfies Handlers<StepOperationKey>;

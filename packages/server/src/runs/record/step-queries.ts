@@ -1,0 +1,64 @@
+import { type Selectable, sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { LogEntries } from "../../db/generated-rows.ts";
+import { uuidTime } from "../../platform/ids.ts";
+import type { ContentsKey } from "./seal-contents.ts";
+
+export type StepRow = Pick<Selectable<LogEntries>, "at" | "metadata">;
+
+const stepTypes = ["model_call", "tool_call", "tools", "memory", "interrupted"];
+
+/** Between the clocks of an API node and a worker. */
+const maxClockSkewMs = 3_600_000;
+
+/** Whether the agent has the run. Its row is not read: message and response may be megabytes. */
+export const hasRun = async (
+  trx: OrganisationTransaction,
+  { organisationId, agentId, id }: ContentsKey,
+): Promise<boolean> => {
+  const row = await trx
+    .selectFrom("invocations")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("id", "=", id)
+    .where("accepted_at", "=", uuidTime(id))
+    .executeTakeFirst();
+  return row !== undefined;
+};
+
+/** The lines that the run itself wrote about its steps: entries that others added to its log have no line. Their number is bounded. */
+export const listStepRows = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId, id }: ContentsKey,
+  visibleSince: Date,
+): Promise<StepRow[]> =>
+  trx
+    .selectFrom("log_entries")
+    .select(["at", "metadata"])
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("invocation_id", "=", id)
+    .where("line", "is not", null)
+    .where(sql<string>`metadata ->> 'type'`, "in", stepTypes)
+    // No entry is older than its run: this limits the partitions that are read.
+    .where("at", ">=", new Date(Math.max(uuidTime(id).getTime() - maxClockSkewMs, visibleSince.getTime())))
+    .orderBy("line")
+    .execute();
+
+/** The sealed contents of a run; undefined where none are kept. */
+export const findSealedContents = async (
+  trx: OrganisationTransaction,
+  { organisationId, id }: ContentsKey,
+  visibleSince: Date,
+): Promise<Buffer | undefined> => {
+  const row = await trx
+    .selectFrom("run_contents")
+    .select("sealed")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("accepted_at", "=", uuidTime(id))
+    .where("accepted_at", ">=", visibleSince)
+    .executeTakeFirst();
+  return row?.sealed;
+};

@@ -1,0 +1,37 @@
+import { type OperationKey, openApiDocument, routeOf } from "@perch/contract";
+import { securityHeaders } from "../../../src/api/security-headers.ts";
+
+interface Response {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, Response> }>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Response>> };
+}
+
+const { paths, components } = openApiDocument("0") as unknown as Document;
+
+/** Of every answer, whatever was asked for: how it is carried, and what browsers may do with it. */
+const undocumented = new Set([
+  ...Object.keys(securityHeaders),
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "strict-transport-security",
+  "transfer-encoding",
+  "vary",
+  "x-accel-buffering",
+]);
+
+/** Headers of an answer that the document does not declare for it; undefined where it does not declare the answer. */
+export function undeclaredHeaders(key: OperationKey, status: number, names: Iterable<string>): string[] | undefined {
+  const { method, path } = routeOf(key);
+  const found = paths[path]?.[method.toLowerCase()]?.responses[status];
+  const response = found?.$ref ? components.responses[found.$ref.split("/").at(-1) ?? ""] : found;
+  if (!response) return undefined;
+  const declared = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
+  return [...names].filter((name) => !undocumented.has(name) && !declared.has(name));
+}
