@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type Certificate, createCertificates } from "../../packages/server/test/support/certificates.ts";
+import { type OpenIdProvider, startOpenIdProvider } from "../../packages/server/test/support/open-id-provider.ts";
+import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
+import { freePort, runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
+import { sendRequest } from "./http-client.ts";
+import { type HttpsReceiver, startHttpsReceiver } from "./https-receiver.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+export interface OwnServer {
+  readonly url: string;
+  /** A second node, which serves HTTPS itself. */
+  readonly tlsUrl: string;
+  readonly authority: Certificate;
+  readonly clientCertificate: Certificate;
+  /** A certificate of an authority that nobody trusts. */
+  readonly foreignCertificate: Certificate;
+  readonly keys: { readonly free: string; readonly pro: string; readonly enterprise: string };
+  readonly receiver: HttpsReceiver;
+  readonly issuer: OpenIdProvider;
+  readonly sql: (query: string) => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+async function createOrganisations(database: ScratchDatabase): Promise<OwnServer["keys"]> {
+  const tiers = ["free", "pro", "enterprise"];
+  const script = join(root, "scripts/testbed/create-organisations.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...tiers.flatMap((tier) => [tier, tier])], {
+    env: { ...process.env, ...scratchSettings(database, 0) },
+  });
+  const [free = "", pro = "", enterprise = ""] = stdout.trim().split("\n");
+  return { free, pro, enterprise };
+}
+
+async function startTlsNode(database: ScratchDatabase, settings: NodeJS.ProcessEnv, authority: Certificate) {
+  const port = await freePort();
+  const url = `https://127.0.0.1:${port}`;
+  const env = { ...process.env, ...scratchSettings(database, port), ...settings };
+  const child: ChildProcess = spawn(process.execPath, [join(root, "packages/server/src/main.ts"), "serve"], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  for (let attempt = 0; attempt < 1200 && child.exitCode === null; attempt++) {
+    const ready = await sendRequest("GET", `${url}/readyz`, { tls: { ca: authority.cert } }).catch(() => undefined);
+    if (ready?.status === 200) return { url, child };
+    await sleep(100);
+  }
+  child.kill("SIGKILL");
+  throw new Error("The server with TLS is not ready after 120 s");
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  await exited;
+}
+
+const settingsFor = async (engine: RestateCluster, authority: Certificate): Promise<NodeJS.ProcessEnv> => ({
+  PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+  PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+  PERCH_WORKER_PORT: String(await freePort()),
+  PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
+  PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+  NODE_EXTRA_CA_CERTS: authority.certFile,
+});
+
+/** A server, a node with TLS, an engine, a token issuer and a webhook receiver, all on a database of their own. */
+export async function startOwnServer(): Promise<OwnServer> {
+  const undo: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const certificates = createCertificates();
+    undo.push(() => certificates.remove());
+    const authority = certificates.createAuthority("authority");
+    certificates.createAuthority("other-authority");
+    const serverCertificate = certificates.issue("authority", { name: "server", usage: "serverAuth" });
+    const database = await createScratchDatabase();
+    undo.push(() => database.drop());
+    const engine = await startRestate();
+    undo.push(() => engine.stop());
+    await runCommand(database, ["migrate"]);
+    const keys = await createOrganisations(database);
+    const receiver = await startHttpsReceiver(serverCertificate);
+    undo.push(() => receiver.close());
+    const issuer = await startOpenIdProvider();
+    undo.push(() => issuer.stop());
+    const settings = await settingsFor(engine, authority);
+    const tls = { cert: serverCertificate.certFile, key: serverCertificate.keyFile };
+    const security = JSON.stringify({ tls, certificates: certificates.directory });
+    const server = await startServer(database, settings, "all");
+    undo.push(() => server.stop());
+    const tlsNode = await startTlsNode(database, { ...settings, PERCH_SECURITY: security }, authority);
+    undo.push(() => endChild(tlsNode.child));
+    return {
+      url: server.url,
+      tlsUrl: tlsNode.url,
+      authority,
+      clientCertificate: certificates.issue("authority", { name: "client" }),
+      foreignCertificate: certificates.issue("other-authority", { name: "foreign" }),
+      keys,
+      receiver,
+      issuer,
+      sql: (query) => withClient(database.adminUrl, async (client) => (await client.query(query)).rowCount ?? 0),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
