@@ -13,6 +13,8 @@ export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS
   PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
   PERCH_LOG_LEVEL: "error",
   PERCH_PORT: String(port),
+  // A busy machine stands still for longer than a request waits for Valkey by default.
+  PERCH_VALKEY_TIMEOUT_MS: "5000",
 });
 
 /** Runs one command of the server and returns its output. */

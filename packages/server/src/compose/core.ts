@@ -147,7 +147,7 @@ function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs
 
 /** What every command and role needs: the database, and Valkey or its in-process replacement. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
-  const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, logger) : undefined;
+  const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, config.valkeyTimeoutMs, logger) : undefined;
   const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
   const telemetry = composeTelemetry(config);
   const { shares, db } = composeDatabase(config, logger, telemetry, nowMs);

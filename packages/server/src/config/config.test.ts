@@ -39,6 +39,7 @@ describe("readConfig", () => {
       metricsPort: undefined,
       logLevel: "info",
       valkeyUrl: undefined,
+      valkeyTimeoutMs: 250,
       ingressUrls: ["http://127.0.0.1:8080"],
       adminUrls: ["http://127.0.0.1:9070"],
       identityKeys: [],

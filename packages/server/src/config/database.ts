@@ -25,4 +25,10 @@ export const databaseSettings = {
       .optional()
       .describe("URL of Valkey, which shares limits and caches between processes. Not needed for a single process."),
   ),
+  valkeyTimeoutMs: setting(
+    "PERCH_VALKEY_TIMEOUT_MS",
+    wholeNumber(10, 10_000)
+      .default(250)
+      .describe("How many milliseconds a request waits for Valkey before it goes on without."),
+  ),
 } satisfies SettingTable;

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
+import { startValkey } from "../../test/support/valkey-process.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import type { Bucket, Gate } from "./gate.ts";
 import { createLocalGate } from "./local-gate.ts";
 import { organisationBucket } from "./rates.ts";
+import { createResilientGate } from "./resilient-gate.ts";
 import { connectValkey, createValkeyGate } from "./valkey-gate.ts";
 
 const logger = createLogger("silent");
@@ -32,11 +34,7 @@ function createLocalSubject(): Subject {
 }
 
 /** With a longer time limit for calls than nodes have: of 20,000 calls one may be slow, and the gate's arithmetic is tested here. */
-function connect() {
-  const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger);
-  valkey.options.commandTimeout = 5000;
-  return createValkeyGate(valkey);
-}
+const connect = () => createValkeyGate(connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger));
 const shared: [Gate, Gate] = [connect(), connect()];
 afterAll(() => Promise.all(shared.map((gate) => gate.close())));
 const createValkeySubject = (): Subject => ({ gates: shared, advance: (ms) => sleep(ms), toleranceMs: 2000 });
@@ -168,4 +166,28 @@ describe.each([
     expect(mixed.epoch.value).not.toBe("");
     expect((await gate.pass(owner, [bucket])).allowed).toBe(false);
   });
+});
+
+test("a change waits for a Valkey that is slow, and gives up on one that hangs", async () => {
+  const valkey = await startValkey();
+  onTestFinished(async () => {
+    valkey.thaw();
+    await gate.close();
+    await valkey.kill();
+  });
+  const slow = createValkeyGate(connectValkey(valkey.url, 250, logger));
+  const gate = createResilientGate({ shared: slow, local: createLocalGate(Date.now), logger, now: Date.now });
+  const epoch = async () => (await gate.pass("org", [])).epoch.value;
+  await slow.ready();
+  const before = await epoch();
+
+  valkey.freeze();
+  const changed = gate.replaceEpoch("org");
+  await sleep(400);
+  valkey.thaw();
+  await changed;
+  expect(await epoch()).not.toBe(before);
+
+  valkey.freeze();
+  await expect(gate.replaceEpoch("org")).rejects.toThrow("timed out");
 });

@@ -10,6 +10,8 @@ interface ResilientGateDeps {
 }
 
 const retryAfterMs = 1000;
+/** A request does without a slow Valkey; a change waits longer, because other nodes would serve the old state after its answer. */
+const changeTries = 4;
 
 /** Uses Valkey's gate, and this process's own while Valkey is unavailable. Callers see no error; each transition is logged once. */
 export function createResilientGate({ shared, local, logger, now }: ResilientGateDeps): Gate {
@@ -55,7 +57,13 @@ export function createResilientGate({ shared, local, logger, now }: ResilientGat
     },
     replaceEpoch: async (organisationId) => {
       await local.replaceEpoch(organisationId);
-      await shared.replaceEpoch(organisationId);
+      for (let triesLeft = isDown ? 1 : changeTries; ; triesLeft--) {
+        try {
+          return await shared.replaceEpoch(organisationId);
+        } catch (error) {
+          if (triesLeft === 1 || !shared.isConnected()) throw error;
+        }
+      }
     },
     close: async () => {
       await shared.close();

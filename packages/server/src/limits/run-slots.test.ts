@@ -32,7 +32,7 @@ function createLocalSubject(): Subject {
   };
 }
 
-const clients = [0, 1].map(() => connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger));
+const clients = [0, 1].map(() => connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger));
 beforeAll(() => vi.waitUntil(() => clients.every(({ status }) => status === "ready"), { timeout: 10_000 }));
 afterAll(() => {
   for (const client of clients) client.disconnect();
@@ -201,7 +201,7 @@ describe("run slots in Valkey", () => {
 
   test("takes and releases of one turn are one call", async () => {
     const valkey = await startValkey();
-    const client = connectValkey(valkey.url, logger);
+    const client = connectValkey(valkey.url, 5000, logger);
     onTestFinished(async () => {
       client.disconnect();
       await valkey.kill();
@@ -223,7 +223,7 @@ describe("run slots in Valkey", () => {
 
   test("a release from a Valkey that hangs resolves soon", async () => {
     const valkey = await startValkey();
-    const client = connectValkey(valkey.url, logger);
+    const client = connectValkey(valkey.url, 250, logger);
     onTestFinished(async () => {
       client.disconnect();
       await valkey.kill();
@@ -238,7 +238,7 @@ describe("run slots in Valkey", () => {
 
 test("while Valkey is down each node counts its own runs, and release does not fail", async () => {
   const valkey = await startValkey();
-  const client = connectValkey(valkey.url, logger);
+  const client = connectValkey(valkey.url, 250, logger);
   const slots = createSharedSlots(
     client,
     createLocalSlots(() => Date.now()),
@@ -255,7 +255,7 @@ test("while Valkey is down each node counts its own runs, and release does not f
 });
 
 test("while Valkey is down the API releases the slots it counted, so ended runs cause no refusals", async () => {
-  const unreachable = connectValkey("redis://127.0.0.1:1", logger);
+  const unreachable = connectValkey("redis://127.0.0.1:1", 250, logger);
   const slots = createSharedSlots(
     unreachable,
     createLocalSlots(() => Date.now()),

@@ -15,11 +15,11 @@ export interface ValkeyGate extends Gate {
   readonly isConnected: () => boolean;
 }
 
-export function connectValkey(url: string, logger: Logger): Redis {
+export function connectValkey(url: string, timeoutMs: number, logger: Logger): Redis {
   const valkey = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 250,
+    commandTimeout: timeoutMs,
     connectTimeout: 1000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
   });

@@ -18,7 +18,7 @@ type StreamNodes = readonly [RunStreams, RunStreams];
 
 const local = createLocalStreams(Date.now, { maxBytes });
 const connections = [0, 1].map(() => {
-  const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), logger);
+  const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger);
   const subscriber = connectSubscriber(valkey, logger);
   return { valkey, subscriber, subscriptions: createSubscriptions(subscriber) };
 });

@@ -7,7 +7,8 @@ import { createLogger } from "../platform/logger.ts";
 import { appendScript, putScript, takeScript } from "./stream-scripts.ts";
 
 type Call = (...args: (string | number)[]) => Promise<unknown>;
-const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), createLogger("silent")) as Redis & Record<string, Call>;
+const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, createLogger("silent")) as Redis &
+  Record<string, Call>;
 valkey.defineCommand("take", { lua: takeScript, numberOfKeys: 2 });
 valkey.defineCommand("put", { lua: putScript, numberOfKeys: 2 });
 valkey.defineCommand("putCounted", { lua: putScript, numberOfKeys: 3 });

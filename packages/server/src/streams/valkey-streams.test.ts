@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function connect() {
-  const valkey = connectValkey(server.url, logger);
+  const valkey = connectValkey(server.url, 250, logger);
   const subscriber = connectSubscriber(valkey, logger);
   const streams = createValkeyStreams({
     valkey,

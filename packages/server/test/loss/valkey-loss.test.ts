@@ -13,7 +13,7 @@ const log: { level: number; msg: string }[] = [];
 beforeAll(async () => {
   valkey = await startValkey();
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
-  perch = await startPerch({ valkeyUrl: valkey.url }, { logger });
+  perch = await startPerch({ valkeyUrl: valkey.url, valkeyTimeoutMs: 250 }, { logger });
   nodes = [perch, await perch.addApiNode()];
 });
 afterAll(async () => {

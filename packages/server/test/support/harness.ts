@@ -13,6 +13,8 @@ import { type Answer, send } from "./contract-client.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const silent = createLogger("silent");
+/** A busy machine stands still for longer than a request waits for Valkey, and what is tested is the shared state. */
+const patientValkeyMs = "5000";
 
 export interface Organisation {
   readonly id: string;
@@ -47,6 +49,7 @@ export const testConfig = (database: TestDatabase, overrides: Partial<Config> = 
     PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
     PERCH_PORT: "0",
     PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
+    PERCH_VALKEY_TIMEOUT_MS: patientValkeyMs,
   }),
   ...overrides,
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => valkey.kill());
 
 async function connectNode() {
-  const client = connectValkey(valkey.url, logger);
+  const client = connectValkey(valkey.url, 5000, logger);
   const subscriptions = createSubscriptions(connectSubscriber(client, logger));
   await expect.poll(() => client.status === "ready" && subscriptions.isListening()).toBe(true);
   return { client, notifications: createValkeyLogNotifications(client, subscriptions, logger) };
