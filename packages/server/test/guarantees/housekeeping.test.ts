@@ -72,10 +72,12 @@ describe("housekeeping", () => {
 
   test("partitions older than 30 days are dropped while runs are written, and no run waits long", async () => {
     for (const table of tables)
-      for (let day = 3; day <= 40; day++)
-        await queryAsOwner(`do $$ declare d date := (now() at time zone 'utc')::date - ${day}; begin
+      await queryAsOwner(`do $$ declare d date; begin
+        for day in 3..40 loop
+          d := (now() at time zone 'utc')::date - day;
           execute format('create table if not exists %I partition of ${table} for values from (%L) to (%L)',
-            '${table}' || to_char(d, '_YYYYMMDD'), d || ' 00:00:00+00', d + 1 || ' 00:00:00+00'); end $$`);
+            '${table}' || to_char(d, '_YYYYMMDD'), d || ' 00:00:00+00', d + 1 || ' 00:00:00+00');
+        end loop; end $$`);
     expect(await countPartitions("log_entries")).toBe(48);
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation, [{ reply: "done" }]);
