@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Login, preparationScript, vectorSql } from "../../packages/server/src/db/preparation-sql.ts";
+import { scramVerifier } from "../../packages/server/src/db/scram-verifier.ts";
 import { findOnPath, isExecutable, Problem, run, waitUntil, withProgress } from "./commands.ts";
 import { bootstrapDebian, installableDebian, removeTree } from "./debian.ts";
 import {
@@ -57,32 +59,27 @@ export function runInPostgresRoot(command: string, args: readonly string[], inpu
   return run("chroot", ["--userspec=postgres:postgres", postgresRoot, command, ...args], { env, input });
 }
 
-const createRole = (name: string) =>
-  `select 'create role ${name}' where not exists (select from pg_roles where rolname = '${name}') \\gexec`;
+const developmentLogin = (name: string): Login => ({
+  name,
+  verifier: scramVerifier(developmentPassword),
+  replacesPassword: true,
+});
 
 /**
- * For psql as a superuser; may run any number of times. template1 gets the extension so that every database created later has it.
+ * For psql as a superuser; may run any number of times. template1 gets pgvector so that every database created later has it.
  * It connects to template1 only before `perch` exists, because a session there makes any concurrent `create database` fail.
  */
 export const databaseSql = `set client_min_messages = warning;
-${["perch_owner", "perch_app", "perch_platform", "perch_recorder", "perch_server"].map(createRole).join("\n")}
-alter role perch_owner login createrole createdb nosuperuser password '${developmentPassword}';
-alter role perch_app nologin;
-alter role perch_platform nologin;
-alter role perch_recorder nologin;
-alter role perch_server login nocreaterole nocreatedb nosuperuser password '${developmentPassword}';
-grant perch_app, perch_platform, perch_recorder to perch_owner with admin option;
-grant perch_app to perch_server;
 select not exists (select from pg_database where datname = 'perch') as is_new \\gset
 \\if :is_new
 \\connect template1
-create extension if not exists vector;
-create database perch owner perch_owner;
+${vectorSql}
 \\endif
-\\connect perch
-set client_min_messages = warning;
-create extension if not exists vector;
-`;
+${preparationScript({
+  database: "perch",
+  owner: developmentLogin("perch_owner"),
+  server: developmentLogin("perch_server"),
+})}`;
 
 const background: BackgroundProcess = {
   name: "postgres",

@@ -2,6 +2,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import {
+  createDatabaseSql,
+  databaseRightsSql,
+  trustedExtensionSql,
+  vectorSql,
+} from "../../packages/server/src/db/preparation-sql.ts";
 
 const envFile = join(import.meta.dirname, "../../.services/env");
 
@@ -41,8 +47,13 @@ export async function createScratchDatabase(template?: string): Promise<ScratchD
   const name = `perch_scratch_${randomBytes(6).toString("hex")}`;
   const admin = serviceUrl("PERCH_DATABASE_ADMIN_URL");
   const owner = serviceUrl("PERCH_MIGRATION_DATABASE_URL");
-  const copy = template ? ` template ${new URL(template).pathname.slice(1)}` : "";
-  await withClient(admin, (client) => client.query(`create database ${name} owner ${new URL(owner).username}${copy}`));
+  const ownerName = new URL(owner).username;
+  await withClient(admin, async (client) => {
+    await client.query(createDatabaseSql(name, ownerName, template && new URL(template).pathname.slice(1)));
+    for (const statement of databaseRightsSql(name, ownerName)) await client.query(statement);
+  });
+  if (!template)
+    await withClient(withDatabase(admin, name), (client) => client.query(`${trustedExtensionSql} ${vectorSql}`));
   return {
     appUrl: withDatabase(serviceUrl("PERCH_DATABASE_URL"), name),
     ownerUrl: withDatabase(owner, name),

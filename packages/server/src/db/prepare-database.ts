@@ -1,0 +1,124 @@
+import pg from "pg";
+import { OperatorError } from "../platform/operator-error.ts";
+import {
+  createDatabaseSql,
+  databaseRightsSql,
+  identifier,
+  type Login,
+  type Preparation,
+  rolesSql,
+  trustedExtensionSql,
+  vectorSql,
+} from "./preparation-sql.ts";
+
+export interface PreparationReport {
+  readonly preparation: Preparation;
+  /** The roles that did not exist before. */
+  readonly created: readonly string[];
+  /** The statement that a superuser still has to run in the database, and why this role could not. */
+  readonly leftToSuperuser: { readonly statement: string; readonly reason: string } | undefined;
+}
+
+interface Wanted {
+  readonly database: string;
+  /** Undefined: the present owner of the database if it exists, else `defaultOwner`. */
+  readonly owner: string | undefined;
+  readonly defaultOwner: string;
+  readonly server: Login;
+  readonly ownerLogin: (name: string) => Login;
+}
+
+async function connect(url: string, database?: string): Promise<pg.Client> {
+  const address = new URL(url);
+  if (database !== undefined) address.pathname = `/${encodeURI(database)}`;
+  const client = new pg.Client({
+    connectionString: address.href,
+    connectionTimeoutMillis: 5000,
+    application_name: "perch prepare-database",
+  });
+  await client.connect();
+  return client;
+}
+
+async function withClient<T>(opened: Promise<pg.Client>, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await opened;
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? "") : "");
+const [insufficientPrivilege, notAvailable, undefinedFile] = ["42501", "0A000", "58P01"];
+
+const isSuperuserName = "(select rolsuper from pg_roles where oid = datdba)";
+
+async function findOwner(
+  client: pg.Client,
+  database: string,
+): Promise<{ name: string; isSuperuser: boolean } | undefined> {
+  const { rows } = await client.query<{ name: string; isSuperuser: boolean }>(
+    `select pg_get_userbyid(datdba) as name, ${isSuperuserName} as "isSuperuser" from pg_database where datname = $1`,
+    [database],
+  );
+  return rows[0];
+}
+
+async function missingRoles(client: pg.Client, names: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select name from unnest($1::text[]) as name where not exists (select from pg_roles where rolname = name)",
+    [names],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function createRoles(client: pg.Client, preparation: Preparation): Promise<void> {
+  try {
+    await client.query(rolesSql(preparation));
+  } catch (error) {
+    if (codeOf(error) !== insufficientPrivilege) throw error;
+    throw new OperatorError(
+      `The role ${client.user} may not make the roles (${(error as Error).message}). Let a superuser run the SQL that this command prints without --run. Nothing was changed.`,
+    );
+  }
+}
+
+async function createVector(client: pg.Client): Promise<PreparationReport["leftToSuperuser"]> {
+  try {
+    await client.query(vectorSql);
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === insufficientPrivilege)
+      return { statement: vectorSql, reason: `The role ${client.user} may not create the extension vector.` };
+    if (code === notAvailable || code === undefinedFile)
+      return { statement: vectorSql, reason: "pgvector is not installed on the database server: install it first." };
+    throw error;
+  }
+}
+
+/** Runs the preparation as the role of `url`, as far as its rights allow. */
+export async function prepareDatabase(url: string, wanted: Wanted): Promise<PreparationReport> {
+  const { database, server } = wanted;
+  const { preparation, created } = await withClient(connect(url), async (client) => {
+    const present = await findOwner(client, database);
+    const kept = present && !present.isSuperuser ? present.name : undefined;
+    const owner = wanted.ownerLogin(wanted.owner ?? kept ?? wanted.defaultOwner);
+    if (present && !present.isSuperuser && present.name !== owner.name)
+      throw new OperatorError(
+        `The database ${database} belongs to ${present.name}, not to ${owner.name}. Name its owner with --owner, or run: alter database ${identifier(database)} owner to ${identifier(owner.name)}`,
+      );
+    const each: Preparation = { database, owner, server };
+    const missing = await missingRoles(client, [owner.name, server.name]);
+    await createRoles(client, each);
+    if (!present) await client.query(createDatabaseSql(database, owner.name));
+    return { preparation: each, created: missing };
+  });
+  const leftToSuperuser = await withClient(connect(url, database), async (client) => {
+    for (const statement of databaseRightsSql(database, preparation.owner.name)) await client.query(statement);
+    await client.query(trustedExtensionSql);
+    return createVector(client);
+  });
+  return { preparation, created, leftToSuperuser };
+}
