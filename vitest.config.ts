@@ -4,6 +4,7 @@ const fast = [
   "packages/contract/**/*.test.ts",
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
+  "packages/server/src/compose/commands/usage.test.ts",
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder).test.ts", // that one needs the embedder's weights
   "packages/server/src/platform/**/*.test.ts",

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import server from "../../packages/server/package.json" with { type: "json" };
 import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
 
@@ -36,13 +37,21 @@ describe("perch-server", () => {
     expect(stderr).toContain("PERCH_MASTER_KEY");
   });
 
-  test("explains itself: help, an unknown command, a wrong option", async () => {
-    const env = { ...process.env, ...scratchSettings(database, 0) };
+  test("explains itself without any setting: help, a command's help, the version, an unknown command", async () => {
+    const env = { PATH: process.env.PATH };
     expect(await run(["help"], env)).toMatchObject({ code: 0, stdout: expect.stringContaining("create-organisation") });
+    const help = await run(["help", "set-tier"], env);
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining("--tier TIER") });
+    expect(await run(["set-tier", "--help"], env)).toEqual(help);
+    expect(await run(["--version"], env)).toMatchObject({ code: 0, stdout: `${server.version}\n` });
     expect(await run(["dance"], env)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("There is no command dance"),
     });
+  });
+
+  test("says what is wrong with an option", async () => {
+    const env = { ...process.env, ...scratchSettings(database, 0) };
     expect(await run(["create-organisation", "--tier", "gold", "--name", "x"], env)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("free, pro, enterprise"),

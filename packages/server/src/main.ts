@@ -1,14 +1,19 @@
 #!/usr/bin/env node
-import { UsageError, usage } from "./compose/commands/usage.ts";
-import { type Config, readConfig } from "./config/config.ts";
+import { parseArgs } from "node:util";
+import { type CommandName, commandTable } from "./compose/commands/command-table.ts";
+import { commandUsage, isCommand, UsageError, usage } from "./compose/commands/usage.ts";
+import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
-import { createLogger, type Logger } from "./platform/logger.ts";
+import type { Logger } from "./platform/logger.ts";
+import { OperatorError } from "./platform/operator-error.ts";
 import { MasterKeyError } from "./platform/secrets.ts";
+import { version } from "./platform/version.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
+type BareCommand = (args: string[]) => Promise<void>;
 
 /** A command is loaded when it is called: a short one need not load the whole server. */
-const commands: Record<string, () => Promise<Command>> = {
+const commands: Readonly<Record<Exclude<CommandName, "prepare-database">, () => Promise<Command>>> = {
   serve: async () => (await import("./compose/commands/run-roles.ts")).serve,
   work: async () => (await import("./compose/commands/run-roles.ts")).work,
   all: async () => (await import("./compose/commands/run-roles.ts")).all,
@@ -24,22 +29,50 @@ const commands: Record<string, () => Promise<Command>> = {
   "rotate-signing-key": async () => (await import("./compose/commands/run-rotate-signing-key.ts")).runRotateSigningKey,
 };
 
-async function main([name, ...args]: string[]): Promise<void> {
-  if (name === undefined || name === "help" || name === "--help") return console.log(usage);
-  const loadCommand = commands[name];
-  if (!loadCommand) throw new UsageError(`There is no command ${name}.`);
+/** Commands that come before there are any settings. */
+const bareCommands: Readonly<Record<"prepare-database", () => Promise<BareCommand>>> = {
+  "prepare-database": async () => (await import("./compose/commands/run-prepare-database.ts")).runPrepareDatabase,
+};
+
+async function runCommand(name: CommandName, args: string[]): Promise<void> {
+  if (name === "prepare-database") return (await bareCommands[name]())(args);
+  // Before the settings are read: a misspelt option is reported as such.
+  parseArgs({ args, options: commandTable[name].options });
+  const [{ readConfig }, { createLogger }] = await Promise.all([
+    import("./config/config.ts"),
+    import("./platform/logger.ts"),
+  ]);
   const config = readConfig(process.env);
-  const command = await loadCommand();
+  const command = await commands[name]();
   await command(config, createLogger(config.logLevel), args);
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected =
-    error instanceof ConfigError ||
-    error instanceof MasterKeyError ||
-    error instanceof UsageError ||
-    (error instanceof TypeError && "code" in error);
-  console.error(expected ? error.message : error);
-  if (error instanceof UsageError) console.error(`\n${usage}`);
-  process.exitCode = expected ? 2 : 1;
-});
+const isHelp = (word: string | undefined) => word === "--help" || word === "-h";
+
+function help(name: string | undefined): string {
+  if (name === undefined || isHelp(name)) return usage();
+  if (isCommand(name)) return commandUsage(name);
+  throw new UsageError(`There is no command ${name}.`);
+}
+
+async function main([name, ...args]: string[]): Promise<void> {
+  if (name === undefined || isHelp(name)) return console.log(usage());
+  if (name === "help") return console.log(help(args[0]));
+  if (name === "--version" || name === "version") return console.log(version);
+  if (!isCommand(name)) throw new UsageError(`There is no command ${name}.`);
+  if (args.some(isHelp)) return console.log(commandUsage(name));
+  await runCommand(name, args);
+}
+
+function report(error: unknown, name: string): void {
+  const isWrongOption = error instanceof TypeError && "code" in error;
+  const isWrongUse = error instanceof UsageError || isWrongOption;
+  const isWrongSetting = error instanceof ConfigError || error instanceof MasterKeyError;
+  const isExpected = isWrongUse || isWrongSetting || error instanceof OperatorError;
+  console.error(isExpected ? error.message : error);
+  if (isWrongUse) console.error(`\n${isCommand(name) ? commandUsage(name) : usage()}`);
+  process.exitCode = isWrongUse || isWrongSetting ? 2 : 1;
+}
+
+const args = process.argv.slice(2);
+main(args).catch((error: unknown) => report(error, args[0] ?? ""));

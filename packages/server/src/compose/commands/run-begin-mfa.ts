@@ -6,11 +6,12 @@ import type { Logger } from "../../platform/logger.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { beginEnrolment } from "../../resources/mfa/begin-enrolment.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 /** For an organisation none of whose admin keys has a second factor yet. Only the token goes to standard output. */
 export async function runBeginMfa(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { organisation: { type: "string" }, key: { type: "string" } } });
+  const { values } = parseArgs({ args, options: commandTable["begin-mfa"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
   const publicId = values.key ?? "";
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");

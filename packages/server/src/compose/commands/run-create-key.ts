@@ -6,16 +6,12 @@ import type { Logger } from "../../platform/logger.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { issueKey } from "../../resources/keys/issue-key.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 /** For an organisation that has lost its last key. Only the new key goes to standard output. */
 export async function runCreateKey(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const options = {
-    organisation: { type: "string" },
-    role: { type: "string", default: "admin" },
-    name: { type: "string", default: "made by an operator" },
-  } as const;
-  const { values } = parseArgs({ args, options });
+  const { values } = parseArgs({ args, options: commandTable["create-key"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
   const role = Role.safeParse(values.role);
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");

@@ -4,14 +4,12 @@ import type { Config } from "../../config/config.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { createOrganisation } from "../../resources/organisations/create-organisation.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 /** Only the key goes to standard output, so that a script can capture it; the rest goes to standard error. */
 export async function runCreateOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { name: { type: "string" }, tier: { type: "string", default: "free" } },
-  });
+  const { values } = parseArgs({ args, options: commandTable["create-organisation"].options });
   const tier = Tier.safeParse(values.tier);
   if (!values.name || values.name.length > 100)
     throw new UsageError("--name is missing or longer than 100 characters.");

@@ -7,11 +7,12 @@ import { findAgentForUpdate, updateAgentDefinition } from "../../resources/agent
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 /** For an operator whose organisation has locked itself out of an agent with its security settings. */
 export async function runResetAgentSecurity(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { organisation: { type: "string" }, agent: { type: "string" } } });
+  const { values } = parseArgs({ args, options: commandTable["reset-agent-security"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
   const ref = values.agent ?? "";
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");

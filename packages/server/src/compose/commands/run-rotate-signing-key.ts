@@ -4,6 +4,7 @@ import { ConcurrentRotationError, rotateSigningKey } from "../../db/signing-keys
 import { directoryMaxAgeSeconds } from "../../outbound/signing/key-directory.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 /** Twice the time that receivers keep the directory: once for them, once for nodes that learn of the key late. */
@@ -20,10 +21,7 @@ function parseOverlap(text: string): number {
 
 /** Gives the installation a new key for signing calls. Servers keep running and take it over by themselves. */
 export async function runRotateSigningKey(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { "overlap-seconds": { type: "string" }, revoke: { type: "boolean", default: false } },
-  });
+  const { values } = parseArgs({ args, options: commandTable["rotate-signing-key"].options });
   const { "overlap-seconds": given, revoke } = values;
   if (revoke && given !== undefined) throw new UsageError("--revoke has no overlap: leave out --overlap-seconds.");
   const overlapSeconds = parseOverlap(given ?? "3600");

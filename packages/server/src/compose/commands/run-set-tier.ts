@@ -7,10 +7,11 @@ import type { Logger } from "../../platform/logger.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { updateTier } from "../../resources/organisations/organisation-queries.ts";
 import { closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
 export async function runSetTier(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { organisation: { type: "string" }, tier: { type: "string" } } });
+  const { values } = parseArgs({ args, options: commandTable["set-tier"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
   const tier = Tier.safeParse(values.tier);
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");

@@ -1,23 +1,55 @@
+import { type CommandName, commandTable, type Option } from "./command-table.ts";
+
+/** A command was called in a wrong way: the message says how, and the command's usage follows it. */
 export class UsageError extends Error {}
 
-export const usage = `Usage: perch-server <command>
+const width = 80;
 
-  serve                  Serve the API until SIGTERM.
-  work                   Run agents for the engine until SIGTERM.
-  all                    Both in one process, for a laptop or a small server.
-  migrate                Migrate the database to this release.
-  create-organisation    Create an organisation and print its first admin key.
-                           --name NAME  --tier free|pro|enterprise (default free)
-  create-key             Print a new key for an organisation that has lost its own.
-                           --organisation ID  --role admin|developer|viewer (default admin)  --name NAME
-  set-tier               Change an organisation's tier, and with it its limits.
-                           --organisation ID  --tier free|pro|enterprise
-  reset-agent-security   Remove an agent's security and auth settings, for an organisation that is locked out.
-                           --organisation ID  --agent ID-OR-NAME
-  begin-mfa              Print a token with which a key can enrol a second factor, where no admin key has one.
-                           --organisation ID  --key ID
-  rotate-master-key      Rewrap the data keys under PERCH_MASTER_KEY; set the previous key in PERCH_PREVIOUS_MASTER_KEYS.
-  rotate-signing-key     Replace the key that signs calls to tools, MCP servers and remote agents.
-                           --overlap-seconds N (default 3600)  or  --revoke, for a key that leaked
+/** Breaks a text into lines that fit behind an indentation. */
+function wrap(text: string, indent: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent + line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join(`\n${" ".repeat(indent)}`);
+}
 
+/** Two columns: names, and what they mean. */
+function columns(rows: readonly (readonly [name: string, text: string])[]): string {
+  const indent = Math.max(...rows.map(([name]) => name.length)) + 4;
+  return rows.map(([name, text]) => `  ${name.padEnd(indent - 2)}${wrap(text, indent)}`).join("\n");
+}
+
+export const isCommand = (name: string): name is CommandName => Object.hasOwn(commandTable, name);
+
+const optionName = (name: string, { value }: Option): string =>
+  value === undefined ? `--${name}` : `--${name} ${value}`;
+
+const optionText = ({ text, default: fallback }: Option): string =>
+  typeof fallback === "string" ? `${text} Default: ${fallback}.` : text;
+
+/** `perch-server help`. */
+export const usage = (): string => `Usage: perch-server <command> [options]
+
+${columns(Object.entries(commandTable).map(([name, { summary }]) => [name, summary]))}
+
+perch-server help COMMAND shows the options of a command.
+perch-server --version prints the version.
 Settings come from the environment: see docs/operations/configuration.md.`;
+
+/** `perch-server help COMMAND`. */
+export function commandUsage(name: CommandName): string {
+  const { summary, details, options } = commandTable[name] as (typeof commandTable)[CommandName] & { details?: string };
+  const rows = Object.entries<Option>(options);
+  const paragraphs = [
+    `Usage: perch-server ${name}${rows.length > 0 ? " [options]" : ""}`,
+    wrap(summary, 0),
+    ...(details === undefined ? [] : [wrap(details, 0)]),
+    ...(rows.length > 0 ? [columns(rows.map(([key, option]) => [optionName(key, option), optionText(option)]))] : []),
+  ];
+  return paragraphs.join("\n\n");
+}

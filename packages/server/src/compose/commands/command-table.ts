@@ -1,0 +1,99 @@
+/** An option of a command, as `parseArgs` takes it, and what its help says. */
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly default?: string | boolean;
+  /** The word for its value in the help. */
+  readonly value?: string;
+  readonly text: string;
+}
+
+interface CommandEntry {
+  readonly summary: string;
+  readonly details?: string;
+  readonly options: Readonly<Record<string, Option>>;
+}
+
+const organisation = { type: "string", value: "ID", text: "The organisation's id, such as org_01h455…" } as const;
+
+/** Every command with its options: `parseArgs` and the help read the same table. */
+export const commandTable = {
+  serve: { summary: "Serve the API until SIGTERM.", options: {} },
+  work: { summary: "Run agents for the engine until SIGTERM.", options: {} },
+  all: { summary: "Both in one process, for a laptop or a small server.", options: {} },
+  "prepare-database": {
+    summary: "Print or run the SQL that makes PostgreSQL ready for `migrate`.",
+    details:
+      "Creates the roles, the database and its extensions, with no more rights than needed, and prints the two settings with the addresses. It needs no settings, and may run again at any time. Without --run it prints a script for psql, which a superuser runs.",
+    options: {
+      run: { type: "boolean", default: false, text: "Run the SQL instead of printing it." },
+      url: {
+        type: "string",
+        value: "URL",
+        text: "With --run: PostgreSQL, as a superuser or a role with CREATEROLE. PGPASSWORD is read.",
+      },
+      database: {
+        type: "string",
+        value: "NAME",
+        text: "The database. Default: the one in --url, or perch if that is postgres.",
+      },
+      owner: {
+        type: "string",
+        value: "NAME",
+        text: "The role that owns the tables. Default: the owner of the database, or perch_owner if a superuser owns it or it is new.",
+      },
+      "owner-password-file": {
+        type: "string",
+        value: "FILE",
+        text: "A file with the owner's password. Without it, a new role gets one that is printed.",
+      },
+      server: { type: "string", value: "NAME", default: "perch_server", text: "The role that the server logs in as." },
+      "server-password-file": { type: "string", value: "FILE", text: "The same for the server's role." },
+    },
+  },
+  migrate: { summary: "Migrate the database to this release.", options: {} },
+  "create-organisation": {
+    summary: "Create an organisation and print its first admin key.",
+    options: {
+      name: { type: "string", value: "NAME", text: "Its name, up to 100 characters." },
+      tier: { type: "string", value: "TIER", default: "free", text: "free, pro or enterprise." },
+    },
+  },
+  "create-key": {
+    summary: "Print a new key for an organisation that has lost its own.",
+    options: {
+      organisation,
+      role: { type: "string", value: "ROLE", default: "admin", text: "admin, developer or viewer." },
+      name: { type: "string", value: "NAME", default: "made by an operator", text: "The key's name." },
+    },
+  },
+  "set-tier": {
+    summary: "Change an organisation's tier, and with it its limits.",
+    options: { organisation, tier: { type: "string", value: "TIER", text: "free, pro or enterprise." } },
+  },
+  "reset-agent-security": {
+    summary: "Remove an agent's security and auth settings, for an organisation that is locked out.",
+    options: { organisation, agent: { type: "string", value: "AGENT", text: "The agent's id or name." } },
+  },
+  "begin-mfa": {
+    summary: "Print a token with which a key can enrol a second factor, where no admin key has one.",
+    options: { organisation, key: { type: "string", value: "ID", text: "The key's id, such as key_01h455…" } },
+  },
+  "rotate-master-key": {
+    summary: "Rewrap the data keys under PERCH_MASTER_KEY.",
+    details: "Set the previous key in PERCH_PREVIOUS_MASTER_KEYS.",
+    options: {},
+  },
+  "rotate-signing-key": {
+    summary: "Replace the key that signs calls to tools, MCP servers and remote agents.",
+    options: {
+      "overlap-seconds": {
+        type: "string",
+        value: "N",
+        text: "How long the new key is listed before it signs. 3600 unless given.",
+      },
+      revoke: { type: "boolean", default: false, text: "For a key that leaked: sign with the new key at once." },
+    },
+  },
+} as const satisfies Readonly<Record<string, CommandEntry>>;
+
+export type CommandName = keyof typeof commandTable;

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { isName, type Login, type Preparation, preparationScript } from "../../db/preparation-sql.ts";
+import { prepareDatabase } from "../../db/prepare-database.ts";
+import { isPassword, scramVerifier } from "../../db/scram-verifier.ts";
+import { OperatorError } from "../../platform/operator-error.ts";
+import { commandTable } from "./command-table.ts";
+import { UsageError } from "./usage.ts";
+
+const defaults = { database: "perch", owner: "perch_owner" };
+
+/** A password that was given is never printed; one that is made here is printed once. */
+interface Password {
+  readonly text: string;
+  readonly isOurs: boolean;
+}
+
+function readPassword(option: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new UsageError(`--${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  if (isPassword(text)) return text;
+  throw new UsageError(`--${option}: a password has 8 to 200 printable ASCII characters and no spaces.`);
+}
+
+const passwordFrom = (option: string, file: string | undefined): Password =>
+  file === undefined
+    ? { text: randomBytes(24).toString("base64url"), isOurs: true }
+    : { text: readPassword(option, file), isOurs: false };
+
+const toLogin = (name: string, { text, isOurs }: Password): Login => ({
+  name,
+  verifier: scramVerifier(text),
+  replacesPassword: !isOurs,
+});
+
+interface Passwords {
+  readonly owner: Password;
+  readonly server: Password;
+}
+
+/** The two settings. A password that is not ours to print is the word PASSWORD. */
+function settingLines(base: string, { database, owner, server }: Preparation, shown: Partial<Passwords>): string {
+  const address = (role: string, password: Password | undefined): string => {
+    const url = new URL(base);
+    url.username = encodeURIComponent(role);
+    url.password = password?.isOurs ? password.text : "PASSWORD";
+    // As the PostgreSQL client reads it: it decodes no more than this encodes.
+    url.pathname = `/${encodeURI(database)}`;
+    return url.href;
+  };
+  return [
+    `PERCH_MIGRATION_DATABASE_URL=${address(owner.name, shown.owner)}`,
+    `PERCH_DATABASE_URL=${address(server.name, shown.server)}`,
+  ].join("\n");
+}
+
+function parseOptions(args: string[]) {
+  const { values } = parseArgs({ args, options: commandTable["prepare-database"].options });
+  const { run, url, database, owner, server } = values;
+  if (run !== (url !== undefined)) throw new UsageError("--run and --url belong together.");
+  if (url !== undefined && !/^postgres(ql)?:\/\/./.test(url))
+    throw new UsageError("--url is an address such as postgres://postgres@db.example:5432/postgres.");
+  for (const [name, value] of Object.entries({ database, owner, server }))
+    if (value !== undefined && !isName(value)) throw new UsageError(`--${name} is a name of up to 63 bytes.`);
+  if (/[?#]/.test(database ?? "")) throw new UsageError("--database is a name without ? and #.");
+  if (server === (owner ?? defaults.owner)) throw new UsageError("--owner and --server are two different roles.");
+  return {
+    ...values,
+    passwords: {
+      owner: passwordFrom("owner-password-file", values["owner-password-file"]),
+      server: passwordFrom("server-password-file", values["server-password-file"]),
+    },
+  };
+}
+
+type Options = ReturnType<typeof parseOptions>;
+
+function printScript({ database = defaults.database, owner = defaults.owner, server, passwords }: Options): void {
+  const preparation = {
+    database,
+    owner: toLogin(owner, passwords.owner),
+    server: toLogin(server, passwords.server),
+  };
+  const settings = settingLines("postgres://HOST:5432", preparation, passwords);
+  console.log(`-- Prepares PostgreSQL 17 for Perch. Run it with psql, as a superuser:
+--   psql -X -v ON_ERROR_STOP=1 -f THIS-FILE postgres://postgres@HOST:5432/postgres
+-- It may run again at any time. A role that exists already keeps its password,
+-- unless you gave one. Settings for perch-server afterwards:
+${settings.replaceAll(/^/gm, "--   ")}
+${preparationScript(preparation)}`);
+}
+
+async function runOn(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
+  const named = decodeURI(new URL(url).pathname.slice(1));
+  const database = given.database ?? (["", "postgres"].includes(named) ? defaults.database : named);
+  const { preparation, created, leftToSuperuser } = await prepareDatabase(url, {
+    database,
+    owner,
+    defaultOwner: defaults.owner,
+    ownerLogin: (name) => toLogin(name, passwords.owner),
+    server: toLogin(server, passwords.server),
+  });
+  const isNew = ({ name }: Login) => created.includes(name);
+  console.log(
+    settingLines(url, preparation, {
+      ...(isNew(preparation.owner) ? { owner: passwords.owner } : {}),
+      ...(isNew(preparation.server) ? { server: passwords.server } : {}),
+    }),
+  );
+  if (leftToSuperuser)
+    throw new OperatorError(
+      `${leftToSuperuser.reason} A superuser has to run this once in the database ${database}:\n${leftToSuperuser.statement}`,
+    );
+  console.error(`The database ${database} is ready. Set the addresses above, then run: perch-server migrate`);
+}
+
+/** Only the SQL or the settings go to standard output. */
+export async function runPrepareDatabase(args: string[]): Promise<void> {
+  const options = parseOptions(args);
+  if (options.url === undefined) printScript(options);
+  else await runOn(options.url, options);
+}
