@@ -20,6 +20,7 @@ const commands: Readonly<Record<Exclude<CommandName, "prepare-database">, () => 
   migrate: async () => (await import("./compose/commands/run-migrate.ts")).runMigrate,
   "create-organisation": async () =>
     (await import("./compose/commands/run-create-organisation.ts")).runCreateOrganisation,
+  "list-organisations": async () => (await import("./compose/commands/run-list-organisations.ts")).runListOrganisations,
   "create-key": async () => (await import("./compose/commands/run-create-key.ts")).runCreateKey,
   "set-tier": async () => (await import("./compose/commands/run-set-tier.ts")).runSetTier,
   "reset-agent-security": async () =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type SettingTable, setting, wholeNumber } from "./setting.ts";
+import { ConfigError } from "./config-error.ts";
+import { type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
 
 const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// address" });
 
@@ -12,7 +13,9 @@ export const databaseSettings = {
   ),
   migrationDatabaseUrl: setting(
     "PERCH_MIGRATION_DATABASE_URL",
-    PostgresUrl.optional().describe("PostgreSQL URL with the role that owns the tables. Only `migrate` uses it."),
+    PostgresUrl.optional().describe(
+      "PostgreSQL URL with the role that owns the tables. Only `migrate` and `list-organisations` use it.",
+    ),
   ),
   databaseMaxConnections: setting(
     "PERCH_DATABASE_MAX_CONNECTIONS",
@@ -32,3 +35,13 @@ export const databaseSettings = {
       .describe("How many milliseconds a request waits for Valkey before it goes on without."),
   ),
 } satisfies SettingTable;
+
+/** For the commands of the owner of the tables, which servers never need. */
+export function requireOwnerUrl({
+  migrationDatabaseUrl,
+}: Pick<ValuesOf<typeof databaseSettings>, "migrationDatabaseUrl">): string {
+  if (migrationDatabaseUrl) return migrationDatabaseUrl;
+  throw new ConfigError(
+    "PERCH_MIGRATION_DATABASE_URL is missing: the address of PostgreSQL as the owner of the tables.",
+  );
+}

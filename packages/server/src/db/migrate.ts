@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import pg from "pg";
 import { version } from "../platform/version.ts";
 import type { DB } from "./generated-rows.ts";
+import { openAsOwner } from "./open-as-owner.ts";
 import { maintainPartitions } from "./partitions.ts";
 
 const migrationFolder = join(import.meta.dirname, "../../migrations");
@@ -143,9 +143,7 @@ export interface MigrationReport {
  * may call it at once: locks let one work. A database of a newer release is left as it is, so an old release can be rolled back to.
  */
 export async function migrate(ownerUrl: string, schema?: Schema): Promise<MigrationReport> {
-  const db = new Kysely<DB>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: ownerUrl, max: 2 }) }),
-  });
+  const db = openAsOwner(ownerUrl);
   try {
     const wanted = schema ?? (await currentSchema());
     const newer = newerRelease(await findApplied(db), wanted);

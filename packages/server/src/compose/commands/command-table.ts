@@ -58,6 +58,12 @@ export const commandTable = {
       tier: { type: "string", value: "TIER", default: "free", text: "free, pro or enterprise." },
     },
   },
+  "list-organisations": {
+    summary: "List all organisations, with how many agents and usable keys each has.",
+    details:
+      "Connects as the owner of the tables, with PERCH_MIGRATION_DATABASE_URL: the server's role sees one organisation at a time.",
+    options: { json: { type: "boolean", default: false, text: "Print one JSON object on each line." } },
+  },
   "create-key": {
     summary: "Print a new key for an organisation that has lost its own.",
     options: {

@@ -1,13 +1,9 @@
 import type { Config } from "../../config/config.ts";
-import { ConfigError } from "../../config/config-error.ts";
+import { requireOwnerUrl } from "../../config/database.ts";
 import { migrate } from "../../db/migrate.ts";
 
 export async function runMigrate(config: Config): Promise<void> {
-  if (!config.migrationDatabaseUrl)
-    throw new ConfigError(
-      "PERCH_MIGRATION_DATABASE_URL is missing: the address of PostgreSQL as the owner of the tables.",
-    );
-  const { applied, newerRelease } = await migrate(config.migrationDatabaseUrl);
+  const { applied, newerRelease } = await migrate(requireOwnerUrl(config));
   if (newerRelease !== undefined)
     console.log(`The database belongs to release ${newerRelease}, which is newer than this one: nothing was changed.`);
   else
