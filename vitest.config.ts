@@ -6,7 +6,7 @@ const fast = [
   "chaos/**/*.test.ts",
   "packages/server/src/compose/commands/usage.test.ts",
   "packages/server/src/config/**/*.test.ts",
-  "packages/server/src/outbound/**/!(local-embedder).test.ts", // that one needs the embedder's weights
+  "packages/server/src/outbound/**/!(local-embedder|embedder-weights).test.ts", // those need the embedder's weights
   "packages/server/src/platform/**/*.test.ts",
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",

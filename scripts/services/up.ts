@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { ensureWeights, weightsDir } from "../local-embedder/weights.ts";
-import { Problem, waitUntil, withProgress } from "./commands.ts";
+import { readEmbedderDir } from "../../packages/server/src/config/models.ts";
+import { WeightsError } from "../../packages/server/src/outbound/models/download-weights.ts";
+import { installWeights } from "../../packages/server/src/outbound/models/embedder-weights.ts";
+import { interruption, Problem, waitUntil, withProgress } from "./commands.ts";
 import { installPackages } from "./debian.ts";
 import { portBase, portBaseFile, portVariable, runDir, writeEnvFile } from "./layout.ts";
 import { databaseSql, postgres } from "./postgres.ts";
@@ -17,11 +19,21 @@ export async function up(services: readonly Service[]): Promise<void> {
   await installPackages(packages.flat());
   await forAllServices(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
   writeEnvFile();
-  await ensureWeights(weightsDir);
+  const weightsDir = readEmbedderDir({});
+  await installEmbedder(weightsDir);
   for (const { name, address } of services) console.log(`${name.padEnd(9)} ${address}`);
   console.log(`embedder  ${weightsDir}`);
   if (postgres.isExternal) console.log(externalDatabaseAdvice());
   console.log("next: pnpm migrate");
+}
+
+async function installEmbedder(folder: string): Promise<void> {
+  const onProgress = (line: string) => console.log(`embedder: ${line}`);
+  try {
+    await installWeights(folder, { signal: interruption.signal, onProgress });
+  } catch (error) {
+    throw error instanceof WeightsError ? new Problem(error.message, { cause: error }) : error;
+  }
 }
 
 /** Waits for all services before it fails, so that nothing runs on after an error and every problem is reported at once. */

@@ -8,6 +8,7 @@ import { deploy } from "./commands/deploy.ts";
 import { deploymentCommands, rollback } from "./commands/deployments.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
+import { embedderInstall } from "./commands/embedder.ts";
 import { init } from "./commands/init.ts";
 import { invoke } from "./commands/invoke.ts";
 import { keyCommands } from "./commands/keys.ts";
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   logs,
   metrics,
   ...memoryCommands,
+  embedderInstall,
   ...webhookCommands,
   listen,
   ...keyCommands,

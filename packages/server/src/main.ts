@@ -11,9 +11,10 @@ import { version } from "./platform/version.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;
+type BareCommandName = "prepare-database" | "install-embedder";
 
 /** A command is loaded when it is called: a short one need not load the whole server. */
-const commands: Readonly<Record<Exclude<CommandName, "prepare-database">, () => Promise<Command>>> = {
+const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Promise<Command>>> = {
   serve: async () => (await import("./compose/commands/run-roles.ts")).serve,
   work: async () => (await import("./compose/commands/run-roles.ts")).work,
   all: async () => (await import("./compose/commands/run-roles.ts")).all,
@@ -31,12 +32,21 @@ const commands: Readonly<Record<Exclude<CommandName, "prepare-database">, () => 
 };
 
 /** Commands that come before there are any settings. */
-const bareCommands: Readonly<Record<"prepare-database", () => Promise<BareCommand>>> = {
+const bareCommands: Readonly<Record<BareCommandName, () => Promise<BareCommand>>> = {
   "prepare-database": async () => (await import("./compose/commands/run-prepare-database.ts")).runPrepareDatabase,
+  "install-embedder": async () => {
+    const [{ runInstallEmbedder }, { readEmbedderDir }] = await Promise.all([
+      import("./compose/commands/run-install-embedder.ts"),
+      import("./config/models.ts"),
+    ]);
+    return (args) => runInstallEmbedder(readEmbedderDir(process.env), args);
+  },
 };
 
+const isBare = (name: CommandName): name is BareCommandName => Object.hasOwn(bareCommands, name);
+
 async function runCommand(name: CommandName, args: string[]): Promise<void> {
-  if (name === "prepare-database") return (await bareCommands[name]())(args);
+  if (isBare(name)) return (await bareCommands[name]())(args);
   // Before the settings are read: a misspelt option is reported as such.
   parseArgs({ args, options: commandTable[name].options });
   const [{ readConfig }, { createLogger }] = await Promise.all([

@@ -1,4 +1,5 @@
-import { join, resolve } from "node:path";
+import { homedir } from "node:os";
+import { extname, join, resolve } from "node:path";
 import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
 import { z } from "zod";
 import { parsedJson, type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
@@ -76,7 +77,7 @@ export const modelSettings = {
       .string()
       .optional()
       .describe(
-        "Directory with the weights of `perch/minilm`, which `node scripts/local-embedder/main.ts` downloads. The default is `.models/minilm` in the checkout.",
+        "Directory with the weights of `perch/minilm`, which `perch-server install-embedder` downloads. The default is `~/.local/share/perch/minilm`, and `.models/minilm` in a checkout.",
       ),
   ),
   scriptModelUrl: setting(
@@ -92,7 +93,15 @@ export const modelSettings = {
 
 type ModelValues = ValuesOf<typeof modelSettings>;
 
-const defaultEmbedderDir = join(import.meta.dirname, "../../../../.models/minilm");
+/** Source runs in a checkout only. A folder under node_modules would not survive the next install. */
+const defaultEmbedderDir =
+  extname(import.meta.filename) === ".ts"
+    ? join(import.meta.dirname, "../../../../.models/minilm")
+    : join(homedir(), ".local/share/perch/minilm");
+
+/** Absolute path. The directory may be missing. For a command that needs no other setting. */
+export const readEmbedderDir = ({ PERCH_LOCAL_EMBEDDER_DIR: dir }: NodeJS.ProcessEnv): string =>
+  resolve(dir || defaultEmbedderDir);
 
 /** Well-known providers need only a key; an entry of the same name in PERCH_PROVIDERS takes precedence. */
 function configuredProviders(values: ModelValues): readonly ConfiguredProvider[] {
@@ -117,7 +126,6 @@ export function modelConfig(values: ModelValues) {
   return {
     ...rest,
     providers: configuredProviders(values),
-    /** Absolute path. The directory may be missing. */
-    localEmbedderDir: resolve(values.localEmbedderDir ?? defaultEmbedderDir),
+    localEmbedderDir: readEmbedderDir({ PERCH_LOCAL_EMBEDDER_DIR: values.localEmbedderDir }),
   };
 }

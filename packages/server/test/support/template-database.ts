@@ -1,8 +1,9 @@
 import type { TestProject } from "vitest/node";
-import { hasWeights, weightsDir } from "../../../../scripts/local-embedder/weights.ts";
 import { createScratchDatabase, serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { acceptsConnections } from "../../../../scripts/testbed/server-process.ts";
+import { readEmbedderDir } from "../../src/config/models.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { hasWeights } from "../../src/outbound/models/embedder-weights.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -24,6 +25,7 @@ async function assertServicesAreUp(): Promise<void> {
     if (!isUp)
       throw new Error(`${name} does not answer at ${hostname}:${port || defaultPort}. Start it: pnpm services up`);
   }
+  const weightsDir = readEmbedderDir({});
   if (!hasWeights(weightsDir))
     throw new Error(`The weights of perch/minilm are not in ${weightsDir}. Download them: pnpm services up`);
 }

@@ -100,6 +100,10 @@ export const commandTable = {
       revoke: { type: "boolean", default: false, text: "For a key that leaked: sign with the new key at once." },
     },
   },
+  "install-embedder": {
+    summary: "Download the weights of perch/minilm (17 MB) to PERCH_LOCAL_EMBEDDER_DIR.",
+    options: { from: { type: "string", value: "PATH", text: "A file or folder to take them from, without a network." } },
+  },
 } as const satisfies Readonly<Record<string, CommandEntry>>;
 
 export type CommandName = keyof typeof commandTable;

@@ -125,7 +125,7 @@ describe("missing or broken weights", () => {
     const absent = createLocalEmbedder(empty);
     const failure = await expectFailure(absent.embedFor(request(), ["x"], signal()));
     expect(failure).toBeInstanceOf(PermanentModelError);
-    expect(failure.message).toContain("node scripts/local-embedder/main.ts");
+    expect(failure.message).toContain("perch embedder install");
     expect(failure.message).not.toContain(scratch);
     cpSync(folder, empty, { recursive: true });
     expect(await absent.embedFor(request(), ["x"], signal())).toHaveLength(1);

@@ -1,16 +1,15 @@
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { localEmbedder } from "@perch/contract";
 import { type Embedder, toUnitVector } from "./embedder.ts";
+import { hasRuntime, runtimePackage } from "./embedder-runtime.ts";
+import { hasWeightFiles } from "./embedder-weights.ts";
 import { createEmbeddingQueue, type EmbedUse } from "./embedding-queue.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
 /** Of all-MiniLM-L6-v2, here quantised to 8 bits. */
 const dimensions = 384;
-const files = ["model.onnx", "tokenizer.json", "tokenizer_config.json"];
-const installHint = "Run `node scripts/local-embedder/main.ts`, or choose another memory.embedder.";
+const otherEmbedder = "or choose another memory.embedder.";
+const installHint = `Run \`perch embedder install\` (on a server, \`perch-server install-embedder\`), ${otherEmbedder}`;
 
 export interface ThreadData {
   readonly folder: string;
@@ -19,16 +18,6 @@ export interface EmbedRequest {
   readonly text: string;
 }
 export type EmbedResponse = { readonly vector: Float32Array } | { readonly error: string };
-
-function hasRuntime(): boolean {
-  try {
-    return createRequire(import.meta.url).resolve("onnxruntime-node") !== "";
-  } catch {
-    return false;
-  }
-}
-
-const hasWeights = (folder: string) => files.every((name) => existsSync(join(folder, name)));
 
 interface EmbedderThread {
   readonly embed: (text: string, signal: AbortSignal, use: EmbedUse) => Promise<Float32Array>;
@@ -114,10 +103,12 @@ export function createLocalEmbedder(folder: string): LocalEmbedder {
 
   const ensureThread = (): EmbedderThread => {
     if (thread && !thread.isDead()) return thread;
-    if (!hasWeights(folder))
+    if (!hasWeightFiles(folder))
       throw new PermanentModelError(`The weights of ${localEmbedder} are not on this server. ${installHint}`);
     if (!hasRuntime())
-      throw new PermanentModelError(`${localEmbedder} needs the package onnxruntime-node. ${installHint}`);
+      throw new PermanentModelError(
+        `${localEmbedder} needs a package. Run \`npm install ${runtimePackage()}\` where the server is installed, ${otherEmbedder}`,
+      );
     thread = startThread(folder);
     return thread;
   };

@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { localEmbedder } from "@perch/contract";
+import { WeightsError } from "../../outbound/models/download-weights.ts";
+import { hasRuntime, runtimeCommand } from "../../outbound/models/embedder-runtime.ts";
+import { installWeights } from "../../outbound/models/embedder-weights.ts";
+import { commandTable } from "./command-table.ts";
+
+/** Progress and notes go to standard error; standard output has the folder alone, for scripts. */
+export async function runInstallEmbedder(folder: string, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: commandTable["install-embedder"].options });
+  const interruption = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interruption.abort());
+  try {
+    const outcome = await installWeights(folder, {
+      from: values.from === undefined ? undefined : resolve(values.from),
+      signal: interruption.signal,
+      onProgress: (line) => console.error(`… ${line}`),
+    });
+    console.error(outcome === "present" ? `${localEmbedder} is installed already:` : `${localEmbedder} is installed:`);
+    console.log(folder);
+    if (!hasRuntime())
+      console.error(`It needs the package onnxruntime-node too. To install it:\n  ${runtimeCommand()}`);
+  } catch (error) {
+    if (!interruption.signal.aborted && !(error instanceof WeightsError)) throw error;
+    console.error(interruption.signal.aborted ? "Interrupted. Nothing was installed." : (error as Error).message);
+    process.exitCode = interruption.signal.aborted ? 130 : 1;
+  }
+}
