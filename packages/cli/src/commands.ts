@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { agentCommands } from "./commands/agents.ts";
 import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
+import { audit } from "./commands/audit.ts";
 import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
 import { deploy } from "./commands/deploy.ts";
@@ -9,6 +10,7 @@ import { deploymentCommands, rollback } from "./commands/deployments.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { embedderInstall } from "./commands/embedder.ts";
+import { env } from "./commands/env.ts";
 import { init } from "./commands/init.ts";
 import { invoke } from "./commands/invoke.ts";
 import { keyCommands } from "./commands/keys.ts";
@@ -17,6 +19,7 @@ import { profileCommands } from "./commands/login.ts";
 import { logs } from "./commands/logs.ts";
 import { memoryCommands } from "./commands/memory.ts";
 import { metrics } from "./commands/metrics.ts";
+import { models } from "./commands/models.ts";
 import { providerCommands } from "./commands/providers.ts";
 import { runCommands } from "./commands/runs.ts";
 import { secretCommands } from "./commands/secrets.ts";
@@ -41,9 +44,12 @@ export const commands: readonly Command[] = [
   ...webhookCommands,
   listen,
   ...keyCommands,
+  models,
   ...providerCommands,
   ...secretCommands,
   ...profileCommands,
+  env,
+  audit,
   api,
   doctor,
   completion(() => commands),
