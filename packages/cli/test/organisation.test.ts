@@ -1,0 +1,173 @@
+import { operations } from "@perch/contract";
+import type { AuditEntry } from "@perch/sdk";
+import { describe, expect, test } from "vitest";
+import { usePerch } from "../../server/test/support/harness.ts";
+import { auditSentence } from "../src/audit-sentence.ts";
+import { createShell } from "./shell.ts";
+import { newDesk, removeDesks } from "./using-perch.ts";
+
+const server = usePerch();
+removeDesks();
+
+const address = ["--base-url", "https://models.example/v1"];
+const add = ["providers", "add", "local", ...address];
+
+describe("perch models", () => {
+  test("lists what agents can use, and where it comes from", async () => {
+    const { perch } = await newDesk(server());
+    const before = await perch(["models"]);
+    expect(before.stdout).toContain("perch/echo    perch     Perch\n");
+    expect(before.stderr).toContain("perch providers add openai --type openai --api-key-env OPENAI_API_KEY");
+    await perch([...add, "--model", "small", "--model", "large"]);
+    const after = await perch(["models"]);
+    expect(after.stdout).toContain("local/small   local     your providers\n");
+    expect(after.stdout).toContain("local/large ");
+    expect(after.stderr).toBe("");
+  });
+});
+
+describe("perch providers update", () => {
+  test("changes what is named and keeps the rest", async () => {
+    const { perch } = await newDesk(server());
+    await perch([...add, "--api-key-env", "K", "--model", "small"], { env: { K: "s3cret" } });
+    const models = await perch(["providers", "update", "local", "--model", "large"]);
+    expect([models.code, models.stdout]).toEqual([0, "local updated: models.\n"]);
+    const get = async () => (await perch(["providers", "--json"])).json<{ data: object[] }>().data[0];
+    expect(await get()).toMatchObject({ models: ["large"], api_key_set: true, base_url: "https://models.example/v1" });
+    await perch(["providers", "update", "local", "--all-models", "--remove-api-key"]);
+    expect(await get()).toMatchObject({ models: [], api_key_set: false, base_url: "https://models.example/v1" });
+    const key = await perch(["providers", "update", "local", "--api-key-env", "K"], { env: { K: "s3cret" } });
+    expect(key.stdout).toBe("local updated: key.\n");
+    expect(await get()).toMatchObject({ api_key_set: true });
+  });
+
+  test.each([
+    ["nothing", []],
+    ["both lists of models", ["--model", "a", "--all-models"]],
+    ["a key that is set and removed", ["--api-key-secret", "a", "--remove-api-key"]],
+  ])("%s is wrong usage", async (_, options) => {
+    const { perch } = await newDesk(server());
+    expect((await perch(["providers", "update", "local", ...options])).code).toBe(2);
+  });
+});
+
+describe("--api-key-env", () => {
+  test.each([
+    ["not set", {}],
+    ["empty", { MODEL_KEY: "" }],
+  ])("a variable that is %s is an error that says so, and nothing is stored", async (state, env) => {
+    const { perch } = await newDesk(server());
+    const refused = await perch([...add, "--api-key-env", "MODEL_KEY"], { env });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`The environment variable MODEL_KEY is ${state}, so there is no key to store.`);
+    expect((await perch(["providers", "--json"])).json()).toMatchObject({ data: [] });
+    expect((await perch(["providers", "update", "local", "--api-key-env", "MODEL_KEY"], { env })).code).toBe(1);
+  });
+
+  test.each(["sk-proj-0123456789", "skproj0123456789abcdefghij"])(
+    "%s, a key in its place, is not repeated",
+    async (key) => {
+      const { perch } = await newDesk(server());
+      const refused = await perch([...add, "--api-key-env", key]);
+      expect([refused.code, refused.stderr.includes(key)]).toEqual([2, false]);
+    },
+  );
+});
+
+describe("perch env", () => {
+  test("prints exports of the current connection, the key only with --show-key", async () => {
+    const perch = createShell({
+      cwd: "/",
+      env: { PERCH_URL: "http://a.example/it's", PERCH_API_KEY: "perch_00secret" },
+    });
+    const hidden = await perch(["env"]);
+    expect(hidden.stdout).toBe("export PERCH_URL='http://a.example/it'\\''s'\n");
+    expect(hidden.stderr).toContain('eval "$(perch env --show-key)"');
+    expect(hidden.stdout + hidden.stderr + (await perch(["env", "--json"])).stdout).not.toContain("perch_00secret");
+    expect((await perch(["env", "--show-key"])).stdout).toContain("export PERCH_API_KEY='perch_00secret'\n");
+  });
+});
+
+describe("perch audit", () => {
+  test("says who changed what, newest first, a page at a time", async () => {
+    const { perch } = await newDesk(server());
+    await perch([...add, "--model", "small"]);
+    await perch(["providers", "update", "local", "--all-models"]);
+    const { stdout } = await perch(["audit", "--limit", "2"]);
+    const sentences = stdout.trim().split("\n");
+    expect(sentences[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d key_\w{26} updated provider local \(models\) from /);
+    expect(sentences[1]).toMatch(/ key_\w{26} created provider local \(.*models.*\) from /);
+    const next = await perch(["audit", "--limit", "2", "--offset", "1"]);
+    expect(next.stdout.split("\n")[0]).toBe(sentences[1]);
+    expect(next.stdout).toContain("an operator created organisation org_");
+  });
+
+  test("the filters of the API narrow it down", async () => {
+    const { perch } = await newDesk(server());
+    await perch(add);
+    const operations = async (...options: string[]) =>
+      (await perch(["audit", "--json", ...options]))
+        .json<{ data: AuditEntry[] }>()
+        .data.map(({ operation }) => operation);
+    expect(await operations("--operation", "createProvider")).toEqual(["createProvider"]);
+    expect(await operations("--resource", "local", "--since", "1h")).toEqual(["createProvider"]);
+    expect(await operations("--until", "1h")).toEqual([]);
+    expect(await operations("--outcome", "refused")).toEqual([]);
+    const { id } = (await perch(["whoami", "--json"])).json<{ key: { id: string } }>().key;
+    expect(await operations("--by-key", id)).toEqual(["createProvider"]);
+    expect((await perch(["audit", "--outcome", "refused"])).stderr).toBe("No entries.\n");
+  });
+
+  const entry: AuditEntry = {
+    id: "aud_1",
+    created_at: "2026-01-31T12:00:00.000Z",
+    actor: "key",
+    key_id: "key_1",
+    user_id: null,
+    operation: "updateAgent",
+    resource_type: "agent",
+    resource: "agent_1",
+    agent_id: "agent_1",
+    address: "192.0.2.1",
+    correlation_id: null,
+    outcome: "changed",
+    details: { fields: ["model", "tools"] },
+  };
+
+  test.each<[Partial<AuditEntry>, string]>([
+    [{}, "key_1 updated agent agent_1 (model, tools) from 192.0.2.1"],
+    [{ user_id: "ada", actor: "jwt" }, "ada with key_1 updated agent agent_1 (model, tools) from 192.0.2.1"],
+    [
+      { outcome: "refused", details: { reason: "forbidden" }, operation: "deleteAgent" },
+      "key_1 was refused to delete agent agent_1 from 192.0.2.1: forbidden",
+    ],
+    [
+      { operation: "set-tier", actor: "operator", key_id: null, resource: "org_1", address: null, details: {} },
+      "an operator set tier org_1",
+    ],
+    [
+      { operation: "rollbackDeployment", resource: "dep_1", details: {} },
+      "key_1 rolled back deployment dep_1 from 192.0.2.1",
+    ],
+    [
+      { operation: "revokeLeakedKey", actor: "public", key_id: null, resource: "key_2", details: {} },
+      "a caller without a key revoked leaked key key_2 from 192.0.2.1",
+    ],
+    [{ operation: "beginMfa", resource: "key_2", details: {} }, "key_1 began MFA key_2 from 192.0.2.1"],
+  ])("%o reads: %s", (changed, sentence) => {
+    expect(auditSentence({ ...entry, ...changed })).toBe(sentence);
+  });
+
+  test("every operation of the API has a past tense", () => {
+    const ids = Object.entries(operations).flatMap(([route, { id }]) => (route.startsWith("GET") ? [] : [id]));
+    const pasts = new Set(
+      ids.map(
+        (operation) => auditSentence({ ...entry, operation, resource: null, address: null, details: {} }).split(" ")[1],
+      ),
+    );
+    expect(ids.length).toBeGreaterThan(30);
+    expect([...pasts].sort().join(" ")).toBe(
+      "aborted added began cancelled checked cleared confirmed created deleted enrolled gave invoked paused promoted redelivered removed resumed revoked rolled rotated searched tested updated",
+    );
+  });
+});
