@@ -18,6 +18,7 @@ export function generateSources(document: OpenApiDocument): Record<string, strin
   const own = [
     'import type { Client } from "./client.ts";',
     'import type { Operations } from "./generated-operations.ts";',
+    'import type { QueryOf } from "./operation-parts.ts";',
     'import type { RequestOptions } from "./options.ts";',
     'import type { PageList } from "./page-list.ts";',
   ].join("\n");

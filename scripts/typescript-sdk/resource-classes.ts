@@ -62,9 +62,7 @@ function methodOf({ key, name, ...route }: Named): string {
   const signature = [
     ...params.map((param) => `${argumentName(param.name)}: string`),
     ...argument("body", body, body ? typeOf(body) : "", operation.requestBody?.required === true),
-    ...(hasQuery
-      ? [`query${isOptional(query) ? "?" : ""}: NonNullable<Operations[${JSON.stringify(key)}]["request"]["query"]>`]
-      : []),
+    ...(hasQuery ? [`query${isOptional(query) ? "?" : ""}: QueryOf<${JSON.stringify(key)}>`] : []),
     "options?: RequestOptions",
   ].join(", ");
   const parts = [

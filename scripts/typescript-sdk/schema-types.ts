@@ -62,17 +62,31 @@ export function typeOf(schema: Schema): string {
   return typeof type === "string" ? plainType(type, schema) : unionOf(type.map((one) => plainType(one, schema)));
 }
 
+/** What a schema requires beyond its `required`, which the document can only say in words. */
+const furtherRequirements: Readonly<Record<string, string>> = {
+  // A remote agent has a model of its own.
+  CreateAgent: '{ runtime: Extract<Runtime, { type: "http" }> } | { model: ModelRef }',
+};
+
 function declaration(name: string, schema: Schema): string {
   const isObject = schema.type === "object" && Object.keys(schema.properties ?? {}).length > 0;
-  const body = isObject ? `interface ${name} {\n${indent(fieldsOf(schema))}}` : `type ${name} = ${typeOf(schema)};`;
+  const further = furtherRequirements[name];
+  const body =
+    isObject && further === undefined
+      ? `interface ${name} {\n${indent(fieldsOf(schema))}}`
+      : `type ${name} = ${typeOf(schema)}${further === undefined ? "" : ` & (${further})`};`;
   return `${comment(schema.description)}export ${body}\n`;
 }
 
 /** Every named schema of the document, in the order of their names. */
-export const schemaTypes = ({ components }: OpenApiDocument): string =>
-  Object.entries(components.schemas)
+export function schemaTypes({ components }: OpenApiDocument): string {
+  const gone = Object.keys(furtherRequirements).filter((name) => !components.schemas[name]);
+  if (gone.length > 0)
+    throw new Error(`scripts/typescript-sdk/schema-types.ts requires more of ${gone}, which is gone`);
+  return Object.entries(components.schemas)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, schema]) => declaration(name, schema))
     .join("\n");
+}
 
 export { fieldsOf, indent };

@@ -1,5 +1,6 @@
 import type { Operations } from "./generated-operations.ts";
 import type { Pagination } from "./generated-schemas.ts";
+import type { RequestOptions } from "./options.ts";
 
 /** The route of an operation: `"GET /v1/agents/{agent_id}"`. */
 export type OperationKey = keyof Operations;
@@ -15,8 +16,14 @@ export type ItemOf<K extends OperationKey> = ResponseOf<K> extends { data: Array
 export type PaginationOf<K extends OperationKey> =
   ResponseOf<K> extends { pagination: infer P extends Pagination } ? P : never;
 
+/** Options of a call are an argument of their own: in a query or a request they are an error of the compiler. */
+type WithoutOptions = { readonly [Name in keyof RequestOptions]?: never };
+/** The query of an operation, as its method takes it. */
+export type QueryOf<K extends OperationKey> =
+  RequestOf<K> extends { query?: infer Query } ? NonNullable<Query> & WithoutOptions : never;
+
 /** The second argument can be left out where nothing in it is required. */
 export type RequestArguments<K extends OperationKey, Options> =
   Record<never, never> extends RequestOf<K>
-    ? [request?: RequestOf<K>, options?: Options]
-    : [request: RequestOf<K>, options?: Options];
+    ? [request?: RequestOf<K> & WithoutOptions, options?: Options]
+    : [request: RequestOf<K> & WithoutOptions, options?: Options];

@@ -102,6 +102,30 @@ test("a program in TypeScript compiles with its types alone, checked in full", (
     for await (const event of stream) if (event.type === "token") event.snapshot.trim();
     // @ts-expect-error: message is required
     await perch.agents.invoke("bot", {});
+
+    await perch.agents.create({ name: "bot", model: "perch/echo" });
+    await perch.agents.create({ name: "remote", runtime: { type: "http", url: "https://agent.example.com" } });
+    // @ts-expect-error: an agent needs a model
+    await perch.agents.create({ name: "bot" });
+    // @ts-expect-error: an agent that is not remote needs a model
+    await perch.agents.create({ name: "bot", runtime: { type: "model" } });
+    // @ts-expect-error: by its route too
+    await perch.request("POST /v1/agents", { body: { name: "bot" } });
+
+    const { signal } = new AbortController();
+    await perch.agents.list({ limit: 5 }, { signal });
+    await perch.request("GET /v1/me", {}, { signal });
+    // @ts-expect-error: options are not a query
+    await perch.agents.list({ signal });
+    const mixed = { limit: 5, signal };
+    // @ts-expect-error: nor a part of one
+    await perch.agents.list(mixed);
+    // @ts-expect-error: nor where there is no query at all
+    await perch.request("GET /v1/me", { signal });
+    // @ts-expect-error: a query is not options
+    await perch.agents.get("bot", { limit: 5 });
+    // @ts-expect-error: options are not a body
+    await perch.agents.update("bot", { ifMatch: "tag" });
     export { cursor, data, PerchError };
   `;
   writeFileSync(join(scratch, "program.ts"), program);

@@ -1,6 +1,7 @@
 import {
   type Agent,
   ConflictError,
+  type CreateAgent,
   etagOf,
   InvalidRequestError,
   NotFoundError,
@@ -137,7 +138,9 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
     warnings: [...warnings, ...warnOfAuth(document, created)],
     run: async () => {
       try {
-        await withLocation(document, () => perch.request("POST /v1/agents", { body: { ...definition, name } }));
+        // The server says what is missing in it, and where.
+        const body = { ...definition, name } as CreateAgent;
+        await withLocation(document, () => perch.request("POST /v1/agents", { body }));
       } catch (conflict) {
         // It was created meanwhile, for example by perch dev when the file was saved.
         if (!(conflict instanceof ConflictError)) throw conflict;
