@@ -10,6 +10,7 @@ export { type Deprecation, deprecationHeaders } from "./deprecation.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
+export * from "./examples.ts";
 export * from "./ids.ts";
 export * from "./invocations.ts";
 export * from "./keys.ts";

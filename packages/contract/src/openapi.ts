@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ErrorBody, type ErrorCode, errorStatus } from "./errors.ts";
+import { errorExamples, type OperationExample, operationExamples } from "./examples.ts";
 import { answerHeaders, errorHeaders, requestHeaders, successHeaders } from "./openapi-headers.ts";
 import type { Operation } from "./operation.ts";
 import { type OperationKey, operationKeys, operations, refusalCodes, routeOf } from "./operations.ts";
@@ -85,31 +86,37 @@ const descriptionOf = (operation: Operation): string =>
     .filter(Boolean)
     .join("\n\n");
 
-const content = (schema: unknown) => ({ "application/json": { schema } });
+const content = (schema: unknown, example: unknown) => ({ "application/json": withExample({ schema }, example) });
+const withExample = (described: Json, example: unknown): Json =>
+  example === undefined ? described : { ...described, example };
 
-function parametersOf(operation: Operation, components: Components): Json[] {
+function parametersOf(operation: Operation, components: Components, { request }: Partial<OperationExample>): Json[] {
   return (["params", "query"] as const).flatMap((part) =>
     Object.entries(operation[part]?.shape ?? {}).map(([name, field]) => {
       const schema = field as z.ZodType;
       const optional = part === "query" && schema.safeParse(undefined).success;
-      return {
+      const described = {
         name,
         in: part === "params" ? "path" : "query",
         required: !optional,
         schema: components.add(schema, "input"),
       };
+      return withExample(described, request?.[part]?.[name]);
     }),
   );
 }
 
 function responsesOf(key: OperationKey, components: Components): Json {
   const operation: Operation = operations[key];
+  const { response, accepted, event }: Partial<OperationExample> = operationExamples[key] ?? {};
   const success = {
     description: "Success",
     headers: successHeaders(key),
     content: {
-      ...content(components.add(operation.response, "output")),
-      ...(operation.events && { "text/event-stream": { schema: components.add(operation.events, "output") } }),
+      ...content(components.add(operation.response, "output"), response),
+      ...(operation.events && {
+        "text/event-stream": withExample({ schema: components.add(operation.events, "output") }, event),
+      }),
     },
   };
   return {
@@ -118,7 +125,7 @@ function responsesOf(key: OperationKey, components: Components): Json {
       202: {
         description: "Accepted: continues in the background",
         headers: successHeaders(key),
-        content: content(components.add(operation.accepted, "output")),
+        content: content(components.add(operation.accepted, "output"), accepted),
       },
     }),
     ...Object.fromEntries(
@@ -135,7 +142,8 @@ export function openApiDocument(version: string): Json {
   for (const key of operationKeys) {
     const operation: Operation = operations[key];
     const { method, path } = routeOf(key);
-    const parameters = [...parametersOf(operation, components), ...requestHeaders(key)];
+    const example: Partial<OperationExample> = operationExamples[key] ?? {};
+    const parameters = [...parametersOf(operation, components, example), ...requestHeaders(key)];
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = {
       operationId: operation.id,
@@ -147,7 +155,7 @@ export function openApiDocument(version: string): Json {
       ...(operation.body && {
         requestBody: {
           required: !operation.body.safeParse({}).success,
-          content: content(components.add(operation.body, "input")),
+          content: content(components.add(operation.body, "input"), example.request?.body),
         },
       }),
       responses: responsesOf(key, components),
@@ -177,7 +185,11 @@ export function openApiDocument(version: string): Json {
       responses: Object.fromEntries(
         Object.entries(errorStatus).map(([code, status]) => [
           code,
-          { description: `${status} ${code}`, headers: errorHeaders(code as ErrorCode), content: content(errorSchema) },
+          {
+            description: `${status} ${code}`,
+            headers: errorHeaders(code as ErrorCode),
+            content: content(errorSchema, errorExamples[code as ErrorCode]),
+          },
         ]),
       ),
     },

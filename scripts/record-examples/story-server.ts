@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startRestate } from "../testbed/restate-process.ts";
+import { createScratchDatabase } from "../testbed/scratch-database.ts";
+import { freePort, runCommand, startServer } from "../testbed/server-process.ts";
+
+export interface StoryServer {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly webhookUrl: string;
+  readonly stop: () => Promise<void>;
+}
+
+async function startReceiver() {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(204).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/perch` };
+}
+
+/** A server with an engine and a webhook receiver, and an organisation without anything. */
+export async function startStoryServer(): Promise<StoryServer> {
+  const undo: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const database = await createScratchDatabase();
+    undo.push(() => database.drop());
+    const engine = await startRestate();
+    undo.push(() => engine.stop());
+    await runCommand(database, ["migrate"]);
+    const apiKey = await runCommand(database, ["create-organisation", "--name", "Bicycle shop", "--tier", "pro"]);
+    const receiver = await startReceiver();
+    undo.push(() => {
+      receiver.server.close();
+      receiver.server.closeAllConnections();
+    });
+    const settings = {
+      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      PERCH_WORKER_PORT: String(await freePort()),
+      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+    };
+    const server = await startServer(database, settings, "all");
+    undo.push(() => server.stop());
+    return { url: server.url, apiKey, webhookUrl: receiver.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
