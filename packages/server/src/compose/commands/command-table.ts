@@ -102,7 +102,9 @@ export const commandTable = {
   },
   "install-embedder": {
     summary: "Download the weights of perch/minilm (17 MB) to PERCH_LOCAL_EMBEDDER_DIR.",
-    options: { from: { type: "string", value: "PATH", text: "A file or folder to take them from, without a network." } },
+    options: {
+      from: { type: "string", value: "PATH", text: "A file or folder to take them from, without a network." },
+    },
   },
 } as const satisfies Readonly<Record<string, CommandEntry>>;
 
