@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AddressRanges, commaList, type SettingTable, setting, wholeNumber } from "./setting.ts";
+import { AddressRanges, commaList, onOrOff, type SettingTable, setting, wholeNumber } from "./setting.ts";
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 
@@ -36,8 +36,7 @@ export const apiSettings = {
   ),
   draftByDefault: setting(
     "PERCH_DRAFT_BY_DEFAULT",
-    z
-      .stringbool()
+    onOrOff
       .default(false)
       .describe(
         "For development: a request to invoke that names neither an environment nor a version runs the agent's draft, also when something is deployed. `perch dev` sets it.",

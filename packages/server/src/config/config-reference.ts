@@ -1,4 +1,5 @@
 import { concerns } from "./config.ts";
+import { fileVariable } from "./secret-files.ts";
 import type { Setting } from "./setting.ts";
 
 const headings: Readonly<Record<keyof typeof concerns, string>> = {
@@ -15,10 +16,14 @@ const headings: Readonly<Record<keyof typeof concerns, string>> = {
 const isEmpty = (value: unknown) =>
   value === undefined || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
 
-function row({ variable, schema }: Setting): string {
+const nameOf = ({ variable, isSecret }: Setting): string =>
+  isSecret ? `\`${variable}\` or \`${fileVariable(variable)}\`` : `\`${variable}\``;
+
+function row(setting: Setting): string {
+  const { schema } = setting;
   const fallback = schema.safeParse(undefined);
   const shown = fallback.success ? (isEmpty(fallback.data) ? "none" : `\`${fallback.data}\``) : "";
-  return `| \`${variable}\` | ${fallback.success ? "no" : "yes"} | ${shown} | ${schema.description} |`;
+  return `| ${nameOf(setting)} | ${fallback.success ? "no" : "yes"} | ${shown} | ${schema.description} |`;
 }
 
 /** docs/operations/configuration.md, made from the settings themselves. */
@@ -33,9 +38,14 @@ ${Object.values<Setting>(table).map(row).join("\n")}
   );
   return `# Configuration
 
-Every setting is an environment variable, read once at start. A wrong or missing one stops the
-process with a message that names it. \`pnpm generate\` makes this page from
+Every setting is an environment variable, read once at start. A setting that is wrong or missing
+stops the process, and so does a variable that starts with \`PERCH_\` and is no setting. All problems
+are reported at once, one line each. \`pnpm generate\` makes this page from
 \`packages/server/src/config/\`.
+
+A secret can come from a file instead: \`PERCH_MASTER_KEY_FILE\` is the path of a file that holds the
+value of \`PERCH_MASTER_KEY\`, and the same works for every setting below that has a second name with
+\`_FILE\`. Line breaks at the end of the file are removed. Set one of the two names, not both.
 
 ${sections.join("\n")}`;
 }

@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { concerns, readConfig } from "./config.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { concerns, knownVariables, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { configurationReference } from "./config-reference.ts";
 import type { SettingTable } from "./setting.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
 const masterKey = randomBytes(32);
 const complete = {
@@ -215,6 +219,123 @@ describe("readConfig", () => {
       expect(message).toContain("openssl rand -base64 32");
       expect(message).not.toContain(value);
     }
+  });
+
+  test.each([
+    ["PERCH_DATABSE_URL", "postgres://db.example/perch", " Did you mean PERCH_DATABASE_URL?"],
+    ["PERCH_MASTERKEY_FILE", "/run/secrets/key", " Did you mean PERCH_MASTER_KEY_FILE?"],
+    ["PERCH_METRIC_PORT", "9464", " Did you mean PERCH_METRICS_PORT?"],
+    ["PERCH_SOMETHING_ELSE", "x", ""],
+    ["PERCH_PORT_FILE", "/run/port", ""],
+  ])("refuses %s, which is no setting, in one line", (name, value, hint) => {
+    const [line, ...rest] = configErrorMessage({ ...complete, [name]: value }).split("\n");
+    expect(line).toMatch(new RegExp(`^${name} is not a setting\\.${hint.replaceAll("?", "\\?")}$`));
+    expect(rest).toEqual(["See docs/operations/configuration.md."]);
+  });
+
+  test("accepts variables of the CLI, the SDKs and the development script, and what Kubernetes sets for a service named perch", () => {
+    const others = {
+      PERCH_URL: "https://perch.example",
+      PERCH_API_KEY: "perch_x",
+      PERCH_PROFILE: "mine",
+      PERCH_DATABASE_ADMIN_URL: "postgres://postgres@db.example/postgres",
+      PERCH_SERVICE_HOST: "10.0.0.1",
+      PERCH_SERVICE_PORT: "7400",
+      PERCH_API_PORT: "tcp://10.0.0.1:7400",
+      PERCH_PORT_7400_TCP_PORT: "7400",
+      PERCH_ANYTHING: "",
+    };
+    expect(readConfig({ ...complete, ...others })).toEqual(readConfig(complete));
+    expect(configErrorMessage({ ...complete, PERCH_PORT: "tcp://10.0.0.1:7400" })).toContain("enableServiceLinks");
+  });
+
+  test("every variable that the repository's own code, examples and documents name is known here", () => {
+    const root = join(import.meta.dirname, "../../../..");
+    const files = ["bench", "chaos", "docs", "examples", "packages", "scripts", "sdk-python", "site", "spec"].flatMap(
+      (folder) =>
+        globSync(`${folder}/**/*.{ts,mjs,py,md,yaml,svelte}`, {
+          cwd: root,
+          exclude: ["**/node_modules", "**/.venv", "**/dist", "**/config.test.ts"],
+        }),
+    );
+    const named = new Set(
+      files.flatMap((file) => readFileSync(join(root, file), "utf8").match(/\bPERCH_[A-Z0-9_]*[A-Z0-9]\b/g) ?? []),
+    );
+    const notVariables = ["PERCH_DEPRECATED", "PERCH_SERVICES"];
+    expect(named.size).toBeGreaterThan(50);
+    const variables = [...named].filter((name) => !notVariables.includes(name));
+    expect(unknownVariables(Object.fromEntries(variables.map((name) => [name, "x"])), knownVariables)).toEqual([]);
+  });
+
+  test.each([
+    ["PERCH_RESTATE_INGRESS_URL", "engine:8080", "http://engine.example:8080"],
+    ["PERCH_RESTATE_ADMIN_URL", "http://one:9070,two:9070", "http://engine.example:9070"],
+    ["PERCH_WORKER_URL", "workers:7401", "http://workers.example:7401"],
+    ["PERCH_SCRIPT_MODEL_URL", "localhost:9000", "http://127.0.0.1:9000"],
+    ["PERCH_OTLP_URL", "collector", "http://collector.example:4318"],
+    ["PERCH_VALKEY_URL", "valkey:6379", "redis://valkey.example:6379"],
+    ["PERCH_DATABASE_URL", "db.example/perch", "postgres://perch_server:PASSWORD@db.example:5432/perch"],
+    ["PERCH_PUBLIC_URL", "perch.example:443", "https://perch.example"],
+  ])("%s=%s is no address, and the line shows one", (name, value, example) => {
+    const lines = configErrorMessage({ ...complete, [name]: value }).split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(new RegExp(`^${name} must be .*such as `));
+    expect(lines[0]).toContain(example);
+  });
+
+  describe("a secret in a file", () => {
+    const folder = mkdtempSync(join(tmpdir(), "perch-config-"));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const fileWith = (name: string, text: string) => {
+      const file = join(folder, name);
+      writeFileSync(file, text);
+      return file;
+    };
+    const { PERCH_MASTER_KEY, ...withoutKey } = complete;
+
+    test("is read, without the line break at its end", () => {
+      for (const [index, end] of ["", "\n", "\r\n"].entries()) {
+        const file = fileWith(`key-${index}`, `${PERCH_MASTER_KEY}${end}`);
+        expect(readConfig({ ...withoutKey, PERCH_MASTER_KEY_FILE: file })).toEqual(readConfig(complete));
+      }
+      const url = fileWith("url", "postgres://perch_server:from-file@db.example/perch\n");
+      const { PERCH_DATABASE_URL: _, ...withoutUrl } = complete;
+      expect(readConfig({ ...withoutUrl, PERCH_DATABASE_URL_FILE: url }).databaseUrl).toContain("from-file");
+    });
+
+    test.each([
+      [
+        "a file that is missing",
+        () => ({ PERCH_MASTER_KEY_FILE: "/nowhere" }),
+        "/nowhere, which cannot be read (ENOENT).",
+      ],
+      ["an empty file", () => ({ PERCH_MASTER_KEY_FILE: fileWith("empty", "\n") }), "which is empty."],
+      [
+        "both names",
+        () => ({ PERCH_MASTER_KEY, PERCH_MASTER_KEY_FILE: fileWith("both", PERCH_MASTER_KEY) }),
+        "PERCH_MASTER_KEY and PERCH_MASTER_KEY_FILE are both set. Set one of them.",
+      ],
+      [
+        "a wrong value",
+        () => ({ PERCH_MASTER_KEY_FILE: fileWith("wrong", "short-secret") }),
+        "PERCH_MASTER_KEY must be",
+      ],
+    ])("%s is refused in one line, without its content", (_, given, expected) => {
+      const lines = configErrorMessage({ ...withoutKey, ...given() }).split("\n");
+      expect(lines).toEqual([expect.stringContaining(expected), "See docs/operations/configuration.md."]);
+      expect(lines[0]).not.toContain("short-secret");
+      expect(lines[0]).not.toContain(PERCH_MASTER_KEY);
+    });
+
+    test("is possible for every setting whose value can hold a password or a key", () => {
+      const secret = settings.filter(([, { isSecret }]) => isSecret).map(([, { variable }]) => variable);
+      expect(secret).toEqual([
+        ...["PERCH_DATABASE_URL", "PERCH_MIGRATION_DATABASE_URL", "PERCH_VALKEY_URL"],
+        ...["PERCH_MASTER_KEY", "PERCH_PREVIOUS_MASTER_KEYS", "PERCH_SECURITY"],
+        ...["PERCH_OPENAI_API_KEY", "PERCH_ANTHROPIC_API_KEY", "PERCH_GOOGLE_API_KEY", "PERCH_PROVIDERS"],
+      ]);
+      for (const variable of secret) expect(configurationReference()).toContain(`\`${variable}_FILE\``);
+    });
   });
 
   const settings = Object.values<SettingTable>(concerns).flatMap((table) => Object.entries(table));

@@ -5,9 +5,11 @@ import { databaseSettings } from "./database.ts";
 import { engineSettings } from "./engine.ts";
 import { modelConfig, modelSettings } from "./models.ts";
 import { outboundSettings } from "./outbound.ts";
+import { fileVariable, readSecretFiles } from "./secret-files.ts";
 import { securityConfig, securitySettings } from "./security.ts";
 import type { SettingTable, ValuesOf } from "./setting.ts";
 import { telemetrySettings } from "./telemetry.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 import { webhookSettings } from "./webhooks.ts";
 
 /** Every setting, in the order of docs/operations/configuration.md. */
@@ -22,23 +24,33 @@ export const concerns = {
   telemetry: telemetrySettings,
 } satisfies Readonly<Record<string, SettingTable>>;
 
-const Environment = z.object(
-  Object.fromEntries(
-    Object.values<SettingTable>(concerns)
-      .flatMap((table) => Object.values(table))
-      .map(({ variable, schema }) => [variable, schema]),
-  ),
+const settings = Object.values<SettingTable>(concerns).flatMap((table) => Object.values(table));
+
+const Environment = z.object(Object.fromEntries(settings.map(({ variable, schema }) => [variable, schema])));
+
+/** The names of all settings, and of their files. */
+export const knownVariables = settings.flatMap(({ variable, isSecret }) =>
+  isSecret ? [variable, fileVariable(variable)] : [variable],
 );
 
+/** Reports every problem at once, one line each. */
 function parseEnvironment(environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
   // An empty variable counts as unset: compose files and shells do not distinguish them.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const result = Environment.safeParse(given);
-  if (result.success) return result.data;
-  const lines = result.error.issues.map(({ path, message }) => `  ${path.join(".")} ${message}`);
-  throw new ConfigError(
-    `The configuration is not complete:\n${lines.join("\n")}\nSee docs/operations/configuration.md.`,
+  const given = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => Boolean(entry[1])),
   );
+  const { values, problems } = readSecretFiles(given, settings);
+  const result = Environment.safeParse(values);
+  const issues = result.success ? [] : result.error.issues;
+  const lines = [
+    ...unknownVariables(given, knownVariables),
+    ...problems.values(),
+    ...issues
+      .filter(({ path }) => !problems.has(String(path[0])))
+      .map(({ path, message }) => `${path.join(".")} ${message.replace(/\.?$/, ".")}`),
+  ];
+  if (result.success && lines.length === 0) return result.data;
+  throw new ConfigError([...lines, "See docs/operations/configuration.md."].join("\n"));
 }
 
 /** Parses the environment, once. This is its only reader. */

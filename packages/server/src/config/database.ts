@@ -1,30 +1,35 @@
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
-import { type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
+import { type SettingTable, secretSetting, setting, type ValuesOf, wholeNumber } from "./setting.ts";
 
-const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// address" });
+const postgresUrl = (role: string) =>
+  z.url({
+    protocol: /^postgres(ql)?$/,
+    error: ({ input }) =>
+      `${input === undefined ? "is missing:" : "must be"} an address such as postgres://${role}:PASSWORD@db.example:5432/perch`,
+  });
 
 export const databaseSettings = {
-  databaseUrl: setting(
+  databaseUrl: secretSetting(
     "PERCH_DATABASE_URL",
-    PostgresUrl.describe(
+    postgresUrl("perch_server").describe(
       "PostgreSQL URL with the server's own role. The role must be a member of perch_app and must not own the tables.",
     ),
   ),
-  migrationDatabaseUrl: setting(
+  migrationDatabaseUrl: secretSetting(
     "PERCH_MIGRATION_DATABASE_URL",
-    PostgresUrl.optional().describe(
-      "PostgreSQL URL with the role that owns the tables. Only `migrate` and `list-organisations` use it.",
-    ),
+    postgresUrl("perch_owner")
+      .optional()
+      .describe("PostgreSQL URL with the role that owns the tables. Only `migrate` and `list-organisations` use it."),
   ),
   databaseMaxConnections: setting(
     "PERCH_DATABASE_MAX_CONNECTIONS",
     wholeNumber(1, 500).default(10).describe("Maximum number of database connections per process."),
   ),
-  valkeyUrl: setting(
+  valkeyUrl: secretSetting(
     "PERCH_VALKEY_URL",
     z
-      .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// address" })
+      .url({ protocol: /^rediss?$/, error: "must be an address such as redis://valkey.example:6379" })
       .optional()
       .describe("URL of Valkey, which shares limits and caches between processes. Not needed for a single process."),
   ),

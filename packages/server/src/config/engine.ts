@@ -1,23 +1,27 @@
 import { BlockList, isIP } from "node:net";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
-import { commaList, type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
-
-const urlList = z
-  .string()
-  .transform((text) => text.split(",").map((item) => item.trim().replace(/\/$/, "")))
-  .refine((list) => list.every((item) => URL.canParse(item)), "must be addresses, separated by commas");
+import {
+  commaList,
+  httpUrl,
+  httpUrls,
+  onOrOff,
+  type SettingTable,
+  setting,
+  type ValuesOf,
+  wholeNumber,
+} from "./setting.ts";
 
 export const engineSettings = {
   ingressUrls: setting(
     "PERCH_RESTATE_INGRESS_URL",
-    urlList
+    httpUrls("http://engine.example:8080")
       .default(["http://127.0.0.1:8080"])
       .describe("Ingress URL of Restate, the workflow engine. For several nodes, separate their URLs with commas."),
   ),
   adminUrls: setting(
     "PERCH_RESTATE_ADMIN_URL",
-    urlList
+    httpUrls("http://engine.example:9070")
       .default(["http://127.0.0.1:9070"])
       .describe("Admin URL of Restate, where workers register. For several nodes, separate their URLs with commas."),
   ),
@@ -33,8 +37,7 @@ export const engineSettings = {
   ),
   workerNetworkClosed: setting(
     "PERCH_WORKER_NETWORK_CLOSED",
-    z
-      .stringbool()
+    onOrOff
       .default(false)
       .describe(
         "Says that only Restate can reach the port of the workers. Lets workers without PERCH_RESTATE_IDENTITY_KEYS listen on an address that is not loopback.",
@@ -46,8 +49,7 @@ export const engineSettings = {
   ),
   workerUrl: setting(
     "PERCH_WORKER_URL",
-    z
-      .url()
+    httpUrl("http://workers.example:7401")
       .optional()
       .describe(
         "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Each release needs its own URL, because a run ends on the release that it started on.",

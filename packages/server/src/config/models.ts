@@ -2,7 +2,15 @@ import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, ProviderType } from "@perch/contract";
 import { z } from "zod";
-import { parsedJson, type SettingTable, setting, type ValuesOf, wholeNumber } from "./setting.ts";
+import {
+  httpUrl,
+  parsedJson,
+  type SettingTable,
+  secretSetting,
+  setting,
+  type ValuesOf,
+  wholeNumber,
+} from "./setting.ts";
 
 const Providers = z
   .record(
@@ -29,25 +37,25 @@ const Providers = z
 type ConfiguredProvider = z.infer<typeof Providers>[number];
 
 export const modelSettings = {
-  openaiApiKey: setting(
+  openaiApiKey: secretSetting(
     "PERCH_OPENAI_API_KEY",
     ProviderApiKey.optional().describe(
       "API key of OpenAI. Makes the models `openai/…` available to all organisations.",
     ),
   ),
-  anthropicApiKey: setting(
+  anthropicApiKey: secretSetting(
     "PERCH_ANTHROPIC_API_KEY",
     ProviderApiKey.optional().describe(
       "API key of Anthropic. Makes the models `anthropic/…` available to all organisations.",
     ),
   ),
-  googleApiKey: setting(
+  googleApiKey: secretSetting(
     "PERCH_GOOGLE_API_KEY",
     ProviderApiKey.optional().describe(
       "API key of Google. Makes the models `google/…` available to all organisations.",
     ),
   ),
-  providers: setting(
+  providers: secretSetting(
     "PERCH_PROVIDERS",
     parsedJson
       .pipe(Providers)
@@ -82,8 +90,7 @@ export const modelSettings = {
   ),
   scriptModelUrl: setting(
     "PERCH_SCRIPT_MODEL_URL",
-    z
-      .url()
+    httpUrl("http://127.0.0.1:9000")
       .optional()
       .describe(
         "For tests: a server that `perch/script` asks for its steps, instead of reading them from the agent's instructions.",

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { AgentAuth, SecuritySettings } from "@perch/contract";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
-import { commaList, parsedJson, type SettingTable, setting, type ValuesOf } from "./setting.ts";
+import { commaList, parsedJson, type SettingTable, secretSetting, type ValuesOf } from "./setting.ts";
 
 const MasterKey = z
-  .string({ error: "is missing" })
+  .string({ error: "is missing: 32 random bytes in base64, as `openssl rand -base64 32` makes them" })
   .trim()
   .refine((text) => /^[A-Za-z0-9+/]{43}=$/.test(text), "must be 32 bytes in base64: openssl rand -base64 32")
   .transform((text) => Buffer.from(text, "base64"));
@@ -25,19 +25,19 @@ const InstanceSecurity = z.strictObject({
 });
 
 export const securitySettings = {
-  masterKey: setting(
+  masterKey: secretSetting(
     "PERCH_MASTER_KEY",
     MasterKey.describe(
       "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, no server starts on this database, and every API key, webhook secret, provider key, secret and second factor is lost.",
     ),
   ),
-  previousMasterKeys: setting(
+  previousMasterKeys: secretSetting(
     "PERCH_PREVIOUS_MASTER_KEYS",
     commaList
       .pipe(z.array(MasterKey))
       .describe("Previous master keys, separated by commas. Needed until `rotate-master-key` has run."),
   ),
-  security: setting(
+  security: secretSetting(
     "PERCH_SECURITY",
     parsedJson
       .pipe(InstanceSecurity)

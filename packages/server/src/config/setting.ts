@@ -4,11 +4,19 @@ import { z } from "zod";
 export interface Setting<Value = unknown> {
   readonly variable: `PERCH_${string}`;
   readonly schema: z.ZodType<Value>;
+  /** Its value may come from a file instead, which the variable with `_FILE` at its end names. */
+  readonly isSecret: boolean;
 }
 
 export const setting = <Value>(variable: `PERCH_${string}`, schema: z.ZodType<Value>): Setting<Value> => ({
   variable,
   schema,
+  isSecret: false,
+});
+
+export const secretSetting = <Value>(variable: `PERCH_${string}`, schema: z.ZodType<Value>): Setting<Value> => ({
+  ...setting(variable, schema),
+  isSecret: true,
 });
 
 /** The settings of one concern, by their field of `Config`. */
@@ -18,7 +26,33 @@ export type ValuesOf<Table extends SettingTable> = {
   readonly [Field in keyof Table]: Table[Field] extends Setting<infer Value> ? Readonly<Value> : never;
 };
 
-export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const numberError = (min: number, max: number) => (issue: { readonly input?: unknown }) =>
+  typeof issue.input === "string" && issue.input.includes("://")
+    ? `must be a whole number from ${min} to ${max}. Kubernetes sets it to an address for a service of that name: set enableServiceLinks to false.`
+    : `must be a whole number from ${min} to ${max}`;
+
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .trim()
+    .refine((text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: numberError(min, max),
+    })
+    .transform(Number);
+
+export const onOrOff = z.stringbool({ error: "must be true or false" });
+
+/** `host:port` is an address too, with `host` as its scheme, so the scheme is checked. */
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+/** An address of HTTP; the example is shown when it is not one. */
+export const httpUrl = (example: string) => z.string().refine(isHttpUrl, `must be an address such as ${example}`);
+
+export const httpUrls = (example: string) =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((item) => item.trim().replace(/\/$/, "")))
+    .refine((list) => list.every(isHttpUrl), `must be addresses such as ${example}, separated by commas`);
 
 export const commaList = z
   .string()

@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { logLevels } from "../platform/logger.ts";
-import { type SettingTable, setting, wholeNumber } from "./setting.ts";
+import { httpUrl, type SettingTable, setting, wholeNumber } from "./setting.ts";
 
 export const telemetrySettings = {
   logLevel: setting(
     "PERCH_LOG_LEVEL",
     z
-      .enum(logLevels)
+      .enum(logLevels, `must be one of ${logLevels.join(", ")}`)
       .default("info")
       .describe("Minimum level of log messages. They are written to standard error as JSON lines."),
   ),
   defaultLogs: setting(
     "PERCH_DEFAULT_LOGS",
     z
-      .enum(["shapes", "full"])
+      .enum(["shapes", "full"], "must be shapes or full")
       .default("shapes")
       .describe(
         "What is kept of the contents of runs of agents whose `logs` is the default, `shapes`. `full` keeps all that models and tools were asked and said, as `perch dev` does; it is meant for development.",
@@ -33,8 +33,7 @@ export const telemetrySettings = {
   ),
   otlpUrl: setting(
     "PERCH_OTLP_URL",
-    z
-      .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+    httpUrl("http://collector.example:4318")
       .transform((text) => text.replace(/\/+$/, ""))
       .optional()
       .describe(

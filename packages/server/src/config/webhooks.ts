@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type SettingTable, setting, wholeNumber } from "./setting.ts";
+import { onOrOff, type SettingTable, setting, wholeNumber } from "./setting.ts";
 
 export const webhookSettings = {
   webhookRetryDelaySeconds: setting(
@@ -32,8 +32,7 @@ export const webhookSettings = {
   ),
   webhookAllowLoopback: setting(
     "PERCH_WEBHOOK_ALLOW_LOOPBACK",
-    z
-      .stringbool()
+    onOrOff
       .default(false)
       .describe(
         "For development: allows webhooks at loopback addresses, also with plain http. All other addresses need https.",
