@@ -1,3 +1,4 @@
+import { delimiter, join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const fast = [
@@ -52,6 +53,10 @@ export default defineConfig({
           name: "cli",
           include: ["packages/cli/test/**/*.test.ts"],
           ...withServices,
+          env: {
+            PATH: [join(import.meta.dirname, "packages/cli/test/bin"), process.env.PATH].join(delimiter),
+            npm_command: "",
+          },
           hookTimeout: 180_000,
         },
       },

@@ -64,10 +64,10 @@ async function createOrganisations(names: readonly string[]): Promise<ReadonlyMa
   return new Map(names.map((name, index) => [name, created[index] ?? ""]));
 }
 
-/** A reader's shell has none of our settings, but for those that say where `pnpm services up` finds its programs. */
+/** A reader's shell has none of our settings or npm's, but for those that say where `pnpm services up` finds its programs. */
 const readersEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_") || name.startsWith("PERCH_SERVICES_")),
+    Object.entries(process.env).filter(([name]) => !/^(PERCH|npm)_/.test(name) || name.startsWith("PERCH_SERVICES_")),
   ),
   PATH: [join(folder, "bin"), join(process.execPath, ".."), process.env.PATH].join(delimiter),
   XDG_CONFIG_HOME: join(folder, "config"),

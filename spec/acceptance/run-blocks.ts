@@ -22,7 +22,7 @@ export function installCommands(folder: string): void {
   const cli = join(root, "packages/cli/src/main.ts");
   const scripts = {
     perch: `exec "${process.execPath}" --no-warnings "${cli}" "$@"`,
-    npx: '[ "$1" = perch ] || { echo "npx runs nothing but perch here" >&2; exit 127; }\nshift\nexec perch "$@"',
+    npx: '[ "$1" = perch ] || { echo "npx runs nothing but perch here" >&2; exit 127; }\nshift\nnpm_command=exec exec perch "$@"',
   };
   for (const [name, script] of Object.entries(scripts)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);

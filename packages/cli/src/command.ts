@@ -1,5 +1,6 @@
 import type { Perch } from "@perch/sdk";
 import type { Connection } from "./connection.ts";
+import type { FormatTime } from "./output/time.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface OptionSpec {
@@ -49,6 +50,10 @@ export interface Session {
   /** The address and its key, both from the options, the environment, a profile or `perch dev`. */
   readonly connection: () => Connection;
   readonly perch: () => Perch;
+  /** A client of this server. What fails from here on names its address. */
+  readonly perchAt: (connection: Connection) => Perch;
+  /** A time in the zone of this machine, or in UTC with `--utc`. */
+  readonly time: FormatTime;
   /** Aborted by ctrl-c. */
   readonly signal: AbortSignal;
   /** Prints one value as JSON if `--json` was given, else what `human` prints. */
@@ -69,6 +74,14 @@ export interface Command {
     args: Readonly<Record<string, unknown>>,
     options: Readonly<Record<string, unknown>>,
   ) => Promise<void>;
+}
+
+/** Commands under one title of the help. */
+export interface CommandGroup {
+  readonly title: string;
+  /** What commands of several words are about, by their first word. */
+  readonly subjects?: Readonly<Record<string, string>>;
+  readonly commands: readonly Command[];
 }
 
 interface TypedCommand<A extends readonly ArgumentName[], O extends OptionSpecs> {
@@ -93,7 +106,8 @@ export function command<
 /** Options that every command takes. */
 export const sharedOptions = {
   json: { type: "boolean", help: "Print JSON, for scripts." },
-  profile: { type: "string", value: "NAME", help: "The profile to use; see perch login." },
+  utc: { type: "boolean", help: "Print times in UTC, not in local time." },
+  profile: { type: "string", value: "NAME", help: "The profile to use; see `login`." },
   url: { type: "string", value: "URL", help: "URL of the API (PERCH_URL)." },
   key: { type: "string", value: "KEY", help: "API key (PERCH_API_KEY)." },
   help: { type: "boolean", short: "h", help: "Show this help." },

@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { Command, CommandGroup } from "./command.ts";
 import { agentCommands } from "./commands/agents.ts";
 import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
@@ -6,7 +6,7 @@ import { audit } from "./commands/audit.ts";
 import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
 import { deploy } from "./commands/deploy.ts";
-import { deploymentCommands, rollback } from "./commands/deployments.ts";
+import { deploymentCommands } from "./commands/deployments.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { embedderInstall } from "./commands/embedder.ts";
@@ -21,36 +21,33 @@ import { memoryCommands } from "./commands/memory.ts";
 import { metrics } from "./commands/metrics.ts";
 import { models } from "./commands/models.ts";
 import { providerCommands } from "./commands/providers.ts";
+import { rollback } from "./commands/rollback.ts";
 import { runCommands } from "./commands/runs.ts";
 import { secretCommands } from "./commands/secrets.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
 
-/** Every command, in the order of the help: from nothing to an agent that answers, then the rest. */
-export const commands: readonly Command[] = [
-  dev,
-  init,
-  apply,
-  invoke,
-  chat,
-  ...agentCommands,
-  ...runCommands,
-  deploy,
-  rollback,
-  ...deploymentCommands,
-  logs,
-  metrics,
-  ...memoryCommands,
-  embedderInstall,
-  ...webhookCommands,
-  listen,
-  ...keyCommands,
-  models,
-  ...providerCommands,
-  ...secretCommands,
-  ...profileCommands,
-  env,
-  audit,
-  api,
-  doctor,
-  completion(() => commands),
+/** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
+export const commandGroups: readonly CommandGroup[] = [
+  { title: "Start here", commands: [dev, init, apply, doctor] },
+  { title: "Talk to agents", subjects: { runs: "An agent's runs" }, commands: [invoke, chat, ...runCommands] },
+  {
+    title: "Ship",
+    subjects: { agents: "Agents", deployments: "An agent's deployments", versions: "An agent's versions" },
+    commands: [deploy, rollback, ...agentCommands, ...deploymentCommands],
+  },
+  { title: "Watch", commands: [logs, metrics] },
+  { title: "Remember", subjects: { memory: "An agent's memories" }, commands: [...memoryCommands, embedderInstall] },
+  {
+    title: "Connect models, tools and receivers",
+    subjects: { providers: "Model providers", secrets: "Secrets for tools", webhooks: "Webhooks" },
+    commands: [models, ...providerCommands, ...secretCommands, ...webhookCommands, listen],
+  },
+  {
+    title: "Administer",
+    subjects: { keys: "API keys", profiles: "Saved servers and their keys" },
+    commands: [...profileCommands, env, ...keyCommands, audit],
+  },
+  { title: "Anything else", commands: [api, completion(() => commands)] },
 ];
+
+export const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands);

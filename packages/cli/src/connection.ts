@@ -1,12 +1,16 @@
 import { findDevelopment } from "./dev-connection.ts";
+import { didYouMean } from "./nearest.ts";
+import { perchCommand } from "./perch-command.ts";
 import { Problem, UsageError } from "./problem.ts";
 import { readProfiles } from "./profiles.ts";
 
 export interface Connection {
   readonly url: string;
   readonly key: string;
-  /** Where it comes from, for `doctor` and for errors. */
+  /** Where it comes from, for `doctor`, for errors and in JSON. */
   readonly source: string;
+  /** Why it is this one, as a sentence without its end. */
+  readonly reason: string;
   /** It was found in what `perch dev` wrote. There, the draft answers. */
   readonly isDev?: true;
 }
@@ -17,25 +21,30 @@ interface ConnectionOptions {
   readonly key?: string | undefined;
 }
 
-function findProfile(env: NodeJS.ProcessEnv, name: string | undefined): Connection | undefined {
+function findProfile(env: NodeJS.ProcessEnv, name?: string, namedBy = ""): Connection | undefined {
   const { current, profiles } = readProfiles(env);
   const wanted = name ?? current;
   if (wanted === null) return undefined;
   const profile = profiles[wanted];
   if (!profile) {
     const known = Object.keys(profiles).join(", ") || "none yet";
-    throw new Problem(`There is no profile ${wanted}.`, `Profiles: ${known}. Make one with perch login.`);
+    const suggestion = didYouMean(wanted, Object.keys(profiles));
+    throw new Problem(
+      `There is no profile ${wanted}.${suggestion}`,
+      `Profiles: ${known}. \`${perchCommand("login")}\` makes one.`,
+    );
   }
-  return { ...profile, source: `profile ${wanted}` };
+  const reason = name === undefined ? `${wanted} is the current profile` : `${namedBy} names the profile ${wanted}`;
+  return { ...profile, source: `profile ${wanted}`, reason };
 }
 
 /** `--url` and `--key`. One without the other is refused: the rest would come from elsewhere, and a key is for its own server only. */
 function findOptions({ url, key }: ConnectionOptions): Connection | undefined {
-  if (url && key) return { url, key, source: "options" };
+  if (url && key) return { url, key, source: "options", reason: "--url and --key are given" };
   if (url)
     throw new Problem(
       "--url is given without --key. A key from elsewhere is not sent to this address.",
-      `Save a key for it with perch login NAME --url ${url}, set both PERCH_URL and PERCH_API_KEY, or give --key too.`,
+      `Save a key for it with \`${perchCommand(`login NAME --url ${url}`)}\`, set both PERCH_URL and PERCH_API_KEY, or give --key too.`,
     );
   if (key)
     throw new Problem(
@@ -47,7 +56,7 @@ function findOptions({ url, key }: ConnectionOptions): Connection | undefined {
 
 /** The same for the environment, where a file of the folder may have set one of the two. */
 function findEnvironment({ PERCH_URL: url, PERCH_API_KEY: key }: NodeJS.ProcessEnv): Connection | undefined {
-  if (url && key) return { url, key, source: "environment" };
+  if (url && key) return { url, key, source: "environment", reason: "PERCH_URL and PERCH_API_KEY are set" };
   if (!url && !key) return undefined;
   const [given, missing] = url ? ["PERCH_URL", "PERCH_API_KEY"] : ["PERCH_API_KEY", "PERCH_URL"];
   throw new Problem(
@@ -67,14 +76,22 @@ export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEn
     );
   const found =
     findOptions(options) ??
-    (options.profile ? findProfile(env, options.profile) : undefined) ??
+    (options.profile ? findProfile(env, options.profile, "--profile") : undefined) ??
     findEnvironment(env) ??
-    (env.PERCH_PROFILE ? findProfile(env, env.PERCH_PROFILE) : undefined) ??
+    (env.PERCH_PROFILE ? findProfile(env, env.PERCH_PROFILE, "PERCH_PROFILE") : undefined) ??
     findDevelopment(cwd) ??
-    findProfile(env, undefined);
+    findProfile(env);
   if (found) return found;
   throw new Problem(
     "No server to talk to.",
-    "Start one with perch dev, or run perch login, or set PERCH_URL and PERCH_API_KEY.",
+    `Start one with \`${perchCommand("dev")}\`, or save one with \`${perchCommand("login")}\`, or set PERCH_URL and PERCH_API_KEY.`,
   );
+}
+
+/** Says that the current profile is passed over, and how to use it nevertheless; undefined if it is the one that is used. */
+export function passedOver({ url, reason }: Connection, env: NodeJS.ProcessEnv): string | undefined {
+  const current = findProfile(env);
+  if (!current || current.reason === reason) return undefined;
+  const name = current.source.replace("profile ", "");
+  return `The current profile, ${name}, is not used here: ${reason}, so commands go to ${url}. --profile ${name} uses it.`;
 }

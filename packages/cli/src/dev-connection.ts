@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { perchCommand } from "./perch-command.ts";
 import { Problem } from "./problem.ts";
 import type { Profile } from "./profiles.ts";
 
-type DevConnection = Profile & { readonly source: string; readonly isDev: true };
+type DevConnection = Profile & { readonly source: string; readonly reason: string; readonly isDev: true };
 
 const isLoopback = (url: string): boolean =>
   URL.canParse(url) &&
@@ -23,7 +24,7 @@ function readDevFile(file: string, folder: string): DevConnection | undefined {
       `${file} names ${url}, which is not on this machine: perch dev did not write that, so it is not used.`,
       elsewhere,
     );
-  return { url, key, source: `perch dev in ${folder}`, isDev: true };
+  return { url, key, source: `perch dev in ${folder}`, reason: `perch dev was started in ${folder}`, isDev: true };
 }
 
 function parse(file: string): { readonly url?: string; readonly key?: string } {
@@ -31,7 +32,10 @@ function parse(file: string): { readonly url?: string; readonly key?: string } {
     const { url, key } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     return { ...(typeof url === "string" && { url }), ...(typeof key === "string" && { key }) };
   } catch {
-    throw new Problem(`${file} is not what perch dev writes.`, "Remove it, or start perch dev --reset.");
+    throw new Problem(
+      `${file} is not what perch dev writes.`,
+      `Remove it, or start \`${perchCommand("dev --reset")}\`.`,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { perchCommand } from "./perch-command.ts";
 import { Problem } from "./problem.ts";
 
 /** Addresses and keys by name, in a file that only its owner can read. */
@@ -22,7 +23,7 @@ export function readProfiles(env: NodeJS.ProcessEnv): Profiles {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Profiles;
   } catch {
-    throw new Problem(`${file} is not JSON.`, "Repair or remove it, then run perch login again.");
+    throw new Problem(`${file} is not JSON.`, `Repair or remove it, then run \`${perchCommand("login")}\` again.`);
   }
 }
 

@@ -1,30 +1,70 @@
 import { PerchError, RunFailedError } from "@perch/sdk";
+import type { Connection } from "./connection.ts";
 import { jsonText } from "./output/safe-text.ts";
+import { perchCommand } from "./perch-command.ts";
+import { inPlainWords, plainField } from "./plain-words.ts";
 import { Interrupted, type NamedRun, Problem, RunProblem, UsageError } from "./problem.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** What an error does not know itself. */
+export interface ErrorContext {
+  /** The server that was called. */
+  readonly server?: Connection | undefined;
+  /** The agent that was probably meant. */
+  readonly suggestion?: string | undefined;
+}
+
+/** A command between backticks. */
+const quoted = (words: string): string => `\`${perchCommand(words)}\``;
+
 /** What to do next, for codes that need no further context. */
-const hints: Readonly<Record<string, string>> = {
-  unauthorized: "Run perch login with a valid key, or check PERCH_API_KEY.",
-  forbidden: "Use a key that may do this: perch keys create --role.",
-  rate_limited: "Wait as long as it says, then try again.",
-  unavailable: "Try again in a moment; perch doctor looks at what is wrong.",
-  connection_failed: "Is the server running? perch doctor looks at what is wrong.",
-  timed_out: "Is the server running? perch doctor looks at what is wrong.",
+const hints: Readonly<Record<string, () => string>> = {
+  invalid_request: () => "Correct it, and run the command again.",
+  unauthorized: () => `Run ${quoted("login")} with a valid key, or check PERCH_API_KEY.`,
+  forbidden: () => `Use a key that may do this: ${quoted("keys create NAME --role ROLE")}.`,
+  precondition_failed: () => "Somebody changed it meanwhile: look at it, and run the command again.",
+  payload_too_large: () => "Send less at once.",
+  rate_limited: () => "Wait as long as it says, then try again.",
+  unavailable: () => `Try again in a moment; ${quoted("doctor")} looks at what is wrong.`,
+  unknown: () => `${quoted("doctor")} looks at what is wrong.`,
+};
+
+/** The command that lists what was not found. */
+const lists: Readonly<Record<string, string>> = {
+  agent: "agents",
+  invocation: "runs AGENT",
+  deployment: "deployments AGENT",
+  version: "versions AGENT",
+  memory: "memory list AGENT",
+  webhook: "webhooks",
+  delivery: "webhooks deliveries WEBHOOK",
+  key: "keys",
+  provider: "providers",
+  secret: "secrets",
 };
 
 /** Codes after which the run may go on, or may have begun, without this command. */
 const lostSight: ReadonlySet<string> = new Set(["connection_failed", "timed_out", "unavailable", "still_running"]);
 
-function hintOf(error: PerchError): string {
-  const { code, correlationId } = error;
+function hintOf(error: PerchError, { server, suggestion }: ErrorContext): string {
+  const { code, correlationId, message } = error;
   if (error instanceof RunFailedError && code === "run_failed") {
     return error.retryable
       ? "A new run may succeed: invoke the agent again."
       : "A new run would fail in the same way: change the agent, or what it calls, first.";
   }
-  if (code !== "server_error") return hints[code] ?? "";
-  return `Give the ${correlationId === undefined ? "run's" : "correlation"} id to whoever runs the server.`;
+  if (code === "server_error")
+    return `Give the ${correlationId === undefined ? "run's" : "correlation"} id to whoever runs the server.`;
+  if (code === "not_found") {
+    const list = lists[/^There is no (\w+) /.exec(message)?.[1] ?? ""];
+    const meant = suggestion === undefined ? "" : `Did you mean ${suggestion}? `;
+    return list === undefined ? "" : `${meant}${quoted(list)} lists what there is.`;
+  }
+  if (code === "connection_failed" || code === "timed_out") {
+    const question = server?.isDev ? `Does ${quoted("dev")} still run?` : "Is the server running?";
+    return `${question} ${quoted("doctor")} looks at what is wrong.`;
+  }
+  return hints[code]?.() ?? "";
 }
 
 /** What became of the run, and the next command. */
@@ -36,37 +76,48 @@ function runLines({ agent, runId, idempotencyKey }: NamedRun, isOver: boolean): 
       `  --idempotency-key ${idempotencyKey}`,
     ];
   }
-  if (isOver) return [`perch runs get ${agent} ${runId} shows what happened.`];
+  const command = (word: string) => `  ${perchCommand(`runs ${word} ${agent} ${runId}`)}`;
+  if (isOver) return [`The steps of the run ${runId} show what happened:`, command("get")];
   return [
-    `The run ${runId} goes on.`,
-    `  perch runs follow ${agent} ${runId}  waits for its response`,
-    `  perch runs get ${agent} ${runId}     shows it`,
-    `  perch runs cancel ${agent} ${runId}  stops it`,
+    `The run ${runId} goes on. To wait for its response, to see what it does, or to stop it:`,
+    ...["follow", "get", "cancel"].map(command),
   ];
 }
 
-function problemLines({ run, cause }: RunProblem): string[] {
+function problemLines({ run, cause }: RunProblem, context: ErrorContext): string[] {
   const runId = (cause instanceof PerchError ? cause.runId : undefined) ?? run.runId;
   const isLost = cause instanceof PerchError && lostSight.has(cause.code);
   // A request that was refused has no run.
   const isAboutRun = runId !== undefined || isLost;
-  return [...lines(cause), ...(isAboutRun ? runLines({ ...run, runId }, !isLost) : [])];
+  return [...lines(cause, context), ...(isAboutRun ? runLines({ ...run, runId }, !isLost) : [])];
 }
 
-function lines(error: unknown): string[] {
+/** `(404 from http://127.0.0.1:7400, profile staging; correlation id corr_…)`. */
+function originOf({ status, correlationId }: PerchError, { server }: ErrorContext): string {
+  const address = server && `${server.url}, ${server.source}`;
+  if (address === undefined && correlationId === undefined) return "";
+  const answer = [status, address].filter(Boolean).join(" from ");
+  return `(${[answer, correlationId && `correlation id ${correlationId}`].filter(Boolean).join("; ")})`;
+}
+
+function lines(error: unknown, context: ErrorContext): string[] {
   if (error instanceof PerchError) {
-    const { message, details, code, correlationId, status } = error;
+    const { message, details, code } = error;
     const cause = code === "connection_failed" && error.cause instanceof Error ? causeOf(error.cause) : "";
     return [
-      message + cause,
-      ...details.filter(({ field }) => field !== "request_id").map((detail) => `  ${detail.field}: ${detail.error}`),
-      hintOf(error),
-      correlationId ? `(${status} ${code}, correlation id ${correlationId})` : "",
+      inPlainWords(message) + cause,
+      ...details
+        .filter(({ field }) => field !== "request_id")
+        .map((detail) => `  ${plainField(detail.field)}: ${detail.error}`),
+      hintOf(error, context),
+      originOf(error, context),
     ];
   }
-  if (error instanceof RunProblem) return problemLines(error);
+  if (error instanceof RunProblem) return problemLines(error, context);
   if (error instanceof Interrupted) return runLines(error.run, false);
   if (error instanceof Problem) return [error.message, error.hint ?? ""];
+  if (error instanceof UsageError)
+    return [error.message, `${quoted("--help")} shows all commands, ${quoted("help <command>")} one of them.`];
   return [error instanceof Error ? error.message : String(error)];
 }
 
@@ -75,13 +126,17 @@ const causeOf = (cause: Error): string => {
   return ` (${"code" in inner ? String(inner.code) : inner.message})`;
 };
 
-export const errorText = (error: unknown): string => lines(error).filter(Boolean).join("\n");
+export const errorText = (error: unknown, context: ErrorContext = {}): string =>
+  lines(error, context).filter(Boolean).join("\n");
 
 function asJson(error: unknown): unknown {
   const named = error instanceof RunProblem || error instanceof Interrupted ? error.run : undefined;
   const cause = error instanceof RunProblem ? error.cause : error;
   const run = { request_id: (cause instanceof PerchError ? cause.runId : undefined) ?? named?.runId };
-  if (!(cause instanceof PerchError)) return { error: { message: errorText(error), ...run } };
+  if (!(cause instanceof PerchError)) {
+    const message = cause instanceof UsageError ? cause.message : errorText(error);
+    return { error: { message, ...run } };
+  }
   const { code, message, details, status, correlationId, retryAfterSeconds } = cause;
   const fields = { code, message, details, status, correlation_id: correlationId, retry_after: retryAfterSeconds };
   return { error: { ...fields, ...(cause instanceof RunFailedError && { retryable: cause.retryable }), ...run } };
@@ -89,16 +144,19 @@ function asJson(error: unknown): unknown {
 
 export type ExitCode = 0 | 1 | 2 | 130 | 143;
 
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof Interrupted) return error.exitCode;
+  return error instanceof UsageError ? 2 : 1;
+}
+
 /** Prints what failed, and returns the exit code. */
-export function reportError(error: unknown, terminal: Terminal, isJson: boolean): ExitCode {
-  const isUsage = error instanceof UsageError;
-  const isInterrupted = error instanceof Interrupted;
-  if (isJson) terminal.note(jsonText(asJson(error)));
-  else {
-    const [first = "", ...rest] = lines(error).filter(Boolean);
-    terminal.note([isInterrupted ? first : terminal.style("red", first), ...rest].join("\n"));
-    if (isUsage) terminal.note("`perch --help` shows all commands, `perch <command> --help` one of them.");
-  }
-  if (isInterrupted) return error.exitCode;
-  return isUsage ? 2 : 1;
+export function reportError(error: unknown, terminal: Terminal, context: ErrorContext): ExitCode {
+  const [first = "", ...rest] = errorText(error, context).split("\n");
+  terminal.note([error instanceof Interrupted ? first : terminal.style("red", first), ...rest].join("\n"));
+  return exitCodeOf(error);
+}
+
+export function reportErrorAsJson(error: unknown, terminal: Terminal): ExitCode {
+  terminal.note(jsonText(asJson(error)));
+  return exitCodeOf(error);
 }

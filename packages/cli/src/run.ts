@@ -1,12 +1,14 @@
 import { Perch } from "@perch/sdk";
 import type { Session } from "./command.ts";
-import { commands } from "./commands.ts";
-import { findConnection } from "./connection.ts";
-import { commandHelp, overview } from "./help.ts";
+import { commandGroups, commands } from "./commands.ts";
+import { type Connection, findConnection } from "./connection.ts";
+import { commandHelp, helpColumns, overview, topicHelp } from "./help.ts";
 import { jsonText } from "./output/safe-text.ts";
+import { createTimeFormat } from "./output/time.ts";
 import { parseCommand } from "./parse-command.ts";
-import { Interrupted, UsageError } from "./problem.ts";
-import { type ExitCode, reportError } from "./report-error.ts";
+import { Interrupted } from "./problem.ts";
+import { type ExitCode, reportError, reportErrorAsJson } from "./report-error.ts";
+import { suggestAgent } from "./suggest-agent.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
@@ -20,10 +22,22 @@ export interface CliEnvironment extends Streams {
 type Options = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-function createSession(options: Options, terminal: Terminal, { env, cwd, signal }: CliEnvironment): Session {
+/** What an error has to say beside itself. */
+interface Started {
+  readonly session: Session;
+  /** The server that was called last. */
+  readonly called: () => Connection | undefined;
+}
+
+function startSession(options: Options, terminal: Terminal, { env, cwd, signal }: CliEnvironment): Started {
   const connectionOptions = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
   const connection = () => findConnection(connectionOptions, env, cwd);
-  return {
+  let called: Connection | undefined;
+  const perchAt = (chosen: Connection): Perch => {
+    called = chosen;
+    return new Perch({ baseUrl: chosen.url, apiKey: chosen.key });
+  };
+  const session: Session = {
     terminal,
     env,
     cwd,
@@ -31,12 +45,12 @@ function createSession(options: Options, terminal: Terminal, { env, cwd, signal 
     isJson: options.json === true,
     connectionOptions,
     connection,
-    perch: () => {
-      const { url, key } = connection();
-      return new Perch({ baseUrl: url, apiKey: key });
-    },
+    perch: () => perchAt(connection()),
+    perchAt,
+    time: createTimeFormat(options.utc === true ? "UTC" : undefined),
     show: (value, human) => (options.json === true ? terminal.line(jsonText(value, 2)) : human()),
   };
+  return { session, called: () => called };
 }
 
 /** One run of the command line: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted while a run was under way. */
@@ -46,20 +60,24 @@ export async function runCli(argv: readonly string[], environment: CliEnvironmen
     terminal.line(version);
     return 0;
   }
+  let started: Started | undefined;
   try {
-    const { command, topic, args, options, isHelp } = parseCommand(commands, argv);
-    if (!command) {
-      const isKnown = topic === "" || topic === "help" || commands.some(({ name }) => name.startsWith(`${topic} `));
-      if (!isKnown) throw new UsageError(`There is no command "perch ${topic}".`);
-      terminal.line(overview(commands, topic === "help" ? "" : topic));
-      return 0;
+    const width = helpColumns(terminal.columns);
+    const parsed = parseCommand(commands, argv);
+    if (parsed.kind === "overview") terminal.line(overview(commandGroups, width));
+    else if (parsed.kind === "topic") terminal.line(topicHelp(commands, parsed.topic, width));
+    else if (parsed.kind === "help") terminal.line(commandHelp(parsed.command, width));
+    else {
+      started = startSession(parsed.options, terminal, environment);
+      await parsed.command.run(started.session, parsed.args, parsed.options);
     }
-    if (isHelp) terminal.line(commandHelp(command));
-    else await command.run(createSession(options, terminal, environment), args, options);
     return 0;
   } catch (error) {
     // Ctrl-c is how one leaves a command that follows something. One that waits for a run says that the run goes on.
     if (environment.signal.aborted && !(error instanceof Interrupted)) return 0;
-    return reportError(error, terminal, argv.includes("--json"));
+    if (argv.includes("--json")) return reportErrorAsJson(error, terminal);
+    const server = started?.called();
+    const suggestion = server && (await suggestAgent(error, server));
+    return reportError(error, terminal, { server, suggestion });
   }
 }

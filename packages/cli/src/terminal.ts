@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 import { styleText } from "node:util";
 import { createSafeStream, safeText } from "./output/safe-text.ts";
+import { wrapText } from "./output/wrap.ts";
 import { Problem } from "./problem.ts";
 
 export type Style = Parameters<typeof styleText>[0];
@@ -16,7 +17,7 @@ export interface Terminal {
   readonly line: (text?: string) => void;
   /** Part of a line of the result, for a stream of tokens. */
   readonly write: (text: string) => void;
-  /** Progress and notes, which are not part of the result. */
+  /** Progress and notes, which are not part of the result. On a terminal, lines are broken between words, but not indented ones: commands. */
   readonly note: (text: string) => void;
   /** Draws a line on standard error over the one before; the empty text removes it. Undefined where nothing can be drawn over. */
   readonly status: ((text: string) => void) | undefined;
@@ -25,10 +26,16 @@ export interface Terminal {
   readonly safe: (text: string) => string;
   /** How many columns a text takes. */
   readonly widthOf: (text: string) => number;
+  /** The text without its styles. */
+  readonly plain: (text: string) => string;
+  /** Breaks lines between words where the result goes to a terminal. */
+  readonly wrap: (text: string) => string;
   readonly isInteractive: boolean;
   /** Whether somebody can type, even if the result goes elsewhere. */
   readonly isInputInteractive: boolean;
   readonly columns: number;
+  /** How long a line of a table may be: as wide as the terminal, and without a limit in a pipe. */
+  readonly lineLimit: number;
   /** True if the user confirms. Without a terminal, throws unless `--yes` was given. */
   readonly confirm: (question: string, yes: boolean) => Promise<boolean>;
   /** Reads a line without showing it. */
@@ -51,6 +58,9 @@ function hasColour({ NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv, stdout: S
   if (FORCE_COLOR && FORCE_COLOR !== "0") return true;
   return stdout.isTTY === true && TERM !== "dumb";
 }
+
+/** Longer lines are hard to read. */
+const maxProseColumns = 80;
 
 const eraseLine = "\r\u001b[K";
 
@@ -110,18 +120,29 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
   const isInteractive = stdin.isTTY === true && stdout.isTTY === true;
   const { style, safe, plain, toOutput } = createStyles();
   const stream = createSafeStream();
+  const widthOf = (text: string) => plain(text).length;
+  const wrapFor = ({ isTTY, columns }: Stream, text: string): string =>
+    isTTY === true ? wrapText(text, Math.min(columns || 80, maxProseColumns), widthOf) : text;
+  const wrapNote = (text: string): string =>
+    text
+      .split("\n")
+      .map((line) => (line.startsWith("  ") ? line : wrapFor(stderr, line)))
+      .join("\n");
   return {
     line: (text = "") => void stdout.write(`${stream.end()}${toOutput(text)}\n`),
     write: (text) => void stdout.write(stream.push(text)),
-    note: (text) => void stderr.write(`${toOutput(text)}\n`),
+    note: (text) => void stderr.write(`${toOutput(wrapNote(text))}\n`),
     status: createStatus(stderr, env),
     style: (name, text) => (isColoured ? style(name, text) : text),
     safe,
-    widthOf: (text) => plain(text).length,
+    widthOf,
+    plain,
+    wrap: (text) => wrapFor(stdout, text),
     isInteractive,
     isInputInteractive: stdin.isTTY === true,
     // Some terminals report 0.
     columns: stdout.columns || 80,
+    lineLimit: stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
     confirm: async (question, yes) => {
       if (yes) return true;
       if (!isInteractive) throw new Problem(`${question} Nobody can be asked here.`, "Give --yes to go on.");

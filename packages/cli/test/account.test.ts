@@ -90,6 +90,12 @@ describe("perch login and profiles", () => {
     expect((await perch(["whoami", "--json"])).json()).toMatchObject({ source: "profile staging" });
     expect((await perch(["agents", "--profile", "nowhere"])).stderr).toContain("There is no profile nowhere.");
     expect(withoutAccidents((await perch(["profiles"])).stdout)).toMatchSnapshot();
+    const elsewhere = { PERCH_URL: url, PERCH_API_KEY: organisation.adminKey };
+    const overridden = await perch(["whoami"], { env: elsewhere });
+    expect(overridden.stderr).toContain(
+      "The current profile, staging, is not used here: PERCH_URL and PERCH_API_KEY are",
+    );
+    expect((await perch(["whoami"])).stderr).toBe("");
     expect((await perch(["logout", "staging"])).code).toBe(0);
     expect((await perch(["agents"])).stderr).toContain("No server to talk to.");
     expect((await other(["whoami"])).code).toBe(0);
@@ -101,6 +107,8 @@ describe("perch login and profiles", () => {
     expect(stdout).toMatch(/^agents +\d+ +10,000$/m);
     expect(stdout).toMatch(/^keys +\d+ +10,000$/m);
     expect(stdout).toMatch(/^versions per agent +10,000$/m);
+    expect(stdout).toContain("\nbecause       PERCH_URL and PERCH_API_KEY are set\n");
+    expect(stdout).not.toContain("_id");
   });
 
   test("a key that does not work is not kept", async () => {

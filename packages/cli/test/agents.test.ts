@@ -162,7 +162,7 @@ describe("perch invoke", () => {
     const { code, stdout, stderr } = await perch(["invoke", "bot", "Hi"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(hint);
-    expect(stderr).toMatch(/perch runs get bot req_\w{26} shows what happened\.\n$/);
+    expect(stderr).toMatch(/show what happened:\n {2}perch runs get bot req_\w{26}\n$/);
     if (fail === "transient")
       expect(stderr).toMatch(/\[perch\/script attempt 1 failed: No idea; attempt 2 in [\d.]+ s\]/);
   });
@@ -188,9 +188,12 @@ describe("perch deploy and rollback", () => {
     expect((await perch(["versions", "diff", "bot", "v1"])).stdout).toContain("+");
     expect((await perch(["deploy", "bot", "--label", "v2", "--json"])).json()).toMatchObject({ status: "active" });
     const asked = await perch(["rollback", "bot"]);
-    expect([asked.code, asked.stderr.includes("Take v2 out of production?")]).toEqual([1, true]);
+    expect([asked.code, withoutAccidents(asked.stderr)]).toMatchSnapshot();
     const back = await perch(["rollback", "bot", "--yes"]);
     expect([back.code, back.stdout]).toEqual([0, "v1 is live in production again.\n"]);
+    expect(withoutAccidents(back.stderr)).toContain("Its deployment is dep_…. v2 (dep_…) was rolled back.");
+    const further = await perch(["rollback", "bot", "--yes"]);
+    expect([further.code, further.stderr.includes("Nothing was live in production before v1")]).toEqual([1, true]);
     const { stdout } = await perch(["deployments", "bot"]);
     expect(withoutAccidents(stdout)).toMatchSnapshot();
     expect((await perch(["versions", "bot", "--json"])).json()).toMatchObject({ pagination: { total: 2 } });
@@ -206,7 +209,12 @@ describe("perch deploy and rollback", () => {
     expect((await perch(["deployments", "traffic", "bot", id, "25", "--json"])).json()).toMatchObject({
       traffic_percent: 25,
     });
+    const ended = await perch(["rollback", "bot", id]);
+    expect([ended.code, ended.stderr.includes("It stays live. The canary ends: v2")]).toEqual([1, true]);
     expect((await perch(["deployments", "promote", "bot", id])).stdout).toBe("v2 is live in production.\n");
+    // The canary was activated before it became live: the order in which they were live counts.
+    const back = await perch(["rollback", "bot", "--yes"]);
+    expect([back.code, back.stdout]).toEqual([0, "v1 is live in production again.\n"]);
   });
 
   test("a deployment that fails its checks ends with 1, says why, and leaves the old one live", async () => {

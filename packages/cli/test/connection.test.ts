@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ function plant(content: unknown): string {
 
 describe("the key of one server", () => {
   test.each<[string, string[], (url: string) => NodeJS.ProcessEnv, string]>([
-    ["a profile, to --url", ["--url", "URL"], () => ({}), "Save a key for it with perch login"],
+    ["a profile, to --url", ["--url", "URL"], () => ({}), "Save a key for it with `perch login NAME"],
     ["a named profile, to --url", ["--url", "URL", "--profile", "mine"], () => ({}), "either --profile"],
     ["a named profile, to PERCH_URL", [], (url) => ({ PERCH_URL: url, PERCH_PROFILE: "mine" }), "PERCH_API_KEY"],
     ["a profile, to PERCH_URL", [], (url) => ({ PERCH_URL: url }), "Set PERCH_API_KEY too"],
@@ -79,6 +79,89 @@ describe("the key of one server", () => {
     await shell(["login", "--url", listenerUrl], { input: "perch_typed\n" });
     expect(stolen).toEqual(["Bearer perch_typed"]);
     expect((await shell(["login", "--key", "perch_option"])).stderr).toContain("--key needs --url");
+  });
+});
+
+describe("which server a command uses", () => {
+  const dev = { url: "http://127.0.0.1:7400", key: "perch_dev" };
+  const variables = { PERCH_URL: "http://127.0.0.1:3", PERCH_API_KEY: "perch_environment" };
+  const add = (name: string, url: string) => {
+    const file = join(folder, "config/perch/config.json");
+    const { current, profiles } = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ current, profiles: { ...profiles, [name]: { url, key: `perch_${name}` } } }));
+  };
+
+  /** From the first that counts to the last: each is given together with all that come after it. */
+  const order: readonly [string, object, NodeJS.ProcessEnv, string, string][] = [
+    [
+      "--url and --key",
+      { url: "http://127.0.0.1:2", key: "k" },
+      { ...variables, PERCH_PROFILE: "other" },
+      "http://127.0.0.1:2",
+      "--url and --key are given",
+    ],
+    [
+      "--profile",
+      { profile: "mine" },
+      { ...variables, PERCH_PROFILE: "other" },
+      "http://127.0.0.1:1",
+      "--profile names the profile mine",
+    ],
+    [
+      "the two variables",
+      {},
+      { ...variables, PERCH_PROFILE: "other" },
+      "http://127.0.0.1:3",
+      "PERCH_URL and PERCH_API_KEY are set",
+    ],
+    ["PERCH_PROFILE", {}, { PERCH_PROFILE: "other" }, "http://127.0.0.1:5", "PERCH_PROFILE names the profile other"],
+    ["perch dev", {}, {}, dev.url, "perch dev was started in"],
+  ];
+
+  test.each(order)("%s comes before everything below it, and says why", (_, options, extra, url, reason) => {
+    add("other", "http://127.0.0.1:5");
+    const found = findConnection(options, { ...env, ...extra }, plant(dev));
+    expect(found.url).toBe(url);
+    expect(found.reason).toContain(reason);
+  });
+
+  test("the current profile comes last", () => {
+    const found = findConnection({}, env, folder);
+    expect(found).toMatchObject({ url: "http://127.0.0.1:1", reason: "mine is the current profile" });
+  });
+
+  test.each<[string, NodeJS.ProcessEnv, boolean, string]>([
+    ["perch dev", {}, true, "perch dev was started in"],
+    ["the two variables", variables, false, "PERCH_URL and PERCH_API_KEY are set"],
+    ["PERCH_PROFILE", { PERCH_PROFILE: "mine" }, false, "PERCH_PROFILE names the profile mine"],
+  ])(
+    "profiles use and profiles say that %s comes first, and how to use the profile",
+    async (_, extra, isDev, reason) => {
+      add("other", "http://127.0.0.1:5");
+      const shell = createShell({ cwd: isDev ? plant(dev) : folder, env: { ...env, ...extra } });
+      for (const args of [["profiles", "use", "other"], ["profiles"]]) {
+        const { code, stderr } = await shell(args);
+        expect(code).toBe(0);
+        expect(stderr).toContain(`The current profile, other, is not used here: ${reason}`);
+        expect(stderr).toContain("--profile other uses it.");
+      }
+    },
+  );
+
+  test("profiles use is obeyed where nothing comes first, and profiles says so", async () => {
+    add("other", "http://127.0.0.1:5");
+    const shell = createShell({ cwd: folder, env });
+    expect(await shell(["profiles", "use", "other"])).toMatchObject({
+      stdout: "other is the current profile.\n",
+      stderr: "",
+    });
+    expect(findConnection({}, env, folder).url).toBe("http://127.0.0.1:5");
+    expect((await shell(["profiles"])).stderr).toBe(
+      "Commands go to http://127.0.0.1:5: other is the current profile.\n",
+    );
+    expect((await shell(["profiles", "use", "othr"])).stderr).toContain(
+      "There is no profile othr. Did you mean other?",
+    );
   });
 });
 

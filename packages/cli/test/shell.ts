@@ -62,7 +62,7 @@ export const withoutAccidents = (text: string): string =>
     .replaceAll(/perch_00\w{40,}/g, "perch_…")
     .replaceAll(/perch_00\w{2,12}…/g, "perch_……")
     .replaceAll(/whsec_[A-Za-z0-9+/]{32}/g, "whsec_…")
-    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, "<time>")
+    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| [A-Z]{3,5}([+-][\d:]+)?)?/g, "<time>")
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "http://127.0.0.1:<port>")
     .replaceAll(/\b\d+ ms\b/g, "<n> ms")
     .replaceAll(/ms=\d+/g, "ms=<n>")

@@ -41,10 +41,12 @@ function stream(response: ServerResponse, ...events: string[]): void {
   response.write(events.join(""));
 }
 const started = event("step", { step: 1, kind: "model", name: "perch/echo", attempt: 1, status: "started" });
-const goesOn = `The run ${run} goes on.
-  perch runs follow bot ${run}  waits for its response
-  perch runs get bot ${run}     shows it
-  perch runs cancel bot ${run}  stops it`;
+const goesOn = `The run ${run} goes on. To wait for its response, to see what it does, or to stop it:
+  perch runs follow bot ${run}
+  perch runs get bot ${run}
+  perch runs cancel bot ${run}`;
+const showsIt = `The steps of the run ${run} show what happened:
+  perch runs get bot ${run}`;
 
 describe("a run that fails", () => {
   const failed = { code: "run_failed", message: "The model is unknown.", retryable: false, request_id: run };
@@ -54,7 +56,8 @@ describe("a run that fails", () => {
     const env = await fakeApi((response) => stream(response, started, event("error", failed)));
     const perch = createShell({ cwd: tmpdir(), env });
     const next = `A new run would fail in the same way: change the agent, or what it calls, first.
-perch runs get bot ${run} shows what happened.
+(422 from ${env.PERCH_URL}, environment)
+${showsIt}
 `;
     for (const args of [
       ["invoke", "bot", "Hello"],
@@ -75,7 +78,7 @@ perch runs get bot ${run} shows what happened.
     });
     const { code, stderr } = await createShell({ cwd: tmpdir(), env })(["chat", "bot"], { input: "One\nTwo\n" });
     expect(code).toBe(0);
-    expect(stderr.match(new RegExp(`perch runs get bot ${run} shows what happened`, "g"))).toHaveLength(2);
+    expect(stderr.split(showsIt)).toHaveLength(3);
   });
 
   test.each([
@@ -87,7 +90,7 @@ perch runs get bot ${run} shows what happened.
     const failure = new RunFailedError({ status: 422, code: "run_failed", message: "It failed.", retryable, details });
     const shown = errorText(new RunProblem({ agent: "bot", runId: undefined, idempotencyKey: "k" }, failure));
     expect(shown).toContain(text);
-    expect(shown).toContain(`perch runs get bot ${run} shows what happened.`);
+    expect(shown).toContain(showsIt);
     expect(shown).not.toContain("whoever runs the server");
   });
 });

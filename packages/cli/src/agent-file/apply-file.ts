@@ -8,6 +8,7 @@ import {
   type Perch,
   PerchError,
 } from "@perch/sdk";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type AgentCheck, checkAgent } from "./check-agent.ts";
 import { createFindValue, type FindValue } from "./declared-secrets.ts";
@@ -39,7 +40,7 @@ async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promis
   } catch (error) {
     if (!(error instanceof InvalidRequestError) || error.details.length === 0) throw error;
     const lines = error.details.map(({ field, error: reason }) => `${locationOf(field)}: ${field}: ${reason}`);
-    throw new Problem(lines.join("\n"), `(${error.status} ${error.code}, correlation id ${error.correlationId})`);
+    throw new Problem(lines.join("\n"), `(${error.status}, correlation id ${error.correlationId})`);
   }
 }
 
@@ -72,7 +73,7 @@ async function whileUnchanged<T>(name: string, work: () => Promise<T>): Promise<
     if (!(error instanceof PerchError) || error.code !== "precondition_failed") throw error;
     throw new Problem(
       `Somebody changed ${name} since it was compared with the file, so it was left as it is.`,
-      "Run perch apply again: it shows what would change now.",
+      `Run ${perchCommand("apply")} again: it shows what would change now.`,
     );
   }
 }

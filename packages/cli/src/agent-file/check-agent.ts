@@ -1,4 +1,5 @@
 import { type AgentProblem, type Perch, PerchError } from "@perch/sdk";
+import { perchCommand } from "../perch-command.ts";
 import type { Fields } from "./fields.ts";
 import type { AgentDocument } from "./read-agent-file.ts";
 
@@ -24,8 +25,8 @@ function providerHint(model: string | undefined, message: string): string | unde
   if (!provider || !model?.includes("/") || message.includes(` ${provider}/`, message.indexOf("Use one of")))
     return undefined;
   return wellKnown.includes(provider)
-    ? `perch providers add ${provider} --type ${provider} --api-key-env ${provider.toUpperCase()}_API_KEY`
-    : `perch providers add ${provider} --base-url http://127.0.0.1:11434/v1   # or wherever it is`;
+    ? perchCommand(`providers add ${provider} --type ${provider} --api-key-env ${provider.toUpperCase()}_API_KEY`)
+    : `${perchCommand(`providers add ${provider} --base-url http://127.0.0.1:11434/v1`)}   # or wherever it is`;
 }
 
 function warningOf({ fields, locationOf }: AgentDocument, { kind, field, message }: AgentProblem): string {

@@ -1,4 +1,5 @@
 import { ConflictError, type Perch } from "@perch/sdk";
+import { perchCommand } from "../perch-command.ts";
 
 /** What an environment answers with. */
 export interface LiveVersion {
@@ -52,7 +53,7 @@ export function liveText(agent: string, live: readonly LiveVersion[]): string {
   const stale = live.find(({ same_as_draft }) => !same_as_draft);
   if (!stale) return `${runningText(live)}, the same as the draft.`;
   const option = stale.environment === "production" ? "" : ` --environment ${stale.environment}`;
-  return `${runningText(live)}: perch deploy ${agent}${option} makes this live${option && " there"}.`;
+  return `${runningText(live)}: ${perchCommand(`deploy ${agent}${option}`)} makes this live${option && " there"}.`;
 }
 
 /** The same with `perch dev`, where the draft answers unless a request names an environment or a version. */

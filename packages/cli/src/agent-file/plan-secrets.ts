@@ -1,4 +1,5 @@
 import { ForbiddenError, InvalidRequestError, type Perch, type Secret } from "@perch/sdk";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { setSecret, updateSecret } from "../set-secret.ts";
 import type { DeclaredSecret, FindValue, FoundValue } from "./declared-secrets.ts";
@@ -101,10 +102,12 @@ function planSecret(
 /** Why a call with this reference would be refused, if it would. */
 function warningOf({ name, url }: SecretReference, agent: string, { own, organisation }: Known): string | undefined {
   const set = (hosts: readonly string[], isOwn: boolean) =>
-    `perch secrets set ${name} ${hosts.map((host) => `--host ${host}`).join(" ")}${isOwn ? ` --agent ${agent}` : ""}`;
+    perchCommand(
+      `secrets set ${name} ${hosts.map((host) => `--host ${host}`).join(" ")}${isOwn ? ` --agent ${agent}` : ""}`,
+    );
   const hosts = own.get(name) ?? organisation?.get(name);
   if (!hosts && !organisation)
-    return `{{secret.${name}}} is not a secret of ${agent}, and this key may not list the organisation's, so it was not checked. A key for all agents shows them: perch secrets`;
+    return `{{secret.${name}}} is not a secret of ${agent}, and this key may not list the organisation's, so it was not checked. A key for all agents shows them: ${perchCommand("secrets")}`;
   if (!hosts)
     return `{{secret.${name}}} exists neither for ${agent} nor for the organisation. Set it: ${set([hostOf(url)], true)}`;
   const origin = originOf(url);
@@ -129,7 +132,7 @@ async function withVariable(
         ? `${place}: the value of ${variable}: ${reason}`
         : `${locationOf(`secrets.${name}.${field}`)}: ${field}: ${reason}`,
     );
-    const request = `(${error.status} ${error.code}, correlation id ${error.correlationId})`;
+    const request = `(${error.status}, correlation id ${error.correlationId})`;
     if (error instanceof InvalidRequestError && details.length > 0) throw new Problem(details.join("\n"), request);
     const message = `${place}: the secret ${name} was not set. ${error.message}`;
     throw new Problem(message, `Use a key that may manage, or unset ${variable} to apply the rest.\n${request}`);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { LineCounter, parseAllDocuments } from "yaml";
 import schema from "../../agent.schema.json" with { type: "json" };
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type DeclaredSecret, readDeclaredSecrets } from "./declared-secrets.ts";
 import { type Fields, isObject } from "./fields.ts";
@@ -22,14 +23,14 @@ const properties = schema.properties as Readonly<Record<string, { readonly defau
 /** The file's documents, separated by `---`: one agent each. */
 export function readAgentFile(file: string): AgentDocument[] {
   if (!existsSync(file))
-    throw new Problem(`There is no ${file}.`, "Make one with perch init, or name another with -f.");
+    throw new Problem(`There is no ${file}.`, `Make one with \`${perchCommand("init")}\`, or name another with -f.`);
   const lines = new LineCounter();
   // Of warnings, the one that would be printed quotes the file.
   const options = { lineCounter: lines, prettyErrors: false, logLevel: "error" } as const;
   const documents = parseAllDocuments(readFileSync(file, "utf8"), options);
   const formatLocation = (offset: number) => `${basename(file)}:${lines.linePos(offset).line}`;
   const found = Array.isArray(documents) ? documents : [];
-  if (found.length === 0) throw new Problem(`${file} is empty.`, "Make one with perch init.");
+  if (found.length === 0) throw new Problem(`${file} is empty.`, `Make one with \`${perchCommand("init")}\`.`);
   return found.map((document) => {
     const [error] = document.errors;
     if (error) throw new Problem(`${formatLocation(error.pos[0])}: ${error.message}`);

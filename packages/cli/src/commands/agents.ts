@@ -2,24 +2,31 @@ import { stringify } from "yaml";
 import { command, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { coloured, time } from "../output/text.ts";
+import { coloured } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
+
+/** The API's name of a field, which is accepted too. */
+const sortField = (text: string) => text.replace(/^(-?)(created|updated)$/, "$1$2_at") as "name";
 
 const list = command({
-  name: "agents",
+  name: "agents list",
   summary: "List agents.",
   options: {
     ...listOptions,
     sort: {
       type: "string",
       value: "FIELD",
-      help: "created_at, updated_at or name; a leading - sorts in descending order.",
+      help: "created, updated or name; a leading - sorts in descending order.",
     },
   },
-  run: async ({ perch, terminal, show, signal }, _, { sort, ...page }) => {
-    const query = { ...pageOf(page), ...(sort !== undefined && { sort: sort as "name" }) };
+  run: async ({ perch, terminal, show, signal, time }, _, { sort, ...page }) => {
+    const query = { ...pageOf(page), ...(sort !== undefined && { sort: sortField(sort) }) };
     const found = await perch().agents.list(query, { signal });
     show(found, () => {
-      if (found.data.length === 0) return terminal.note("No agents yet. Create one with perch init and perch apply.");
+      if (found.data.length === 0)
+        return terminal.note(
+          `No agents yet. Create one with \`${perchCommand("init")}\` and \`${perchCommand("apply")}\`.`,
+        );
       const rows = found.data.map(({ name, status, id, created_at }) => [
         name,
         coloured(terminal, status),

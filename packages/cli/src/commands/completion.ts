@@ -1,4 +1,5 @@
 import { type Command, command, sharedOptions } from "../command.ts";
+import { didYouMean } from "../nearest.ts";
 import { UsageError } from "../problem.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -10,7 +11,9 @@ export function completionsOf(commands: readonly Command[]): Map<string, string[
   for (const { name, options } of commands) {
     const words = name.split(" ");
     for (const [index, word] of words.entries()) add(words.slice(0, index).join(" "), word);
-    for (const option of Object.keys({ ...options, ...sharedOptions })) add(name, `--${option}`);
+    // `perch agents` is short for `perch agents list`.
+    for (const before of [name, ...(words[1] === "list" ? [words[0] ?? ""] : [])])
+      for (const option of Object.keys({ ...options, ...sharedOptions })) add(before, `--${option}`);
   }
   return new Map([...after].map(([before, words]) => [before, [...words].sort()]));
 }
@@ -69,12 +72,15 @@ export const completion = (commands: () => readonly Command[]): Command =>
     name: "completion",
     summary: "Print a completion script for your shell.",
     details:
-      'bash and zsh: eval "$(perch completion bash)" in your .bashrc or .zshrc. fish: perch completion fish | source',
+      'bash and zsh: `eval "$(perch completion bash)"` in your .bashrc or .zshrc. fish: `perch completion fish | source`',
     args: ["shell"],
     run: async ({ terminal, show }, { shell }) => {
       const scripts = { bash, zsh, fish };
       const script = scripts[shell as keyof typeof scripts]?.(commands());
-      if (script === undefined) throw new UsageError(`perch completion: shell must be one of ${shells.join(", ")}.`);
+      if (script === undefined)
+        throw new UsageError(
+          `perch completion: shell must be one of ${shells.join(", ")}.${didYouMean(shell, shells)}`,
+        );
       show({ shell, script }, () => terminal.line(script));
     },
   });

@@ -3,6 +3,8 @@ import type { Deployment } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration, parseWhole } from "../output/duration.ts";
+import { perchCommand } from "../perch-command.ts";
+import { inPlainWords } from "../plain-words.ts";
 import { Problem, UsageError } from "../problem.ts";
 
 /** `v20260131-120000`: unused so far, and sorts by time. */
@@ -68,7 +70,7 @@ function guardsOf(options: { readonly [K in keyof typeof guardOptions]?: string 
 
 export const deploy = command({
   name: "deploy",
-  summary: "Deploy the agent's draft as a new version: waits for the checks and shows their result.",
+  summary: "Deploy the draft as a new version, and wait for its checks.",
   details: "If the checks fail, the exit code is 1 and the live version stays live.",
   args: ["agent"],
   options: {
@@ -91,12 +93,16 @@ export const deploy = command({
     terminal.note(`${label} to ${environment}: ${created.id}`);
     const decided = await waitForChecks(session, created);
     const hint = `${decided.id} has failed; what was live stays live.`;
-    if (decided.status === "failed") throw new Problem(decided.error ?? "The checks failed.", hint);
+    if (decided.status === "failed") throw new Problem(inPlainWords(decided.error ?? "The checks failed."), hint);
     show(decided, () => {
       const whole = `${label} is live in ${environment}.`;
-      const part = `${label} gets ${decided.traffic_percent} % of ${environment}. perch deployments promote ${agent} ${decided.id} puts it live.`;
+      const part = `${label} gets ${decided.traffic_percent} % of ${environment}.`;
       terminal.line(terminal.style("green", decided.traffic_percent === 100 ? whole : part));
-      terminal.note(terminal.style("dim", `perch rollback ${agent} takes it back.`));
+      const next =
+        decided.traffic_percent === 100
+          ? `${perchCommand(`rollback ${agent}`)} takes it back.`
+          : `This puts it live:\n  ${perchCommand(`deployments promote ${agent} ${decided.id}`)}`;
+      terminal.note(terminal.style("dim", next));
     });
   },
 });

@@ -1,13 +1,13 @@
-import { command, yesOption } from "../command.ts";
+import { command } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { coloured, time } from "../output/text.ts";
-import { Problem } from "../problem.ts";
+import { coloured } from "../output/text.ts";
+import { inPlainWords } from "../plain-words.ts";
 
 const list = command({
-  name: "deployments",
+  name: "deployments list",
   summary: "List an agent's deployments, newest first.",
   args: ["agent"],
   options: {
@@ -15,11 +15,12 @@ const list = command({
     environment: { type: "string", value: "NAME", help: "Only deployments of this environment." },
     status: {
       type: "string",
-      choices: ["pending", "active", "failed", "superseded", "rolled_back"],
+      choices: ["pending", "active", "failed", "superseded", "rolled-back"],
       help: "Only deployments with this status.",
     },
   },
-  run: async ({ perch, terminal, show, signal }, { agent }, { environment, status, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, { agent }, { environment, status: chosen, ...page }) => {
+    const status = chosen === "rolled-back" ? ("rolled_back" as const) : chosen;
     const query = { ...pageOf(page), ...omitUndefined({ environment, status }) };
     const found = await perch().deployments.list(agent, query, { signal });
     show(found, () => {
@@ -30,7 +31,7 @@ const list = command({
         coloured(terminal, one.status),
         `${one.traffic_percent} %`,
         time(one.created_at),
-        one.error ?? "",
+        inPlainWords(one.error ?? ""),
       ]);
       printTable(terminal, ["deployment", "environment", "version", "status", "share", "created", ""], rows);
       printMore(terminal, found.pagination, found.data.length);
@@ -69,38 +70,12 @@ const traffic = command({
   },
 });
 
-export const rollback = command({
-  name: "rollback",
-  summary: "Roll back to the previous version, or to the version of a given deployment.",
-  args: ["agent", "deployment?"],
-  options: {
-    environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
-    yes: yesOption,
-  },
-  run: async ({ perch, terminal, show, signal }, { agent, deployment }, { environment = "production", yes }) => {
-    const client = perch();
-    const query = { environment, status: "active", limit: 100 } as const;
-    const { data } = await client.deployments.list(agent, query, { signal });
-    const live = data.find(({ traffic_percent }) => traffic_percent === 100);
-    const target = deployment ?? live?.id;
-    if (target === undefined)
-      throw new Problem(`Nothing is live in ${environment}.`, "perch deployments shows what was.");
-    const what =
-      deployment === undefined ? `Take ${live?.version} out of ${environment}?` : `Put ${deployment}'s version back?`;
-    if (!(await terminal.confirm(what, yes === true))) return;
-    const created = await client.deployments.rollback(agent, target, { signal });
-    show(created, () =>
-      terminal.line(terminal.style("green", `${created.version} is live in ${created.environment} again.`)),
-    );
-  },
-});
-
 const versions = command({
-  name: "versions",
+  name: "versions list",
   summary: "List an agent's versions.",
   args: ["agent"],
   options: listOptions,
-  run: async ({ perch, terminal, show, signal }, { agent }, page) => {
+  run: async ({ perch, terminal, show, signal, time }, { agent }, page) => {
     const found = await perch().versions.list(agent, pageOf(page), { signal });
     show(found, () => {
       const rows = found.data.map(({ version, checksum, created_at }) => [

@@ -8,6 +8,7 @@ import { liveTextOfDev } from "../agent-file/live-versions.ts";
 import { doneLine, isPending, printWarnings, secretLines } from "../agent-file/plan-text.ts";
 import { command, type Session, yesOption } from "../command.ts";
 import type { Dev } from "../dev/start-dev.ts";
+import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { errorText } from "../report-error.ts";
 
@@ -67,8 +68,10 @@ function printNextSteps({ terminal, show, cwd }: Session, { state, isFirst }: De
     terminal.line(
       isFirst ? "Try, in another terminal in this folder:" : "Your data of last time are there. In another terminal:",
     );
-    const first = existsSync(join(cwd, agentFile)) ? "perch agents" : "perch init && perch apply";
-    for (const line of [first, 'perch invoke my-agent "Hello"', "perch logs my-agent --follow"])
+    const first = existsSync(join(cwd, agentFile))
+      ? perchCommand("agents")
+      : `${perchCommand("init")} && ${perchCommand("apply")}`;
+    for (const line of [first, perchCommand('invoke my-agent "Hello"'), perchCommand("logs my-agent --follow")])
       terminal.line(`  ${terminal.style("cyan", line)}`);
     terminal.line("The draft of an agent answers: what you save counts at once. --environment runs what is deployed.");
     terminal.line("Ctrl-c stops it.");

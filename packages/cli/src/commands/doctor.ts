@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { command, type Session } from "../command.ts";
 import { findEngine } from "../dev/engine.ts";
 import { findServer } from "../dev/server.ts";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { profilesFile } from "../profiles.ts";
 import { errorText } from "../report-error.ts";
@@ -54,7 +55,7 @@ function profilesCheck({ env }: Session): Check {
 }
 
 /** Checks whether the server answers, is ready, and accepts the key. Stops at the first failure, which explains the rest. */
-async function* remoteChecks({ connection, perch, signal }: Session): AsyncGenerator<Check> {
+async function* remoteChecks({ connection, perch, signal, time }: Session): AsyncGenerator<Check> {
   let url: string;
   try {
     const found = connection();
@@ -70,7 +71,11 @@ async function* remoteChecks({ connection, perch, signal }: Session): AsyncGener
     () => undefined,
   );
   if (status === undefined)
-    return yield failed("server", `${url} does not answer`, "Start it (perch dev), or correct the address.");
+    return yield failed(
+      "server",
+      `${url} does not answer`,
+      `Start it (${perchCommand("dev")}), or correct the address.`,
+    );
   if (status !== 200)
     return yield failed(
       "server",
@@ -83,15 +88,15 @@ async function* remoteChecks({ connection, perch, signal }: Session): AsyncGener
     yield passed("key", `${key.name} of ${organisation.name}: ${key.permissions.join(", ")}`);
     const endsAt = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
     if (endsAt - Date.now() < 7 * 86_400_000)
-      yield failed("key's end", `${key.expires_at}`, `perch keys rotate ${key.id}`);
+      yield failed("key's end", time(key.expires_at), perchCommand(`keys rotate ${key.id}`));
   } catch (error) {
-    yield failed("key", errorText(error), "perch login with a valid key.");
+    yield failed("key", errorText(error), `${perchCommand("login")} with a valid key.`);
   }
 }
 
 export const doctor = command({
   name: "doctor",
-  summary: "Check this installation and the server, and show how to fix problems.",
+  summary: "Check this installation and the server: what is wrong, how to fix it.",
   run: async (session) => {
     const { terminal, show } = session;
     const checks = [passed("perch", version), nodeCheck(), serverCheck(), engineCheck(), profilesCheck(session)];

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { command, type Session } from "../command.ts";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 
 const templatesFolder = join(import.meta.dirname, "../../templates");
@@ -9,10 +10,10 @@ export const templates = ["echo", "openai", "remote"] as const;
 type Template = (typeof templates)[number];
 
 /** What a template needs before its agent answers. */
-const preparations: Readonly<Record<Template, readonly string[]>> = {
-  echo: [],
-  openai: ["perch providers add local --base-url http://127.0.0.1:11434/v1   # where your model is"],
-  remote: ["node server.mjs   # in a terminal of its own"],
+const preparations: Readonly<Record<Template, () => readonly string[]>> = {
+  echo: () => [],
+  openai: () => [`${perchCommand("providers add local --base-url http://127.0.0.1:11434/v1")}   # where your model is`],
+  remote: () => ["node server.mjs   # in a terminal of its own"],
 };
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -44,10 +45,10 @@ function nextSteps({ connection }: Session, template: Template, name: string, fo
   };
   return [
     ...(folder === undefined ? [] : [`cd "${folder}"`]),
-    ...(hasServer() ? [] : ["perch dev   # in a terminal of its own"]),
-    ...preparations[template],
-    "perch apply",
-    `perch invoke ${name} "Hello"`,
+    ...(hasServer() ? [] : [`${perchCommand("dev")}   # in a terminal of its own`]),
+    ...preparations[template](),
+    perchCommand("apply"),
+    perchCommand(`invoke ${name} "Hello"`),
   ];
 }
 

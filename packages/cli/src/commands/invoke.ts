@@ -1,5 +1,6 @@
 import { command, type Session } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
+import { perchCommand } from "../perch-command.ts";
 import { UsageError } from "../problem.ts";
 import { newIdempotencyKey, type WatchedRun, watchRun } from "../run-outcome.ts";
 
@@ -76,7 +77,9 @@ export const invoke = command({
     const run = await perch().agents.invokeInBackground(agent, body, options);
     show(run, () => {
       terminal.line(run.request_id);
-      terminal.note(terminal.style("dim", `perch runs follow ${agent} ${run.request_id} waits for its response.`));
+      terminal.note(
+        terminal.style("dim", `${perchCommand(`runs follow ${agent} ${run.request_id}`)} waits for its response.`),
+      );
     });
   },
 });

@@ -4,7 +4,7 @@ import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { coloured, time } from "../output/text.ts";
+import { coloured } from "../output/text.ts";
 
 /** Only the key goes to standard output, so that a script can capture it. */
 const showOnce = ({ terminal, show }: Session, created: CreatedApiKey, words: string): void =>
@@ -45,7 +45,7 @@ const create = command({
     showOnce(
       session,
       created,
-      created.expires_at ? `It expires at ${time(created.expires_at)}.` : "It does not expire.",
+      created.expires_at ? `It expires at ${session.time(created.expires_at)}.` : "It does not expire.",
     );
   },
 });
@@ -58,7 +58,7 @@ const list = command({
     agent: { type: "string", value: "AGENT", help: "Only keys of this agent." },
     status: { type: "string", choices: ["active", "expired", "revoked"], help: "Only keys with this status." },
   },
-  run: async ({ perch, terminal, show, signal }, _, { agent, status, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, _, { agent, status, ...page }) => {
     const found = await perch().keys.list(
       { ...pageOf(page), ...omitUndefined({ agent_id: agent, status }) },
       { signal },
@@ -73,7 +73,7 @@ const list = command({
         time(key.last_used_at),
         time(key.expires_at),
       ]);
-      printTable(terminal, ["id", "name", "status", "role", "begins", "last used", "expires"], rows);
+      printTable(terminal, ["id", "name", "status", "role", "begins", "last used", "expires"], rows, { cut: ["name"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -102,7 +102,7 @@ const beginMfa = command({
     code: { type: "string", value: "CODE", help: "A code of your own second factor, if your key has one." },
   },
   examples: ["perch keys begin-mfa key_01h455vb4pex5vsknk084sn02q --code 123456"],
-  run: async ({ perch, terminal, show, signal }, { key }, { code }) => {
+  run: async ({ perch, terminal, show, signal, time }, { key }, { code }) => {
     const headers = code === undefined ? {} : { "x-mfa-code": code };
     const begun = await perch().keys.beginMfa(key, { headers, signal });
     show(begun, () => {

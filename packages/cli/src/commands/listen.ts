@@ -4,7 +4,6 @@ import { command, type Session } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
 import { jsonText } from "../output/safe-text.ts";
-import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
 import { eventNames } from "./webhooks.ts";
 
@@ -42,7 +41,7 @@ function targetOf(port: string | undefined, path: string, url: string | undefine
   return url ?? (port === undefined ? undefined : `http://127.0.0.1:${parseWhole("port", port)}${path}`);
 }
 
-function printEvent({ terminal, isJson }: Session, event: PerchEvent, answer: string | undefined): void {
+function printEvent({ terminal, isJson, time }: Session, event: PerchEvent, answer: string | undefined): void {
   if (isJson) {
     terminal.line(jsonText({ event, ...omitUndefined({ answer }) }));
     return;
@@ -53,9 +52,9 @@ function printEvent({ terminal, isJson }: Session, event: PerchEvent, answer: st
 
 export const listen = command({
   name: "webhooks listen",
-  summary: "Receive events on this machine: print them, or forward them to a local port, signed like deliveries.",
+  summary: "Receive events on this machine: print them, or forward them to a port.",
   details:
-    "For development: polls the API for events, so your machine need not be reachable. Only events after the start; failed forwards are not retried.",
+    "For development: polls the API for events, so your machine need not be reachable. What it forwards is signed as deliveries are. Only events after the start; failed forwards are not retried.",
   options: {
     port: { type: "string", short: "p", value: "PORT", help: "Forward each event to this local port." },
     path: { type: "string", value: "PATH", help: "Path for --port. Default: /." },

@@ -2,22 +2,10 @@ import type { LogEntry } from "@perch/sdk";
 import { command } from "../command.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince, parseWhole } from "../output/duration.ts";
+import { logLine } from "../output/log-line.ts";
 import { jsonText } from "../output/safe-text.ts";
-import { coloured, time } from "../output/text.ts";
-import type { Terminal } from "../terminal.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
-
-function printLogEntry(terminal: Terminal, { timestamp, level, message, metadata }: LogEntry): void {
-  const { request_id, ...rest } = metadata as Readonly<Record<string, unknown>>;
-  const details = Object.entries(rest)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  const tail = [...details, ...(request_id ? [String(request_id)] : [])].join(" ");
-  terminal.line(
-    `${time(timestamp)} ${coloured(terminal, level, 5)} ${terminal.safe(message)} ${terminal.style("dim", tail)}`.trimEnd(),
-  );
-}
 
 export const logs = command({
   name: "logs",
@@ -39,14 +27,15 @@ export const logs = command({
     contains: { type: "string", help: "Only entries whose message contains this text." },
   },
   examples: ["perch logs support --follow --level error", "perch logs support --since 15m"],
-  run: async ({ perch, terminal, isJson, signal }, { agent }, options) => {
+  run: async ({ perch, terminal, isJson, signal, time }, { agent }, options) => {
     const { follow, since, limit, level, run, environment, contains } = options;
     const filter = omitUndefined({ level, request_id: run, environment, version: options["agent-version"], contains });
     const page = omitUndefined({
       start_time: since === undefined ? undefined : parseSince("since", since),
       limit: limit === undefined ? undefined : parseWhole("limit", limit),
     });
-    const print = (entry: LogEntry) => (isJson ? terminal.line(jsonText(entry)) : printLogEntry(terminal, entry));
+    const print = (entry: LogEntry) =>
+      isJson ? terminal.line(jsonText(entry)) : terminal.line(logLine(terminal, time, entry));
     const client = perch();
     const { data } = await client.logs.list(agent, { ...filter, ...page }, { signal });
     for (const entry of data.reverse()) print(entry);

@@ -4,7 +4,6 @@ import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { time } from "../output/text.ts";
 import { UsageError } from "../problem.ts";
 
 const owner = {
@@ -34,7 +33,7 @@ const search = command({
       if (found.search.notice) terminal.note(terminal.style("dim", found.search.notice));
       if (found.data.length === 0) return terminal.note("Nothing found.");
       const rows = found.data.map(({ score, content, user_id, id }) => [score.toFixed(3), content, user_id ?? "-", id]);
-      printTable(terminal, ["score", "content", "user", "id"], rows);
+      printTable(terminal, ["score", "content", "user", "id"], rows, { cut: ["content", "user"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -65,7 +64,7 @@ const list = command({
   summary: "List an agent's memories, most recently stored first.",
   args: ["agent"],
   options: { ...listOptions, ...owner },
-  run: async ({ perch, terminal, show, signal }, { agent }, { user, session, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, { agent }, { user, session, ...page }) => {
     const query = { ...pageOf(page), ...omitUndefined({ user_id: user, session_id: session }) };
     const found = await perch().memory.list(agent, query, { signal });
     show(found, () => {
@@ -75,7 +74,7 @@ const list = command({
         user_id ?? "-",
         id,
       ]);
-      printTable(terminal, ["stored", "content", "user", "id"], rows);
+      printTable(terminal, ["stored", "content", "user", "id"], rows, { cut: ["content", "user"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

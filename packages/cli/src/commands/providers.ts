@@ -7,7 +7,7 @@ import { Problem, UsageError } from "../problem.ts";
 const types = ["openai", "anthropic", "google", "openai-compatible"] as const;
 
 const list = command({
-  name: "providers",
+  name: "providers list",
   summary: "List the organisation's model providers.",
   options: listOptions,
   run: async ({ perch, terminal, show, signal }, _, page) => {

@@ -3,11 +3,12 @@ import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { printSteps } from "../output/print-steps.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { coloured, time } from "../output/text.ts";
+import { coloured } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
 import { showResult } from "./invoke.ts";
 
 const list = command({
-  name: "runs",
+  name: "runs list",
   summary: "List an agent's runs, newest first.",
   args: ["agent"],
   options: {
@@ -19,7 +20,7 @@ const list = command({
     },
     session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
   },
-  run: async ({ perch, terminal, show, signal }, { agent }, { status, session, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, { agent }, { status, session, ...page }) => {
     const query = { ...pageOf(page), ...omitUndefined({ status, session_id: session }) };
     const found = await perch().runs.list(agent, query, { signal });
     show(found, () => {
@@ -57,7 +58,7 @@ const get = command({
         terminal.note(
           terminal.style(
             "dim",
-            `It is still running. perch runs follow ${agent} ${run} shows what it does, and its response.`,
+            `It is still running. This shows what it does, and its response:\n  ${perchCommand(`runs follow ${agent} ${run}`)}`,
           ),
         );
     });

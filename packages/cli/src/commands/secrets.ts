@@ -1,7 +1,7 @@
 import { command, type Session, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { time } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { isSecretName, secretNameRule, setSecret } from "../set-secret.ts";
 
@@ -22,25 +22,26 @@ async function readValue({ terminal }: Session, name: string): Promise<string> {
 }
 
 const list = command({
-  name: "secrets",
+  name: "secrets list",
   summary: "List secrets, without their values.",
   options: {
     ...listOptions,
     agent: { type: "string", value: "AGENT", help: "The agent's own secrets. Default: the organisation's." },
   },
-  run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, _, { agent, ...page }) => {
     const query = pageOf(page);
     const { secrets, agentSecrets } = perch();
     const found = await (agent ? agentSecrets.list(agent, query, { signal }) : secrets.list(query, { signal }));
     show(found, () => {
-      if (found.data.length === 0) return terminal.note("No secrets yet. Create one with perch secrets set.");
+      if (found.data.length === 0)
+        return terminal.note(`No secrets yet. Create one with \`${perchCommand("secrets set")}\`.`);
       const rows = found.data.map((one) => [
         one.name,
         one.hosts.join(","),
         time(one.updated_at),
         time(one.last_used_at),
       ]);
-      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows);
+      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows, { cut: ["hosts"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -48,9 +49,9 @@ const list = command({
 
 const set = command({
   name: "secrets set",
-  summary: "Create a secret, or replace its value. The value is asked for, or read from standard input.",
+  summary: "Create a secret, or replace its value, which is asked for.",
   details:
-    "The value is never an argument, so that it does not end up in the shell's history: type it when asked, or perch secrets set NAME --host HOST < value.txt.\nA secret is sent to its hosts alone: api.github.com stands for HTTPS and port 443, tools.example:8443 for another port, http://127.0.0.1:3000 for HTTP. For a secret that exists, --host replaces its hosts, and may be left out.\nTools, remote agents, providers and webhooks refer to it as {{secret.NAME}}.",
+    "The value is never an argument, so that it does not end up in the shell's history: type it when asked, or `perch secrets set NAME --host HOST < value.txt`.\nA secret is sent to its hosts alone: api.github.com stands for HTTPS and port 443, tools.example:8443 for another port, http://127.0.0.1:3000 for HTTP. For a secret that exists, --host replaces its hosts, and may be left out.\nTools, remote agents, providers and webhooks refer to it as {{secret.NAME}}.",
   args: ["name"],
   extraArgument: noValueArgument,
   options: {

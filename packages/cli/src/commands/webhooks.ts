@@ -4,7 +4,8 @@ import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
 import { printMore, printTable } from "../output/table.ts";
-import { coloured, time } from "../output/text.ts";
+import { coloured } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
 import { UsageError } from "../problem.ts";
 
 export const eventNames = [
@@ -23,7 +24,7 @@ const showOnce = ({ terminal, show }: Session, created: WebhookWithSecret): void
   });
 
 const list = command({
-  name: "webhooks",
+  name: "webhooks list",
   summary: "List webhooks.",
   options: { ...listOptions, agent: { type: "string", value: "AGENT", help: "Only webhooks of this agent." } },
   run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
@@ -37,7 +38,7 @@ const list = command({
         one.agent_id ?? "all agents",
         one.disabled_reason ?? "",
       ]);
-      printTable(terminal, ["webhook", "status", "url", "events", "agent", ""], rows);
+      printTable(terminal, ["webhook", "status", "url", "events", "agent", ""], rows, { cut: ["url", "events"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -66,7 +67,7 @@ const create = command({
   },
   examples: [
     "perch webhooks create https://hooks.example.com/perch --event agent.failed",
-    "perch webhooks create https://hooks.example.com/perch --event agent.failed --header 'Authorization: Bearer {{secret.hooks}}'",
+    "perch webhooks create https://hooks.example.com/in --event agent.failed \\\n    --header 'Authorization: Bearer {{secret.hooks}}'",
   ],
   run: async (session, { url }, { event, agent, header }) => {
     if (!event) throw new UsageError(`perch webhooks create: --event is missing: ${eventNames.join(", ")}.`);
@@ -107,7 +108,10 @@ const test = command({
   args: ["webhook"],
   run: async ({ perch, terminal, show, signal }, { webhook }) => {
     const delivery = await perch().webhooks.test(webhook, { signal });
-    show(delivery, () => terminal.line(`${delivery.id} is queued; see perch webhooks deliveries ${webhook}.`));
+    show(delivery, () => {
+      terminal.line(`${delivery.id} is queued. This shows what becomes of it:`);
+      terminal.line(`  ${perchCommand(`webhooks deliveries ${webhook}`)}`);
+    });
   },
 });
 
@@ -123,7 +127,7 @@ const deliveries = command({
       help: "Only deliveries with this status.",
     },
   },
-  run: async ({ perch, terminal, show, signal }, { webhook }, { status, ...page }) => {
+  run: async ({ perch, terminal, show, signal, time }, { webhook }, { status, ...page }) => {
     const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...omitUndefined({ status }) }, { signal });
     show(found, () => {
       const rows = found.data.map((one) => [

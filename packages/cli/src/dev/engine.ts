@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type Child, startChild, untilHealthy } from "./child.ts";
 import type { DevFolder, Ports } from "./state.ts";
@@ -44,7 +45,7 @@ export async function startEngine(folder: DevFolder, ports: Ports): Promise<Chil
   if (!command)
     throw new Problem(
       `There is no engine for ${process.platform}-${process.arch}.`,
-      "npm installs it as an optional package: install again without --omit=optional, or run a server elsewhere and perch login to it.",
+      `npm installs it as an optional package: install again without --omit=optional, or run a server elsewhere and connect to it with \`${perchCommand("login")}\`.`,
     );
   const inherited = Object.entries(process.env).filter(([name]) => !/^(RESTATE_|RUST_LOG$)/.test(name));
   const child = startChild({

@@ -1,14 +1,73 @@
 import type { Terminal } from "../terminal.ts";
 
-/** Columns as wide as their widest cell. Nothing is cut: a terminal wraps, and a pipe wants all of it. */
-export function printTable(terminal: Terminal, titles: readonly string[], rows: readonly (readonly string[])[]): void {
-  const { style, safe, widthOf } = terminal;
-  const all = [titles.map((title) => style("bold", title.toUpperCase())), ...rows.map((row) => row.map(safe))];
-  const widths = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
-  for (const row of all) {
-    const cells = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)));
-    terminal.line(cells.join("  ").trimEnd());
+interface TableOptions {
+  /** Titles of columns that may be cut where the terminal is too narrow: texts, never ids that one wants to copy. */
+  readonly cut?: readonly string[];
+}
+
+type Rows = readonly (readonly string[])[];
+
+const gap = "  ";
+/** Of a text that is cut, this many columns stay. */
+const minCut = 16;
+const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width + gap.length, -gap.length);
+
+/** The widths of the columns, with texts cut as far as necessary; undefined if even then the terminal is too narrow. */
+function fitWidths(natural: readonly number[], isCut: readonly boolean[], limit: number): number[] | undefined {
+  const widths = [...natural];
+  for (let excess = sum(widths) - limit; excess > 0; excess = sum(widths) - limit) {
+    const widest = Math.max(...widths.filter((width, column) => isCut[column] && width > minCut));
+    const column = widths.findIndex((width, index) => isCut[index] && width === widest);
+    if (column < 0) return undefined;
+    widths[column] = Math.max(minCut, widest - excess);
   }
+  return widths;
+}
+
+function printRows(terminal: Terminal, titles: readonly string[], rows: Rows, { cut = [] }: TableOptions): void {
+  const { style, widthOf, lineLimit } = terminal;
+  const heads = titles.map((title) => style("bold", title.toUpperCase()));
+  const all = [heads, ...rows];
+  const natural = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
+  const isCut = titles.map((title) => cut.includes(title));
+  // What does not fit stands below its row.
+  let shown = titles.length;
+  let widths = fitWidths(natural, isCut, lineLimit);
+  while (!widths && shown > 1) widths = fitWidths(natural.slice(0, --shown), isCut, lineLimit);
+  const used = widths ?? natural.slice(0, 1);
+  for (const [index, row] of all.entries()) {
+    const cells = used.map((width, column) => {
+      const cell = row[column] ?? "";
+      const isWide = widthOf(cell) > width;
+      return isWide ? `${terminal.plain(cell).slice(0, width - 1)}…` : cell + " ".repeat(width - widthOf(cell));
+    });
+    terminal.line(cells.join(gap).trimEnd());
+    if (index > 0) printBelow(terminal, titles.slice(shown), row.slice(shown));
+  }
+}
+
+function printBelow(terminal: Terminal, titles: readonly string[], cells: readonly string[]): void {
+  const named = cells
+    .map((cell, index) => ({ title: titles[index] ?? "", cell }))
+    .filter(({ cell }) => cell !== "" && cell !== "-")
+    .map(({ title, cell }) => `${title} ${cell}`.trim());
+  if (named.length > 0) terminal.line(terminal.wrap(`    ${named.join(", ")}`));
+}
+
+/** Columns as wide as their widest cell. A pipe gets all of it on one line; a terminal what fits, and the rest of a row below it. */
+export function printTable(
+  terminal: Terminal,
+  titles: readonly string[],
+  rows: Rows,
+  options: TableOptions = {},
+): void {
+  const oneLine = (cell: string) => terminal.safe(cell).replaceAll(/\s*\n\s*/g, " ");
+  printRows(
+    terminal,
+    titles,
+    rows.map((row) => row.map(oneLine)),
+    options,
+  );
 }
 
 /** The last line of a page if there are more. */

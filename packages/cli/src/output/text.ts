@@ -1,8 +1,5 @@
 import type { Style, Terminal } from "../terminal.ts";
 
-/** `2026-01-31 12:00:00`, UTC, as logs show it. */
-export const time = (iso: string | null): string => (iso === null ? "-" : iso.slice(0, 19).replace("T", " "));
-
 const styles: Readonly<Record<string, Style>> = {
   running: "green",
   active: "green",
@@ -22,9 +19,12 @@ const styles: Readonly<Record<string, Style>> = {
   disabled: "red",
 };
 
+/** A name of the API as people write it: `rolled_back` is `rolled back`. */
+export const spaced = (name: string): string => name.replaceAll("_", " ");
+
 /** A status or a level in its colour. */
 export const coloured = ({ style }: Terminal, word: string, width = 0): string => {
-  const padded = word.padEnd(width);
+  const padded = spaced(word).padEnd(width);
   const chosen = styles[word];
   return chosen ? style(chosen, padded) : padded;
 };

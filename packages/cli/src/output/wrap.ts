@@ -1,0 +1,29 @@
+const lengthOf = (text: string): number => text.length;
+
+/**
+ * Breaks a line between its words. A word is never broken: one that is longer than the width keeps a line of its own. What follows is
+ * indented as the line is, or as far as the second column if the line is a row such as `  name   text`.
+ */
+function wrapLine(line: string, width: number, widthOf: (text: string) => number): string {
+  const begin = /^\s+\S+\s{2,}/.exec(line)?.[0] ?? /^\s*/.exec(line)?.[0] ?? "";
+  const indent = " ".repeat(widthOf(begin));
+  const lines: string[] = [];
+  let current = begin;
+  let isEmpty = true;
+  for (const word of line.slice(begin.length).split(" ")) {
+    if (!isEmpty && widthOf(current) + 1 + widthOf(word) > width) {
+      lines.push(current.trimEnd());
+      current = indent;
+      isEmpty = true;
+    }
+    current += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, current].join("\n");
+}
+
+export const wrapText = (text: string, width: number, widthOf = lengthOf): string =>
+  text
+    .split("\n")
+    .map((line) => (widthOf(line) <= width ? line : wrapLine(line, width, widthOf)))
+    .join("\n");

@@ -1,0 +1,23 @@
+import { perchCommand } from "./perch-command.ts";
+
+/** Messages of the server speak of the API. Here, somebody reads them who has commands. */
+const translations: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [/^There is no invocation /, () => "There is no run "],
+  [/POST \/v1\/providers\b/g, () => perchCommand("providers add")],
+  [/, or POST \/v1\/agents\/\{agent_id\}\/secrets for one agent alone/g, () => ", with --agent for one agent alone"],
+  [/POST \/v1\/secrets\b/g, () => perchCommand("secrets set")],
+  [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
+  [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],
+  [/with "redeploy": true/g, () => "with --redeploy"],
+  [/with a traffic_percent of 100/g, () => "without --canary"],
+  [/Is baseUrl correct\?/, () => "Is the address correct?"],
+];
+
+export const inPlainWords = (message: string): string =>
+  translations.reduce((text, [pattern, translate]) => text.replace(pattern, translate), message);
+
+/** `context.session_id` is `session` on the command line. What is deeper in a definition keeps its name, which is that of the file. */
+export function plainField(field: string): string {
+  const name = field.replace(/^context\./, "");
+  return name.includes(".") ? name : name.replace(/_id$/, "").replaceAll("_", " ");
+}
