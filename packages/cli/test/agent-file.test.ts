@@ -96,6 +96,49 @@ describe("reading agent.yaml", () => {
   });
 });
 
+describe("changes of tools", () => {
+  const search = { type: "mcp", name: "search", url: "https://a.example/mcp" };
+  const issues = {
+    type: "http",
+    name: "issues",
+    url: "https://b.example",
+    headers: { Accept: "text/plain", Authorization: "Bearer {{secret.token}}" },
+  };
+  const changes = (from: unknown, to: unknown) => changesBetween({ tools: from }, { tools: to });
+
+  test("are named by the tool and the field", () => {
+    const moved = { ...search, url: "https://c.example/mcp" };
+    const reworded = { ...issues, headers: { ...issues.headers, Accept: "application/json" } };
+    expect(changes([search, issues], [moved, reworded])).toEqual([
+      { path: "tools.search.url", from: "https://a.example/mcp", to: "https://c.example/mcp" },
+      { path: "tools.issues.headers.Accept", from: "text/plain", to: "application/json" },
+    ]);
+  });
+
+  test("a tool that is new or gone is one change, and no change is lost", () => {
+    expect(changes([search], [issues])).toEqual([
+      { path: "tools.search", from: search, to: undefined },
+      { path: "tools.issues", from: undefined, to: issues },
+    ]);
+    expect(changes([search, issues], [issues, search])).toEqual([
+      { path: "tools", from: ["search", "issues"], to: ["issues", "search"] },
+    ]);
+    expect(changesBetween({}, { tools: [search] })).toEqual([{ path: "tools.search", from: undefined, to: search }]);
+    expect(changes([search], "wrong")).toEqual([{ path: "tools", from: [search], to: "wrong" }]);
+  });
+
+  test.each([
+    ["a field", [{ ...issues, headers: { Authorization: "Bearer not-shown-1" } }], [issues]],
+    ["a whole tool", [], [{ ...issues, query: { api_key: "not-shown-2" } }]],
+    ["a block", [search], [{ ...search, headers: { "X-Api-Key": "not-shown-3" } }]],
+  ])("a credential in %s is hidden, and a reference to a secret is not", (_, from, to) => {
+    const text = JSON.stringify(hideSecrets(changes(from, to)));
+    expect(text).toContain("[secret]");
+    expect(text).not.toContain("not-shown");
+    expect(JSON.stringify(hideSecrets(changes([], [issues])))).toContain("Bearer {{secret.token}}");
+  });
+});
+
 describe("the changes that perch apply prints", () => {
   test.each([
     [{}, { auth: { type: "jwt", secret: "not for the terminal" } }],

@@ -8,9 +8,28 @@ export interface Change {
   readonly to: unknown;
 }
 
-/** Where two definitions differ, down to the single field. Lists are compared as a whole. */
+type Named = Readonly<Record<string, unknown>> & { readonly name: string };
+
+const isNamedList = (value: unknown): value is readonly Named[] =>
+  Array.isArray(value) && value.every((item) => isObject(item) && typeof item.name === "string");
+
+/** Tools are compared by their names. Their order is a change of its own, since the model sees them in it. */
+function changesOfNamed(from: readonly Named[], to: readonly Named[], path: string): Change[] {
+  const [before, after] = [from, to].map((list) => new Map(list.map((item) => [item.name, item])));
+  const names = [...new Set([...from, ...to].map(({ name }) => name))];
+  const changes = names.flatMap((name) => changesBetween(before?.get(name), after?.get(name), `${path}.${name}`));
+  const [orderBefore, orderAfter] = [from, to].map((list) =>
+    list.map(({ name }) => name).filter((name) => before?.has(name) && after?.has(name)),
+  );
+  const isReordered = !isDeepStrictEqual(orderBefore, orderAfter);
+  return isReordered ? [...changes, { path, from: orderBefore, to: orderAfter }] : changes;
+}
+
+/** Where two definitions differ, down to the single field. Other lists than those of tools are compared as a whole. */
 export function changesBetween(from: unknown, to: unknown, path = ""): Change[] {
   if (isDeepStrictEqual(from, to)) return [];
+  if (path === "tools" && isNamedList(from ?? []) && isNamedList(to ?? []))
+    return changesOfNamed((from ?? []) as readonly Named[], (to ?? []) as readonly Named[], path);
   if (!isObject(from) || !isObject(to)) return [{ path, from, to }];
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
   return [...names].flatMap((name) => changesBetween(from[name], to[name], path ? `${path}.${name}` : name));
@@ -18,21 +37,31 @@ export function changesBetween(from: unknown, to: unknown, path = ""): Change[] 
 
 /** The fields of `auth` that nobody can read back. */
 const secretFields = new Set(["secret", "previousSecret", "clientSecret"]);
+/** Headers and parameters that usually carry a credential. A reference to a secret is none. */
+const credentialName = /authorization|cookie|api-?_?key|token|secret|password/i;
 const hidden = "[secret]";
+
+function isSecret(path: readonly string[], value: unknown): boolean {
+  const [block = ""] = path;
+  const name = path.at(-1) ?? "";
+  if (block === "auth") return secretFields.has(name);
+  const isSent = ["tools", "runtime"].includes(block) && ["headers", "query"].includes(path.at(-2) ?? "");
+  return isSent && credentialName.test(name) && typeof value === "string" && !value.includes("{{secret.");
+}
+
+function hide(path: readonly string[], value: unknown): unknown {
+  if (value === undefined) return value;
+  if (isSecret(path, value)) return hidden;
+  if (Array.isArray(value)) return value.map((item) => hide(path, item));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hide([...path, name], inner)]));
+}
 
 /** The changes as they may be shown: a terminal's output is kept in logs of builds. */
 export const hideSecrets = (changes: readonly Change[]): Change[] =>
-  changes.map((change) => {
-    const [block, field = ""] = change.path.split(".");
-    if (block !== "auth") return change;
-    const hide = (value: unknown): unknown => {
-      if (secretFields.has(field)) return value === undefined ? value : hidden;
-      if (!isObject(value)) return value;
-      return Object.fromEntries(
-        Object.entries(value).map(([name, inner]) => [name, secretFields.has(name) ? hidden : inner]),
-      );
-    };
-    return { path: change.path, from: hide(change.from), to: hide(change.to) };
+  changes.map(({ path, from, to }) => {
+    const steps = path.split(".");
+    return { path, from: hide(steps, from), to: hide(steps, to) };
   });
 
 const shown = (value: unknown): string => (value === undefined ? "(none)" : JSON.stringify(value));
