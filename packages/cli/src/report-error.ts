@@ -102,10 +102,10 @@ function originOf({ status, correlationId }: PerchError, { server }: ErrorContex
 
 function lines(error: unknown, context: ErrorContext): string[] {
   if (error instanceof PerchError) {
-    const { message, details, code } = error;
+    const { shortMessage, details, code } = error;
     const cause = code === "connection_failed" && error.cause instanceof Error ? causeOf(error.cause) : "";
     return [
-      inPlainWords(message) + cause,
+      inPlainWords(shortMessage) + cause,
       ...details
         .filter(({ field }) => field !== "request_id")
         .map((detail) => `  ${plainField(detail.field)}: ${detail.error}`),
@@ -137,7 +137,7 @@ function asJson(error: unknown): unknown {
     const message = cause instanceof UsageError ? cause.message : errorText(error);
     return { error: { message, ...run } };
   }
-  const { code, message, details, status, correlationId, retryAfterSeconds } = cause;
+  const { code, shortMessage: message, details, status, correlationId, retryAfterSeconds } = cause;
   const fields = { code, message, details, status, correlation_id: correlationId, retry_after: retryAfterSeconds };
   return { error: { ...fields, ...(cause instanceof RunFailedError && { retryable: cause.retryable }), ...run } };
 }

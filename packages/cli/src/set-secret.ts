@@ -62,7 +62,7 @@ export async function setSecret(
     return await update();
   } catch (missing) {
     if (!(missing instanceof NotFoundError)) throw missing;
-    if (!change.hosts) throw new Problem(missing.message, "A new secret needs its hosts: --host api.example.com");
+    if (!change.hosts) throw new Problem(missing.shortMessage, "A new secret needs its hosts: --host api.example.com");
   }
   try {
     return await create();

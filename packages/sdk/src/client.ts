@@ -1,8 +1,9 @@
 import { keepEtag } from "./etags.ts";
+import type { Source } from "./follow.ts";
 import type { DataOf, ItemOf, OperationKey, PaginationOf, RequestOf, ResponseOf } from "./operation-parts.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { type Page, PageList } from "./page-list.ts";
-import { type ApiResponse, type Call, type OpenStream, openStream, send } from "./send.ts";
+import { type ApiResponse, type Call, openStream, send } from "./send.ts";
 
 /** The calls that the methods of the namespaces make. */
 export interface Client {
@@ -21,12 +22,8 @@ export interface Client {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): PageList<ItemOf<K>, PaginationOf<K>>;
-  /** One attempt to open the event stream of an operation. All attempts share one idempotency key. */
-  stream<K extends OperationKey>(
-    key: K,
-    request: RequestOf<K>,
-    options?: RequestOptions,
-  ): (lastEventId: string | undefined) => Promise<OpenStream>;
+  /** The event stream of an operation. All attempts to open it share one idempotency key. */
+  stream<K extends OperationKey>(key: K, request: RequestOf<K>, options?: RequestOptions): Source;
 }
 
 interface Parts {
@@ -95,9 +92,15 @@ export function createClient(settings: Settings): Client {
         client.request(key, { ...request, query: { ...query, ...change } } as never, options) as Promise<never>;
       return new PageList(fetchPage, query);
     },
-    stream: (key, request, options) => {
+    stream: (key, request, options = {}) => {
       const call = callOf(key, request, options);
-      return (lastEventId) => openStream(settings, call, lastEventId);
+      const { log, maxRetries } = settings;
+      return {
+        open: (lastEventId) => openStream(settings, call, lastEventId),
+        maxRetries: options.maxRetries ?? maxRetries,
+        signal: options.signal,
+        log,
+      };
     },
   };
   return client;

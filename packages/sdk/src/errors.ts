@@ -1,23 +1,16 @@
-import type { ErrorBody, ErrorDetail } from "./generated-schemas.ts";
+import { type Failure, messageOf, type Origin, type PerchErrorCode, runIdOf, withoutKeys } from "./failure.ts";
+import type { Deployment, ErrorDetail } from "./generated-schemas.ts";
 
-/** Error codes of the API, and two of the client: `connection_failed` and `timed_out`. */
-export type PerchErrorCode = ErrorBody["error"]["code"] | "connection_failed" | "timed_out" | (string & {});
+export type { Failure, Origin, PerchErrorCode } from "./failure.ts";
 
-/** Fields of an error. */
-export interface Failure {
-  readonly status?: number | undefined;
-  readonly code: PerchErrorCode;
-  readonly message: string;
-  readonly details?: readonly ErrorDetail[] | undefined;
-  readonly correlationId?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly retryable?: boolean | undefined;
-  readonly cause?: unknown;
-}
-
-/** Base class of the errors of calls. None contains the API key. */
+/**
+ * Base class of the errors of calls. `message` says what happened, in which request and run, and what to do next. No error contains
+ * the API key.
+ */
 export class PerchError extends Error {
   override readonly name: string = "PerchError";
+  /** What happened, in the server's words: the beginning of `message`. */
+  readonly shortMessage: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
   /** The error code, such as `not_found` or `rate_limited`. */
@@ -28,17 +21,30 @@ export class PerchError extends Error {
   readonly correlationId: string | undefined;
   /** `request_id` of the run that the error is about, for `runs.get`. */
   readonly runId: string | undefined;
+  /** Of a failed run: whether a new call, with a new `Idempotency-Key`, can succeed without a change to the agent. */
+  readonly retryable: boolean | undefined;
   /** Seconds to wait before retrying, if the server gave them. */
   readonly retryAfterSeconds: number | undefined;
+  /** The method of the request. */
+  readonly method: string | undefined;
+  /** The address of the request, without its query. */
+  readonly url: string | undefined;
+  /** `Idempotency-Key` of the request, if it had one: the same call with this key takes effect once. */
+  readonly idempotencyKey: string | undefined;
 
   constructor(failure: Failure) {
-    super(failure.message, failure.cause === undefined ? undefined : { cause: failure.cause });
+    super(messageOf(failure), failure.cause === undefined ? undefined : { cause: failure.cause });
+    this.shortMessage = withoutKeys(failure.message);
     this.status = failure.status;
     this.code = failure.code;
     this.details = failure.details ?? [];
     this.correlationId = failure.correlationId;
-    this.runId = this.details.find(({ field }) => field === "request_id")?.error;
+    this.runId = runIdOf(failure);
+    this.retryable = failure.retryable;
     this.retryAfterSeconds = failure.retryAfterSeconds;
+    this.method = failure.method;
+    this.url = failure.url;
+    this.idempotencyKey = failure.idempotencyKey;
   }
 }
 
@@ -86,7 +92,7 @@ export class UnavailableError extends PerchError {
 export class ConnectionError extends PerchError {
   override readonly name: string = "ConnectionError";
 }
-/** There was no response within `timeoutMs`. */
+/** There was no response, or a deployment was not decided, within `timeoutSeconds`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
 }
@@ -95,15 +101,13 @@ export class TimeoutError extends ConnectionError {
 export class RunFailedError extends PerchError {
   override readonly name = "RunFailedError";
   declare readonly runId: string;
-  /** Whether a new call, with a new `Idempotency-Key`, can succeed without a change to the agent. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   constructor(failure: Failure) {
-    super(failure);
-    this.retryable = failure.retryable ?? false;
+    super({ ...failure, retryable: failure.retryable ?? false });
   }
 }
 
-/** 504 `still_running`, even after all retries: the run outlasts the wait and goes on. The same `Idempotency-Key` gets its result. */
+/** 504 `still_running`, even after all retries, or the end of `runs.wait`: the run goes on. The same `Idempotency-Key` gets its result. */
 export class StillRunningError extends PerchError {
   override readonly name = "StillRunningError";
   declare readonly runId: string;
@@ -113,6 +117,17 @@ export class StillRunningError extends PerchError {
 export class RunCancelledError extends ConflictError {
   override readonly name = "RunCancelledError";
   declare readonly runId: string;
+}
+
+/** The checks of a deployment failed: `deployment.error` names each of them. What was live is still live. */
+export class DeploymentFailedError extends PerchError {
+  override readonly name = "DeploymentFailedError";
+  readonly deployment: Deployment;
+  constructor(deployment: Deployment, origin: Origin) {
+    const message = deployment.error ?? `The deployment ${deployment.id} is ${deployment.status}`;
+    super({ ...origin, code: "deployment_failed", message });
+    this.deployment = deployment;
+  }
 }
 
 /** The signature or the timestamp of a webhook delivery is invalid. Respond with 401. */
@@ -172,7 +187,7 @@ const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError
 
 /** Creates an error of the class for its code. */
 export function createError(failure: Failure): PerchError {
-  const isAboutRun = failure.details?.some(({ field }) => field === "request_id");
+  const isAboutRun = runIdOf(failure) !== undefined;
   if (isAboutRun && failure.code === "server_error") return new RunFailedError(failure);
   if (isAboutRun && failure.code === "conflict") return new RunCancelledError(failure);
   return new (errorClasses[failure.code] ?? PerchError)(failure);

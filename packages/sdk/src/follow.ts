@@ -1,4 +1,5 @@
 import { ConnectionError, PerchError } from "./errors.ts";
+import type { Log } from "./log.ts";
 import { readEvents, type SentEvent } from "./read-events.ts";
 import { retryDelayMs } from "./retry-rules.ts";
 import type { OpenStream } from "./send.ts";
@@ -9,6 +10,7 @@ export interface Source {
   readonly open: (lastEventId: string | undefined) => Promise<OpenStream>;
   readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
+  readonly log: Log;
   /** Continue after this event. */
   readonly lastEventId?: string | undefined;
   readonly onOpen?: (stream: OpenStream) => void;
@@ -30,7 +32,7 @@ async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void
     stream.watch.restart(idleTimeoutMs);
     yield* readEvents(stream.body, { onBytes, onComment: onAlive });
   } catch (error) {
-    throw stream.toPerchError(error);
+    throw stream.failed(error);
   } finally {
     stream.watch.stop();
   }
@@ -71,7 +73,8 @@ export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
         lastEventId = event.id;
         yield event;
       }
-      failure = new ConnectionError({ code: "connection_failed", message: "The stream ended before its last event." });
+      const message = "The stream ended before its last event.";
+      failure = new ConnectionError({ ...stream.origin, code: "connection_failed", message });
     } catch (error) {
       if (!(error instanceof PerchError)) throw error;
       failure = error;
@@ -79,6 +82,7 @@ export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
     const waitMs = failures < source.maxRetries ? retryDelayMs(failure, failures, Math.random()) : undefined;
     if (waitMs === undefined) throw failure;
     failures++;
+    source.log.retry(failure, waitMs);
     await sleep(waitMs, source.signal);
   }
 }

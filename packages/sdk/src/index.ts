@@ -2,15 +2,17 @@ export * from "./errors.ts";
 export { etagOf } from "./etags.ts";
 export type { Operations } from "./generated-operations.ts";
 export type * from "./generated-schemas.ts";
+export type { LogFields, Logger, LogLevel } from "./log.ts";
 export type {
   DataOf,
   ItemOf,
   OperationKey,
   PaginationOf,
+  QueryOf,
   RequestOf,
   ResponseOf,
 } from "./operation-parts.ts";
-export type { PerchOptions, RequestOptions } from "./options.ts";
+export type { PerchOptions, RequestOptions, WaitOptions } from "./options.ts";
 export { type Page, PageList } from "./page-list.ts";
 export { Perch } from "./perch.ts";
 export type { FollowEventsOptions } from "./resources/events.ts";

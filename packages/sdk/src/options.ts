@@ -1,3 +1,5 @@
+import { createLog, type Log, type Logger, type LogLevel } from "./log.ts";
+
 /** Options of the client. */
 export interface PerchOptions {
   /** The API key, `perch_…`. The default is the environment variable `PERCH_API_KEY`. Do not use it in web pages. */
@@ -7,11 +9,11 @@ export interface PerchOptions {
   /** The `fetch` function to use. The default is the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * Timeout of one attempt, in milliseconds. A retry gets the same time again; use `signal` to limit the whole call.
+   * Timeout of one attempt. A retry gets the same time again; use `signal` to limit the whole call.
    *
-   * @defaultValue `60_000`
+   * @defaultValue `60`
    */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutSeconds?: number | undefined;
   /**
    * Maximum number of retries after 408, 429, 500, 502, 503, 504, a connection error or a timeout.
    *
@@ -20,14 +22,18 @@ export interface PerchOptions {
   readonly maxRetries?: number | undefined;
   /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Gets what the client does: every attempt (`debug`) and every retry (`info`), never a body or a key. The default writes to stderr. */
+  readonly logger?: Logger | undefined;
+  /** What is logged. The default is the environment variable `PERCH_LOG`; without it, `debug` if there is a `logger`, and otherwise `off`. */
+  readonly logLevel?: LogLevel | undefined;
 }
 
 /** Options of a single call. */
 export interface RequestOptions {
   /** Aborts the call. It then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Overrides the client's `timeoutMs`. */
-  readonly timeoutMs?: number | undefined;
+  /** Overrides the client's `timeoutSeconds`. */
+  readonly timeoutSeconds?: number | undefined;
   /** Overrides the client's `maxRetries`. */
   readonly maxRetries?: number | undefined;
   /**
@@ -44,12 +50,19 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Options of a call that waits for something to end. */
+export interface WaitOptions extends Omit<RequestOptions, "timeoutSeconds" | "ifMatch"> {
+  /** How long to wait altogether. Attempts have the client's `timeoutSeconds`. */
+  readonly timeoutSeconds?: number | undefined;
+}
+
 /** The options with all defaults applied. */
 export interface Settings {
   readonly baseUrl: string;
   readonly fetch: typeof globalThis.fetch;
-  readonly timeoutMs: number;
+  readonly timeoutSeconds: number;
   readonly maxRetries: number;
+  readonly log: Log;
   /** A function, so that printing the client does not print the key. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
@@ -73,9 +86,13 @@ export function readSettings(options: PerchOptions): Settings {
     throw new TypeError("baseUrl is missing: pass it, or set the environment variable PERCH_URL.");
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
     throw new TypeError("baseUrl must be an address such as https://perch.example.com");
-  const { timeoutMs = 60_000, maxRetries = 4 } = options;
+  // It is in errors and logs, and the platform refuses it later, with a message that shows it.
+  const { username, password } = new URL(baseUrl);
+  if (username || password) throw new TypeError("baseUrl must not contain a user or a password: pass them in headers.");
+  const { timeoutSeconds = 60, maxRetries = 4 } = options;
   const headers = () => ({ ...options.headers, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) });
   // Called as a method of something else, the platform's fetch throws in browsers.
   const fetch = options.fetch ?? ((...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args));
-  return { baseUrl: baseUrl.replace(/\/+$/, ""), fetch, timeoutMs, maxRetries, headers };
+  const log = createLog(options.logger, options.logLevel ?? fromEnvironment("PERCH_LOG"));
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), fetch, timeoutSeconds, maxRetries, headers, log };
 }

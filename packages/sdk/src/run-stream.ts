@@ -1,4 +1,4 @@
-import { createError } from "./errors.ts";
+import { createError, type Origin } from "./errors.ts";
 import { follow, type Source } from "./follow.ts";
 import type {
   DroppedEvent,
@@ -44,6 +44,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   readonly #source: Source;
   #lastEventId: string | undefined;
   #runId: string | undefined;
+  #origin: Origin = {};
   #step = 0;
   #text = "";
   #isBeingRead = false;
@@ -91,7 +92,8 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     }
   }
 
-  readonly #onOpen: NonNullable<Source["onOpen"]> = ({ headers }) => {
+  readonly #onOpen: NonNullable<Source["onOpen"]> = ({ headers, origin }) => {
+    this.#origin = origin;
     this.#runId ??= idIn(headers.get("location"));
   };
 
@@ -121,7 +123,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
   #failed({ code, message, retryable, request_id }: RunErrorEvent): Error {
     this.#runId = request_id;
     const details = [{ field: "request_id", error: request_id }];
-    this.#error = createError({ status: statuses[code], code, message, retryable, details });
+    this.#error = createError({ ...this.#origin, status: statuses[code], code, message, retryable, details });
     return this.#error;
   }
 }

@@ -1,5 +1,6 @@
 import { warnIfDeprecated } from "./deprecation.ts";
-import { ConnectionError, createError, PerchError, TimeoutError } from "./errors.ts";
+import { ConnectionError, createError, type Origin, PerchError, TimeoutError } from "./errors.ts";
+import { withoutKeys } from "./failure.ts";
 import type { ErrorDetail } from "./generated-schemas.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
@@ -47,7 +48,7 @@ interface ErrorFields {
 }
 
 /** The response may come from a proxy: its error page has no code. */
-function errorFromResponse(response: Response, text: string): PerchError {
+function errorFromResponse(response: Response, text: string, origin: Origin): PerchError {
   let error: ErrorFields = {};
   try {
     error = (JSON.parse(text) as { error?: ErrorFields }).error ?? {};
@@ -57,6 +58,7 @@ function errorFromResponse(response: Response, text: string): PerchError {
   const { status, headers } = response;
   const retryAfter = error.retry_after ?? parseRetryAfter(headers.get("retry-after"), Date.now());
   return createError({
+    ...origin,
     status,
     code: error.code ?? (status >= 500 ? "unavailable" : "unknown"),
     message: error.message ?? `The response was ${status}, but not from Perch. Is baseUrl correct?`,
@@ -67,45 +69,76 @@ function errorFromResponse(response: Response, text: string): PerchError {
   });
 }
 
-/** Throws the signal's reason if the caller aborted. */
-function toPerchError(
-  error: unknown,
-  { timedOut }: TimeLimit,
-  caller: AbortSignal | undefined,
-  timeoutMs: number,
-): PerchError {
-  if (caller?.aborted) throw caller.reason;
-  if (error instanceof PerchError) return error;
-  if (timedOut()) return new TimeoutError({ code: "timed_out", message: `No response within ${timeoutMs} ms.` });
-  const message = "Perch could not be reached, or the connection broke.";
-  return new ConnectionError({ code: "connection_failed", message, cause: error });
+/** One attempt of a call, and its time limit. */
+interface Attempt {
+  readonly origin: Origin;
+  readonly limit: TimeLimit;
+  /** Logs a response. */
+  readonly answered: (response: Pick<Response, "status" | "headers">) => void;
+  /** Logs an error and returns it as ours. Throws the signal's reason if the caller aborted. */
+  readonly failed: (error: unknown) => PerchError;
 }
 
-async function parseResponse(response: Response): Promise<ApiResponse> {
+function startAttempt(settings: Settings, { method, path, headers, options }: Call): Attempt {
+  const { signal: caller, timeoutSeconds = settings.timeoutSeconds } = options;
+  caller?.throwIfAborted();
+  const [pathname = ""] = path.split("?");
+  const url = withoutKeys(settings.baseUrl + pathname);
+  const origin = { method, url, idempotencyKey: headers["idempotency-key"] };
+  const limit = startTimeLimit(timeoutSeconds * 1000, caller);
+  const startedAtMs = performance.now();
+  const toPerchError = (error: unknown): PerchError => {
+    if (caller?.aborted) throw caller.reason;
+    if (error instanceof PerchError) return error;
+    if (limit.timedOut())
+      return new TimeoutError({ ...origin, code: "timed_out", message: `No response within ${timeoutSeconds} s.` });
+    const message = "Perch could not be reached, or the connection broke.";
+    return new ConnectionError({ ...origin, code: "connection_failed", message, cause: error });
+  };
+  return {
+    origin,
+    limit,
+    answered: (response) =>
+      settings.log.attempt(
+        { ...origin, status: response.status, correlationId: correlationIdOf(response.headers) },
+        performance.now() - startedAtMs,
+      ),
+    failed: (error) => {
+      const failure = toPerchError(error);
+      settings.log.attempt(failure, performance.now() - startedAtMs);
+      return failure;
+    },
+  };
+}
+
+const correlationIdOf = (headers: Headers): string | undefined => headers.get("x-correlation-id") ?? undefined;
+
+async function parseResponse(response: Response, origin: Origin): Promise<ApiResponse> {
   const text = await response.text();
-  if (!response.ok) throw errorFromResponse(response, text);
+  if (!response.ok) throw errorFromResponse(response, text, origin);
   const { status, headers } = response;
-  const correlationId = headers.get("x-correlation-id") ?? undefined;
+  const correlationId = correlationIdOf(headers);
   if (!json.test(headers.get("content-type") ?? "")) {
     const message = "The response is not JSON. Is baseUrl correct?";
-    throw new PerchError({ status, code: "unknown", message, correlationId });
+    throw new PerchError({ ...origin, status, code: "unknown", message, correlationId });
   }
   // If it does not parse, it was cut off: treated as a connection error.
   return { status, headers, correlationId, body: JSON.parse(text) };
 }
 
 async function attempt(settings: Settings, call: Call): Promise<ApiResponse | PerchError> {
-  const { signal: caller, timeoutMs = settings.timeoutMs } = call.options;
-  caller?.throwIfAborted();
-  const limit = startTimeLimit(timeoutMs, caller);
+  const { origin, limit, answered, failed } = startAttempt(settings, call);
+  let response: ApiResponse;
   try {
-    const work = fetchFor(settings, call, limit.signal).then(parseResponse);
-    return await raceWithAbort(work, limit.signal);
+    const work = fetchFor(settings, call, limit.signal).then((answer) => parseResponse(answer, origin));
+    response = await raceWithAbort(work, limit.signal);
   } catch (error) {
-    return toPerchError(error, limit, caller, timeoutMs);
+    return failed(error);
   } finally {
     limit.stop();
   }
+  answered(response);
+  return response;
 }
 
 /** Sends with retries, until there is a response, a permanent error, or no retry left. */
@@ -116,39 +149,39 @@ export async function send(settings: Settings, call: Call): Promise<ApiResponse>
     if (!(outcome instanceof PerchError)) return outcome;
     const waitMs = failures < maxRetries ? retryDelayMs(outcome, failures, Math.random()) : undefined;
     if (waitMs === undefined) throw outcome;
+    settings.log.retry(outcome, waitMs);
     await sleep(waitMs, signal);
   }
 }
 
 /** An open event stream. */
 export interface OpenStream {
+  readonly origin: Origin;
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array>;
   readonly watch: TimeLimit;
   /** Converts an error while reading. */
-  readonly toPerchError: (error: unknown) => PerchError;
+  readonly failed: (error: unknown) => PerchError;
 }
 
 /** One attempt to open an event stream. The caller must stop its time limit. */
 export async function openStream(settings: Settings, call: Call, lastEventId: string | undefined): Promise<OpenStream> {
-  const { signal: caller, timeoutMs = settings.timeoutMs } = call.options;
-  caller?.throwIfAborted();
-  const limit = startTimeLimit(timeoutMs, caller);
+  const { origin, limit, answered, failed } = startAttempt(settings, call);
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
     const response = await raceWithAbort(fetchFor(settings, call, limit.signal, headers), limit.signal);
-    if (!response.ok) throw errorFromResponse(response, await raceWithAbort(response.text(), limit.signal));
+    if (!response.ok) throw errorFromResponse(response, await raceWithAbort(response.text(), limit.signal), origin);
     const { body } = response;
     if (!body || !response.headers.get("content-type")?.startsWith("text/event-stream"))
-      throw new ConnectionError({ code: "connection_failed", message: "The response is not an event stream." });
-    return {
-      headers: response.headers,
-      body,
-      watch: limit,
-      toPerchError: (error) => toPerchError(error, limit, caller, timeoutMs),
-    };
+      throw new ConnectionError({
+        ...origin,
+        code: "connection_failed",
+        message: "The response is not an event stream.",
+      });
+    answered(response);
+    return { origin, headers: response.headers, body, watch: limit, failed };
   } catch (error) {
     limit.stop();
-    throw toPerchError(error, limit, caller, timeoutMs);
+    throw failed(error);
   }
 }

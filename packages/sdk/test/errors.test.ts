@@ -99,11 +99,44 @@ describe("a refusal", () => {
   });
 });
 
+describe("the message of an error", () => {
+  test("names the request and what to do next, after what the server says", async () => {
+    const error = await thrownBy(perch.agents.get("nobody"));
+    expect(error.url).toBe(`${server().url}/v1/agents/nobody`);
+    expect(error.message.startsWith(error.shortMessage)).toBe(true);
+    expect(error.message).toContain(`(GET ${error.url}, 404 not_found, correlation id ${error.correlationId})`);
+    expect(error.message).toMatch(/\) Check the id or the name/);
+    const refused = await thrownBy(perch.logs.list("nobody", { contains: "searched for" }));
+    expect(refused.message).not.toContain("searched");
+  });
+
+  test("names the run", async () => {
+    const details = [{ field: "request_id", error: "req_1" }];
+    const error = createError({
+      status: 422,
+      code: "run_failed",
+      message: "The model failed",
+      retryable: true,
+      details,
+    });
+    expect(error.message).toBe(
+      "The model failed. (422 run_failed, run req_1) A new call may succeed. runs.steps shows what the run did.",
+    );
+  });
+
+  test("says what to do for every code but a conflict, which the server explains", () => {
+    const silent = errorCodes.filter((code) => createError({ code, message: "It failed." }).message.endsWith(")"));
+    expect(silent).toEqual(["conflict"]);
+  });
+});
+
 describe("the API key", () => {
   test("is in no error and in no print of the client", async () => {
     const errors = await Promise.all([
       thrownBy(perch.agents.get("nobody")),
       thrownBy(new Perch({ baseUrl: "http://127.0.0.1:1", apiKey, maxRetries: 0 }).me()),
+      // In the place of an id it is in the address, and in the server's words.
+      thrownBy(perch.agents.get(apiKey)),
     ]);
     const printed = [perch, perch.agents, ...errors].map((value) =>
       [inspect(value, { depth: 9, showHidden: true }), JSON.stringify(value), String(value)].join(),
@@ -132,5 +165,6 @@ describe("the API key", () => {
     }
     expect(() => new Perch()).toThrow("PERCH_URL");
     expect(() => new Perch({ baseUrl: "perch.example.com" })).toThrow("https://");
+    expect(() => new Perch({ baseUrl: "https://user:secret@perch.example.com" })).toThrow("must not contain");
   });
 });

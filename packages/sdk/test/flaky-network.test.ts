@@ -16,7 +16,7 @@ let perch: Perch;
 let direct: Perch;
 beforeEach(async () => {
   const organisation = await server().createOrganisation();
-  perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutMs: 5000 });
+  perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutSeconds: 5 });
   direct = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
   await createScriptedAgent(organisation, [{ reply: "You said: {message}", delay_ms: 100 }]);
   proxy.seen.splice(0);
@@ -54,7 +54,7 @@ describe("an invoke over a network that fails", () => {
 
   test("that keeps the answer longer than the client waits: the same run answers the next try", async () => {
     proxy.expect({ delayMs: 3000 });
-    const { response } = await perch.agents.invoke("bot", { message: "hello" }, { timeoutMs: 1000 });
+    const { response } = await perch.agents.invoke("bot", { message: "hello" }, { timeoutSeconds: 1 });
     expect(response).toBe("You said: hello");
     expect(await runs()).toHaveLength(1);
   });
@@ -64,7 +64,7 @@ describe("an invoke", () => {
   test("waits longer than one try may take, and runs once", async () => {
     const instructions = JSON.stringify({ steps: [{ reply: "At last", delay_ms: 4000 }] });
     await direct.agents.create({ name: "slow", model: "perch/script", instructions });
-    const { response } = await perch.agents.invoke("slow", { message: "hello" }, { timeoutMs: 1500 });
+    const { response } = await perch.agents.invoke("slow", { message: "hello" }, { timeoutSeconds: 1.5 });
     expect(response).toBe("At last");
     expect(await direct.runs.list("slow").toArray()).toHaveLength(1);
     expect(proxy.seen.length).toBeGreaterThan(2);
@@ -132,7 +132,7 @@ describe("any other call over a network that fails", () => {
 
   test("stops when its time is over, or when the caller says so", async () => {
     proxy.expect({ delayMs: 2000 }, { delayMs: 2000 });
-    const late = perch.agents.get("bot", { timeoutMs: 200, maxRetries: 0 });
+    const late = perch.agents.get("bot", { timeoutSeconds: 0.2, maxRetries: 0 });
     await expect(late).rejects.toBeInstanceOf(TimeoutError);
     const startedAt = performance.now();
     const reason = new Error("enough");

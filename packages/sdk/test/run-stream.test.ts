@@ -17,7 +17,7 @@ let perch: Perch;
 let direct: Perch;
 beforeEach(async () => {
   organisation = await server().createOrganisation();
-  perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutMs: 5000 });
+  perch = new Perch({ baseUrl: proxy.url, apiKey: organisation.adminKey, timeoutSeconds: 5 });
   direct = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
   proxy.seen.splice(0);
   proxy.expect();

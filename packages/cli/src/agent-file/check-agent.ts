@@ -47,6 +47,6 @@ export async function checkAgent(
     return { problems, warnings: problems.filter(isNew).map((problem) => warningOf(document, problem)) };
   } catch (error) {
     if (!(error instanceof PerchError)) throw error;
-    return { problems: null, warnings: [`${document.name} could not be checked: ${error.message}`] };
+    return { problems: null, warnings: [`${document.name} could not be checked: ${error.shortMessage}`] };
   }
 }

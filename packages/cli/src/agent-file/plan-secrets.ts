@@ -134,7 +134,7 @@ async function withVariable(
     );
     const request = `(${error.status}, correlation id ${error.correlationId})`;
     if (error instanceof InvalidRequestError && details.length > 0) throw new Problem(details.join("\n"), request);
-    const message = `${place}: the secret ${name} was not set. ${error.message}`;
+    const message = `${place}: the secret ${name} was not set. ${error.shortMessage}`;
     throw new Problem(message, `Use a key that may manage, or unset ${variable} to apply the rest.\n${request}`);
   }
 }

@@ -21,9 +21,9 @@ export class Agents extends AgentsMethods {
    * @throws RunFailedError if the run failed.
    */
   async invoke(agentId: string, body: InvokeAgent, options: RequestOptions = {}): Promise<InvocationResult> {
-    const { timeoutMs = this.client.settings.timeoutMs } = options;
+    const { timeoutSeconds = this.client.settings.timeoutSeconds } = options;
     // Shorter than the timeout of an attempt, so that the server answers 202 before we give up.
-    const waitSeconds = Math.max(1, Math.floor((timeoutMs * 0.8) / 1000));
+    const waitSeconds = Math.max(1, Math.floor(timeoutSeconds * 0.8));
     const repeated = {
       ...options,
       idempotencyKey: options.idempotencyKey ?? newIdempotencyKey(),
@@ -42,11 +42,7 @@ export class Agents extends AgentsMethods {
    * `POST /v1/agents/{agent_id}/invoke` with `Accept: text/event-stream`
    */
   invokeStream(agentId: string, body: InvokeAgent, options: RequestOptions = {}): RunStream {
-    return new RunStream({
-      open: this.client.stream(invoke, { params: { agent_id: agentId }, body }, options),
-      maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
-      signal: options.signal,
-    });
+    return new RunStream(this.client.stream(invoke, { params: { agent_id: agentId }, body }, options));
   }
 
   /**

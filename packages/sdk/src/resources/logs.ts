@@ -48,9 +48,7 @@ export class Logs extends LogsMethods {
       return missed.reverse().map((entry) => ({ id: undefined, event: "log", data: JSON.stringify(entry) }));
     };
     const events = follow({
-      open: this.client.stream(getLogs, { params: { agent_id: agentId }, query: filter }, options),
-      maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
-      signal: options.signal,
+      ...this.client.stream(getLogs, { params: { agent_id: agentId }, query: filter }, options),
       onBytes: () => {
         aliveAtMs = Date.now();
       },

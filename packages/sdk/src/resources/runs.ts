@@ -11,11 +11,7 @@ export class Runs extends RunsMethods {
    */
   follow(agentId: string, runId: string, options: RequestOptions = {}): RunStream {
     const params = { agent_id: agentId, request_id: runId };
-    const source = {
-      open: this.client.stream("GET /v1/agents/{agent_id}/invocations/{request_id}", { params }, options),
-      maxRetries: options.maxRetries ?? this.client.settings.maxRetries,
-      signal: options.signal,
-    };
+    const source = this.client.stream("GET /v1/agents/{agent_id}/invocations/{request_id}", { params }, options);
     return new RunStream(source, runId);
   }
 }
