@@ -4,7 +4,6 @@ import {
   AgentSecretsMethods,
   AuditLogMethods,
   DeliveriesMethods,
-  DeploymentsMethods,
   KeysMethods,
   MemoryMethods,
   MetricsMethods,
@@ -18,6 +17,7 @@ import type { Me } from "./generated-schemas.ts";
 import type { OperationKey, RequestArguments, RequestOf, ResponseOf } from "./operation-parts.ts";
 import { type PerchOptions, type RequestOptions, readSettings } from "./options.ts";
 import { Agents } from "./resources/agents.ts";
+import { Deployments } from "./resources/deployments.ts";
 import { Events } from "./resources/events.ts";
 import { Logs } from "./resources/logs.ts";
 import { Runs } from "./resources/runs.ts";
@@ -41,7 +41,7 @@ export class Perch {
   /** Runs of an agent. */
   readonly runs: Runs;
   /** Which version of an agent is live in which environment. */
-  readonly deployments: DeploymentsMethods;
+  readonly deployments: Deployments;
   /** Immutable snapshots of an agent. */
   readonly versions: VersionsMethods;
   /** Log entries of an agent. */
@@ -77,7 +77,7 @@ export class Perch {
     this.#account = new AccountMethods(client);
     this.agents = new Agents(client);
     this.runs = new Runs(client);
-    this.deployments = new DeploymentsMethods(client);
+    this.deployments = new Deployments(client);
     this.versions = new VersionsMethods(client);
     this.logs = new Logs(client);
     this.metrics = new MetricsMethods(client);

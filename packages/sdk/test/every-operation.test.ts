@@ -51,6 +51,8 @@ test("no method is without its operation", () => {
     "agents.invokeStream",
     "agents.invokeInBackground",
     "runs.follow",
+    "runs.wait",
+    "deployments.deployAndWait",
     "logs.follow",
     "events.follow",
   ]);

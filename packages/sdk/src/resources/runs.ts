@@ -1,6 +1,12 @@
+import { StillRunningError } from "../errors.ts";
 import { RunsMethods } from "../generated-resources.ts";
-import type { RequestOptions } from "../options.ts";
+import type { InvocationResult } from "../generated-schemas.ts";
+import type { RequestOptions, WaitOptions } from "../options.ts";
 import { RunStream } from "../run-stream.ts";
+import { startTimeLimit } from "../time-limits.ts";
+
+/** No timer takes more: about 24 days. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
 /** Runs of an agent. */
 export class Runs extends RunsMethods {
@@ -13,5 +19,33 @@ export class Runs extends RunsMethods {
     const params = { agent_id: agentId, request_id: runId };
     const source = this.client.stream("GET /v1/agents/{agent_id}/invocations/{request_id}", { params }, options);
     return new RunStream(source, runId);
+  }
+
+  /**
+   * Waits until a run has ended, and returns the same as `agents.invoke`. It needs no polling: it reads the run's event stream.
+   *
+   * `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Accept: text/event-stream`
+   *
+   * @throws RunFailedError if the run failed, and RunCancelledError if it was cancelled.
+   * @throws StillRunningError after `timeoutSeconds`, which is not limited unless set. The run goes on.
+   */
+  async wait(agentId: string, runId: string, options: WaitOptions = {}): Promise<InvocationResult> {
+    const { timeoutSeconds, ...others } = options;
+    const limit = startTimeLimit(timeoutSeconds === undefined ? maxTimeoutMs : timeoutSeconds * 1000, options.signal);
+    try {
+      return await this.follow(agentId, runId, { ...others, signal: limit.signal }).result();
+    } catch (error) {
+      if (!limit.timedOut()) throw error;
+      const path = `/v1/agents/${encodeURIComponent(agentId)}/invocations/${encodeURIComponent(runId)}`;
+      throw new StillRunningError({
+        method: "GET",
+        url: this.client.settings.baseUrl + path,
+        code: "still_running",
+        message: `The run has not ended after ${timeoutSeconds} s, and goes on.`,
+        details: [{ field: "request_id", error: runId }],
+      });
+    } finally {
+      limit.stop();
+    }
   }
 }
