@@ -24,6 +24,7 @@ const root = join(import.meta.dirname, "../..");
 const guides = readdirSync(join(root, "docs/guides")).filter((name) => name.endsWith(".md"));
 const pages = new Map(guides.map((name) => [name, readPage(readFileSync(join(root, "docs/guides", name), "utf8"))]));
 const pageOf = (name: string): Page => pages.get(name) ?? readPage("");
+const sdkReadme = "packages/sdk/README.md";
 const folder = mkdtempSync(join(tmpdir(), "perch-guides-"));
 
 let database: ScratchDatabase;
@@ -44,7 +45,11 @@ beforeAll(async () => {
     ...serverSettings,
   };
   server = await startServer(database, settings, "all");
-  keys = await createOrganisations(["README.md", ...guides.filter((name) => !guideSetups[name]?.startOwnServer)]);
+  keys = await createOrganisations([
+    "README.md",
+    sdkReadme,
+    ...guides.filter((name) => !guideSetups[name]?.startOwnServer),
+  ]);
 }, 120_000);
 afterAll(async () => {
   await server?.stop();
@@ -168,6 +173,17 @@ describe("README.md", () => {
     expect(program.length).toBeGreaterThan(0);
     expect(program.filter(({ reply }) => !reply)).toEqual([]);
     return runWithSharedServer("README.md", { ...readPage(""), steps: program }, {});
+  });
+});
+
+describe(sdkReadme, () => {
+  const { mistakes, steps } = readPage(readFileSync(join(root, sdkReadme), "utf8"));
+
+  test("has a program that compiles, and prints what the page says", () => {
+    expect(mistakes).toEqual([]);
+    expect(steps.filter((step) => !isProgram(step) || !step.reply)).toEqual([]);
+    expect(steps.length).toBeGreaterThan(5);
+    return runWithSharedServer(sdkReadme, { ...readPage(""), steps }, {});
   });
 });
 
