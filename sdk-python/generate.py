@@ -6,7 +6,8 @@ from pathlib import Path
 
 from generator.document import Operation, load, operations, pascal
 from generator.methods import ASYNC, PLAIN, Flavour, Methods
-from generator.models import Models
+from generator.models import Models, answer_of
+from generator.params import Params
 
 FOLDER = Path(__file__).parent / "src/perch_sdk/_generated"
 _generated = "Made by generate.py from openapi.json: do not edit."
@@ -19,20 +20,23 @@ def _module(all_operations: list[Operation], methods: Methods, flavour: Flavour)
         "",
         "from __future__ import annotations",
         "",
-        "from typing import TYPE_CHECKING",
+        "from typing import TYPE_CHECKING, overload",
         "",
         "from .. import webhooks as webhook_signatures",
         "from .._call import OMIT, Call, Omit, body_of, given, new_key, path_of",
-        f"from .._pages import {prefix}Pager",
+        f"from .._follow_events import follow_events{flavour.suffix}",
+        f"from .._pages import {prefix}PageList",
         f"from .._streams import {prefix}EventStream, {prefix}RunStream",
+        f"from .._waiting import deploy_and_wait{flavour.suffix}, wait_for_run{flavour.suffix}",
+        "from . import models as m",
         "",
         "if TYPE_CHECKING:",
-        "    from collections.abc import Sequence",
+        f"    from collections.abc import {prefix}Iterator, Sequence",
         "    from datetime import datetime",
         "    from typing import Any, Literal",
         "",
         f"    from .._transport import {prefix}Transport",
-        "    from . import models as m",
+        "    from . import params as p",
     ]
     resources = dict.fromkeys(one.resource for one in all_operations)
     alone = [one for one in all_operations if one.resource == one.path.removeprefix("/v1/") == "me"]
@@ -64,14 +68,18 @@ def sources() -> dict[str, str]:
     document = load()
     all_operations = operations(document)
     models = Models(document)
-    models.type_of({"$ref": "#/components/schemas/ErrorDetail"}, "")
-    models.type_of({"$ref": "#/components/schemas/Event"}, "")
-    methods = Methods(document, models)
+    for name in ("ErrorDetail", "Event"):
+        models.type_of({"$ref": f"#/components/schemas/{name}"}, "")
+    for operation in all_operations:
+        answer_of(models, operation)
+    params = Params(document, models)
+    methods = Methods(models, params)
     return {
         "__init__.py": f'"""{_generated}"""\n',
         "operations.py": _module(all_operations, methods, PLAIN),
         "async_operations.py": _module(all_operations, methods, ASYNC),
         "models.py": models.source(),
+        "params.py": params.source(),
     }
 
 

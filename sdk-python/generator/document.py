@@ -111,8 +111,8 @@ def _method_name(spec: Json, path: str, resource: str, is_list: bool) -> str:
     verb, rest = words[0], [word for word in words[1:] if _singular(word) not in nouns]
     if not rest:
         return "list" if is_list else verb
-    # `status` of `getMemoryStatus`, at `…/memory/status`.
-    is_part = verb == "get" and path.endswith("/" + "-".join(rest))
+    # `status` of `getMemoryStatus`, at `…/memory/status`, and `steps` of `listSteps`.
+    is_part = verb in ("get", "list") and path.endswith("/" + "-".join(rest))
     return "_".join(rest if is_part else [verb, *rest])
 
 

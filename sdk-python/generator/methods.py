@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .document import Json, Operation, identifier, pascal, path_argument
 from .models import RUN_EVENTS, Models, answer_of
+from .schemas import qualified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from .params import Params
 
 
 @dataclass(frozen=True)
@@ -19,10 +20,11 @@ class Flavour:
     prefix: str
     define: str
     wait: str
+    suffix: str
 
 
-PLAIN = Flavour("", "def", "")
-ASYNC = Flavour("Async", "async def", "await ")
+PLAIN = Flavour("", "def", "", "")
+ASYNC = Flavour("Async", "async def", "await ", "_async")
 
 
 @dataclass(frozen=True)
@@ -35,37 +37,20 @@ class Parameter:
     description: str
 
 
-def _in_models(text: str, names: Iterable[str]) -> str:
-    """``m.Agent`` for ``Agent``: the class of a resource may have the same name as what it handles."""
-    known = set(names)
-    out, word = "", ""
-    for character in text + "\0":
-        if character.isidentifier() or (word and character.isalnum()):
-            word += character
-            continue
-        out += (f"m.{word}" if word in known and not out.endswith('"') else word) + character
-        word = ""
-    return out[:-1]
+#: Options of a call. A field of the same name could not be told from it.
+_options = {"timeout_seconds", "idempotency_key", "if_match", "wait_seconds"}
 
 
 class Methods:
-    def __init__(self, document: Json, models: Models) -> None:
-        self._schemas: Json = document["components"]["schemas"]
+    def __init__(self, models: Models, params: Params) -> None:
         self._models = models
-
-    def _type(self, schema: Json, name: str) -> str:
-        kind = self._models.type_of(schema, name)
-        return _in_models(kind, self._models.names()).replace("list[", "Sequence[")
-
-    def _resolved(self, schema: Json) -> Json:
-        reference = schema.get("$ref")
-        return self._resolved(self._schemas[reference.rsplit("/", 1)[1]]) if reference else schema
+        self._params = params
 
     def _parameter(self, wire: str, schema: Json, name: str, *, required: bool, in_body: bool) -> Parameter:
-        kind = self._type(schema, name)
-        if self._resolved(schema).get("format") == "date-time":
-            kind = kind.replace("str", "str | datetime", 1)
+        kind = qualified(self._params.type_of(schema, name), self._params.names(), "p")
         python = identifier(wire)
+        if python in _options:
+            raise ValueError(f"{name} has the name of an option")
         is_nullable = kind.endswith(" | None")
         value = python
         default = ""
@@ -73,7 +58,7 @@ class Methods:
             kind, default = f"{kind.removesuffix(' | None')} | Omit | None", " = OMIT"
         elif not required:
             kind, default, value = f"{kind} | None", " = None", f"given({python})" if in_body else python
-        return Parameter(wire, python, kind, default, value, str(self._resolved(schema).get("description", "")))
+        return Parameter(wire, python, kind, default, value, str(self._params.resolved(schema).get("description", "")))
 
     def _query(self, operation: Operation) -> list[Parameter]:
         return [
@@ -90,7 +75,7 @@ class Methods:
     def _body(self, operation: Operation) -> list[Parameter]:
         if operation.body is None:
             return []
-        schema = self._resolved(operation.body)
+        schema = self._params.resolved(operation.body)
         required = schema.get("required", [])
         fields = [
             self._parameter(wire, inner, pascal(operation.id) + pascal(wire), required=wire in required, in_body=True)
@@ -98,9 +83,20 @@ class Methods:
         ]
         return sorted(fields, key=lambda one: one.default != "")
 
-    def _signature(self, operation: Operation, extra: list[str], *, name: str, returns: str, define: str) -> list[str]:
-        keywords = [*self._query(operation), *self._body(operation)]
-        keywords.sort(key=lambda one: one.default != "")
+    def _keywords(self, operation: Operation) -> list[Parameter]:
+        return sorted([*self._query(operation), *self._body(operation)], key=lambda one: one.default != "")
+
+    def _signature(
+        self,
+        operation: Operation,
+        extra: list[str],
+        *,
+        name: str,
+        returns: str,
+        define: str,
+        keywords: list[Parameter] | None = None,
+        limit: str = "timeout_seconds: float | None = None",
+    ) -> list[str]:
         if operation.takes_if_match:
             extra = [*extra, "if_match: str | None = None"]
         if operation.takes_idempotency_key:
@@ -109,11 +105,29 @@ class Methods:
             "self",
             *(f"{path_argument(one['name'])}: str" for one in operation.parameters("path")),
             "*",
-            *(f"{one.name}: {one.type}{one.default}" for one in keywords),
+            *(f"{one.name}: {one.type}{one.default}" for one in keywords or self._keywords(operation)),
             *extra,
-            "timeout: float | None = None",
+            limit,
         ]
         return [f"    {define} {name}(", *(f"        {row}," for row in rows), f"    ) -> {returns}:"]
+
+    def _overloads(self, operation: Operation, flavour: Flavour) -> list[str]:
+        """An agent has a model, or is remote: the document cannot say that, so that its description does."""
+        if operation.id != "createAgent":
+            return []
+        keywords = self._keywords(operation)
+        with_model = [replace(one, type="str", default="") if one.name == "model" else one for one in keywords]
+        remote = "p.RuntimeHttpParam | m.RuntimeHttp"
+        is_remote = [replace(one, type=remote, default="") if one.name == "runtime" else one for one in keywords]
+        lines = []
+        for variant in (with_model, is_remote):
+            variant.sort(key=lambda one: one.default != "")
+            answer = self._type_of_answer(operation)
+            head = self._signature(
+                operation, [], name=operation.name, returns=answer, define=flavour.define, keywords=variant
+            )
+            lines += ["    @overload", *head[:-1], f"{head[-1]} ...", ""]
+        return lines
 
     def _docstring(self, operation: Operation, summary: str | None = None) -> list[str]:
         lines = [summary or f"{operation.spec['summary']}."]
@@ -127,7 +141,7 @@ class Methods:
             return [f'        """{text[0]}"""']
         return [f'        """{text[0]}', *(f"        {line}".rstrip() for line in text[1:]), '        """']
 
-    def _call(self, operation: Operation, headers: str = "") -> list[str]:
+    def _call(self, operation: Operation, headers: str = "", *, has_timeout: bool = True) -> list[str]:
         lines = ["        call = Call(", f'            "{operation.method}",']
         wire = [one["name"] for one in operation.parameters("path")]
         if wire:
@@ -148,7 +162,8 @@ class Methods:
             lines.append("            if_match=if_match,")
         if operation.takes_idempotency_key:
             lines.append("            idempotency_key=new_key(idempotency_key),")
-        return [*lines, "            timeout=timeout,", "        )"]
+        timeout = ["            timeout_seconds=timeout_seconds,"] if has_timeout else []
+        return [*lines, *timeout, "        )"]
 
     def _plain(self, operation: Operation, flavour: Flavour) -> list[str]:
         answer = self._type_of_answer(operation)
@@ -156,55 +171,120 @@ class Methods:
             max_limit = next(
                 one["schema"]["maximum"] for one in operation.parameters("query") if one["name"] == "limit"
             )
-            returns = f"{flavour.prefix}Pager[{answer}]"
+            returns = f"{flavour.prefix}PageList[{answer}]"
             head = self._signature(operation, [], name=operation.name, returns=returns, define="def")
-            last = [f"        return {flavour.prefix}Pager(self._transport, call, {max_limit})"]
+            last = [f"        return {flavour.prefix}PageList(self._transport, call, {answer}, {max_limit})"]
         else:
             head = self._signature(operation, [], name=operation.name, returns=answer, define=flavour.define)
-            part = '["data"]' if set(operation.answer["properties"]) == {"success", "data"} else ""
-            sent = f"({flavour.wait}self._transport.send(call))" if flavour.wait else "self._transport.send(call)"
-            last = [f"        answer: {answer} = {sent}[1]{part}", "        return answer"]
-        return [*head, *self._docstring(operation), *self._call(operation), *last]
+            is_data = set(operation.answer["properties"]) == {"success", "data"}
+            fetch = "fetch" if is_data else "fetch_whole"
+            last = [f"        return {flavour.wait}self._transport.{fetch}(call, {answer})"]
+        overloads = self._overloads(operation, flavour)
+        return [*overloads, *head, *self._docstring(operation), *self._call(operation), *last]
 
     def _type_of_answer(self, operation: Operation) -> str:
-        kind = answer_of(self._models, operation)
-        return _in_models(kind, self._models.names())
+        return qualified(answer_of(self._models, operation), self._models.names(), "m")
 
     def _invoke(self, operation: Operation, flavour: Flavour) -> list[str]:
         """Waiting for a run and starting one are two methods, because they treat a 202 differently."""
         answer = self._type_of_answer(operation)
+        accepted = operation.spec["responses"]["202"]["content"]["application/json"]["schema"]["properties"]["data"]
+        started = f"m.{self._models.type_of(accepted, 'StartedRun')}"
         wait = ["wait_seconds: float | None = None"]
         waiting = "Run the agent and wait for its response, for at most ``wait_seconds`` if given."
-        starting = "Start a run in the background. Returns its ``request_id``, which ``runs.get`` and ``follow`` take."
-        sent = "(await self._transport.send(call))" if flavour.wait else "self._transport.send(call)"
+        starting = "Start a run in the background. ``runs.wait``, ``get`` and ``follow`` take its ``request_id``."
         return [
             *self._signature(operation, wait, name="invoke", returns=answer, define=flavour.define),
             f'        """{waiting}"""',
             *self._call(operation),
             f"        return {flavour.wait}self._transport.wait_for_run(call, wait_seconds)",
             "",
-            *self._signature(operation, [], name="invoke_in_background", returns="str", define=flavour.define),
+            *self._signature(operation, [], name="invoke_in_background", returns=started, define=flavour.define),
             f'        """{starting}"""',
             *self._call(operation, '{"prefer": "respond-async"}'),
-            f'        return str({sent}[1]["data"]["request_id"])',
+            f"        return {flavour.wait}self._transport.fetch(call, {started})",
         ]
 
     def _stream(self, operation: Operation, events: Json, flavour: Flavour) -> list[str]:
         """``follow`` for a GET, else the operation's name with ``_stream``."""
         is_run = events.get("$ref") == RUN_EVENTS
         name = "follow" if operation.method == "GET" else f"{operation.name}_stream"
-        kind = "RunStream" if is_run else f"EventStream[{self._type(events, pascal(operation.id) + 'Event')}]"
+        if is_run:
+            kind, last = "RunStream", "run_id" if operation.method == "GET" else "None"
+        else:
+            item = self._models.type_of(events, pascal(operation.id) + "Event")
+            last = qualified(item, self._models.names(), "m")
+            kind = f"EventStream[{last}]"
         summary = f"{operation.spec['summary']}, as a stream that reconnects by itself."
         return [
             *self._signature(operation, [], name=name, returns=f"{flavour.prefix}{kind}", define="def"),
             *self._docstring(operation, summary),
             *self._call(operation),
-            f"        return {flavour.prefix}{kind.partition('[')[0]}(self._transport, call)",
+            f"        return {flavour.prefix}{kind.partition('[')[0]}(self._transport, call, {last})",
+        ]
+
+    def _deploy_and_wait(self, operation: Operation, flavour: Flavour) -> list[str]:
+        wait = f"{flavour.wait}deploy_and_wait{flavour.suffix}(self._transport, call, timeout_seconds)"
+        return [
+            *self._signature(
+                operation,
+                [],
+                name="deploy_and_wait",
+                returns=self._type_of_answer(operation),
+                define=flavour.define,
+                limit="timeout_seconds: float = 300.0",
+            ),
+            '        """Create a deployment and wait until its checks have passed, so that it is live.',
+            "",
+            "        A canary is live beside what was live before. Raises :class:`DeploymentFailedError` if a check",
+            "        failed, and :class:`TimeoutError` if that took longer than ``timeout_seconds``; it goes on then.",
+            '        """',
+            *self._call(operation, has_timeout=False),
+            f"        return {wait}",
+        ]
+
+    def _wait(self, operation: Operation, flavour: Flavour) -> list[str]:
+        wait = f"{flavour.wait}wait_for_run{flavour.suffix}(self._transport, call, run_id, timeout_seconds)"
+        return [
+            *self._signature(operation, [], name="wait", returns="m.InvocationResult", define=flavour.define),
+            '        """Wait until a run has ended, and return the same as ``agents.invoke``.',
+            "",
+            "        Raises :class:`RunFailedError` if it failed, :class:`RunCancelledError` if it was cancelled, and",
+            "        :class:`StillRunningError` if ``timeout_seconds`` are over; the run goes on.",
+            '        """',
+            *self._call(operation, has_timeout=False),
+            f"        return {wait}",
+        ]
+
+    def _follow_events(self, operation: Operation, flavour: Flavour) -> list[str]:
+        filters = [one for one in self._query(operation) if one.name in ("type", "agent_id")]
+        extra = ["since: datetime | None = None", "interval_seconds: float = 2.0"]
+        returns = f"{flavour.prefix}Iterator[{self._type_of_answer(operation)}]"
+        rows = [*(f"{one.name}={one.name}" for one in filters), "timeout_seconds=timeout_seconds", "**position"]
+        return [
+            *self._signature(operation, extra, name="follow", returns=returns, define="def", keywords=filters),
+            '        """New events, each once, without end. It polls, so that Perch need not be able to reach you.',
+            "",
+            "        :param since: Events at this time or later. The default is now.",
+            '        """',
+            "",
+            f"        def list_events(**position: Any) -> {flavour.prefix}PageList[{self._type_of_answer(operation)}]:",
+            f"            return self.list({', '.join(rows)})",
+            "",
+            f"        return follow_events{flavour.suffix}(list_events, since, interval_seconds)",
         ]
 
     def of(self, operation: Operation, flavour: Flavour) -> list[str]:
+        """The operation's method, and those that send more than one request."""
         make = self._invoke if operation.id == "invokeAgent" else self._plain
         lines = make(operation, flavour)
         if operation.events is not None:
             lines += ["", *self._stream(operation, operation.events, flavour)]
+        more = {
+            "getInvocation": self._wait,
+            "createDeployment": self._deploy_and_wait,
+            "listEvents": self._follow_events,
+        }
+        if operation.id in more:
+            lines += ["", *more[operation.id](operation, flavour)]
         return lines

@@ -23,7 +23,7 @@ def test_a_refusal_has_status_code_details_and_correlation_id(perch: Perch) -> N
         perch.agents.create(name="Not A Name", model="perch/echo")
     error = refused.value
     assert (error.status, error.code) == (400, "invalid_request")
-    assert error.details[0]["field"] == "name"
+    assert error.details[0].field == "name"
     assert error.correlation_id is not None
     assert error.correlation_id.startswith("corr_")
     assert error.correlation_id in str(error)
@@ -41,8 +41,8 @@ def test_key_and_address_come_from_the_environment(testbed: Testbed, monkeypatch
     monkeypatch.setenv("PERCH_API_KEY", testbed.key)
     monkeypatch.setenv("PERCH_URL", testbed.url)
     with Perch() as client:
-        assert client.me()["organisation"]["name"] == "Acme"
-        with client.with_options(timeout=5, max_retries=0) as quick:
+        assert client.me().organisation.name == "Acme"
+        with client.with_options(timeout_seconds=5, max_retries=0) as quick:
             assert quick.request("GET", "/v1/me")["success"] is True
         assert client.me()  # the one that was made of it closed nothing
 
@@ -56,9 +56,9 @@ def test_a_client_without_key_or_address_is_not_made(key: str, url: str, monkeyp
 
 def test_null_is_sent_and_what_is_left_out_is_not(perch: Perch) -> None:
     name = scripted(perch, {"reply": "ok"})
-    assert perch.agents.update(name, temperature=0.5)["temperature"] == 0.5
-    assert perch.agents.update(name, temperature=OMIT, instructions="x")["temperature"] == 0.5
-    assert perch.agents.update(name, temperature=None)["temperature"] is None
+    assert perch.agents.update(name, temperature=0.5).temperature == 0.5
+    assert perch.agents.update(name, temperature=OMIT, instructions="x").temperature == 0.5
+    assert perch.agents.update(name, temperature=None).temperature is None
 
 
 def test_times_may_be_datetimes_with_a_zone(perch: Perch) -> None:

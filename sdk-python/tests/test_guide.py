@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -33,3 +34,5 @@ def test_the_examples_of_a_guide_print_what_it_says(
         assert printed.getvalue() == expected, code
     if "perch" in names:
         names["perch"].close()
+    logging.getLogger("perch_sdk").handlers.clear()
+    logging.getLogger("perch_sdk").setLevel(logging.NOTSET)

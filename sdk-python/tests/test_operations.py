@@ -43,7 +43,7 @@ def _answer(operation: Operation) -> dict[str, Any]:
 
 def _arguments(method: Any) -> dict[str, Any]:
     """A text for every parameter: what is sent is looked at, not whether a server would take it."""
-    names = [name for name in inspect.signature(method).parameters if name not in ("timeout", "wait_seconds")]
+    names = [name for name in inspect.signature(method).parameters if name not in ("timeout_seconds", "wait_seconds")]
     return {name: f"{name}/?" for name in names if name != "idempotency_key"}
 
 

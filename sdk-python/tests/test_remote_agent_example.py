@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from perch_sdk import Perch
+    from perch_sdk.params import InvocationContextParam
 
     from .conftest import Testbed
 
@@ -111,12 +112,11 @@ def _call(url: str, body: bytes, key: str) -> httpx.Response:
 
 
 def test_it_is_an_agent_that_knows_who_speaks_and_what_was_said_before(perch: Perch, testbed: Testbed) -> None:
-    with _example(testbed.url, perch.me()["organisation"]["id"]) as url:
+    with _example(testbed.url, perch.me().organisation.id) as url:
         perch.agents.create(name="python-example", runtime={"type": "http", "url": url})
+        context: InvocationContextParam = {"user_id": "ada", "session_id": "chat-7"}
         answers = [
-            perch.agents.invoke("python-example", message=message, context={"user_id": "ada", "session_id": "chat-7"})[
-                "response"
-            ]
+            perch.agents.invoke("python-example", message=message, context=context).response
             for message in ("hello", "goodbye")
         ]
     perch.agents.delete("python-example")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from perch_sdk import Done, Perch, RunFailedError, Step, Token, ToolCall
+from perch_sdk import Perch, RunDone, RunFailedError, RunStepEvent, RunToken, RunTool
 
 from .agents import runs, scripted
 from .both_clients import Kind, both, items, value, with_client
@@ -23,7 +23,7 @@ _words = " ".join(f"word{number}" for number in range(40))
 def _replayed(events: list[Any]) -> str:
     text = ""
     for event in events:
-        if isinstance(event, Token):
+        if isinstance(event, RunToken):
             text = text[: event.offset] + event.text
     return text
 
@@ -41,10 +41,10 @@ def test_a_stream_that_is_cut_three_times_gives_the_full_text_once(
     events = with_client(kind, work, testbed.key, base_url=proxy.url)
     assert proxy.is_done
     assert len(proxy.seen) == 4
-    tokens = [event for event in events if isinstance(event, Token)]
+    tokens = [event for event in events if isinstance(event, RunToken)]
     assert "".join(token.text for token in tokens) == _words  # each piece once, and in order
-    assert isinstance(events[-1], Done)
-    assert events[-1].result["response"] == _words
+    assert isinstance(events[-1], RunDone)
+    assert events[-1].response == _words
     resumed = proxy.header("last-event-id")
     assert resumed[0] is None
     assert all(resumed[1:])
@@ -75,16 +75,16 @@ def test_tools_and_steps_are_told_and_characters_stay_whole(kind: Kind, testbed:
     async def work(client: Any) -> None:
         stream = client.agents.invoke_stream(name, message="Where is it?")
         events = await items(stream)
-        calls = [event for event in events if isinstance(event, ToolCall)]
+        calls = [event for event in events if isinstance(event, RunTool)]
         assert [(one.name, one.status) for one in calls] == [("perch_echo", "started"), ("perch_echo", "completed")]
         assert calls[0].arguments == {"order": 42}
         assert calls[1].said == {"characters": 12}
-        steps = [(event.step, event.kind, event.status) for event in events if isinstance(event, Step)]
+        steps = [(event.step, event.kind, event.status) for event in events if isinstance(event, RunStepEvent)]
         assert steps == [(n, "model", status) for n in (1, 2) for status in ("started", "completed")]
         for step, text in ((1, "One moment 🙂."), (2, answer)):
-            assert _replayed([one for one in events if isinstance(one, Token) and one.step == step]) == text
+            assert _replayed([one for one in events if isinstance(one, RunToken) and one.step == step]) == text
         assert stream.text_so_far == answer
-        assert (await value(stream.result()))["response"] == answer
+        assert (await value(stream.result())).response == answer
 
     with_client(kind, work, testbed.key, base_url=testbed.url)
 
@@ -94,10 +94,10 @@ def test_a_started_run_can_be_followed_from_its_beginning(kind: Kind, testbed: T
     name = scripted(perch, {"reply": "Slow but sure", "word_delay_ms": 100})
 
     async def work(client: Any) -> None:
-        run_id = await value(client.agents.invoke_in_background(name, message="go"))
+        run_id = (await value(client.agents.invoke_in_background(name, message="go"))).request_id
         followed = await items(client.runs.follow(name, run_id))
         assert _replayed(followed) == "Slow but sure"
-        assert followed[-1].result["request_id"] == run_id
+        assert followed[-1].request_id == run_id
 
     with_client(kind, work, testbed.key, base_url=testbed.url)
 
@@ -135,7 +135,7 @@ def test_logs_are_followed_also_after_a_broken_connection(testbed: Testbed, perc
     try:
         with Perch(testbed.key, base_url=proxy.url) as client, client.logs.follow(name, level="warn") as entries:
             for entry in entries:
-                heard.append(entry["message"])
+                heard.append(entry.message)
                 if len(proxy.seen) == 2 and len(heard) > 5:
                     break
     finally:

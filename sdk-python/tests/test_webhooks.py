@@ -60,48 +60,48 @@ def test_a_real_delivery_passes_and_a_changed_one_does_not(perch: Perch, receive
     made = perch.webhooks.create(url=receiver.url, events=["agent.completed"], agent_id=name)
     perch.agents.invoke(name, message="hi")
     body, headers = receiver.next()
-    event = perch.webhooks.verify(body, headers, made["secret"])
-    assert (event["type"], event["data"]["response"]) == ("agent.completed", "Hello")
-    assert webhooks.verify(body.decode(), headers, ["whsec_AAAA", made["secret"]]) == event
+    event = perch.webhooks.verify(body, headers, made.secret)
+    assert (event.type, event.data["response"]) == ("agent.completed", "Hello")
+    assert webhooks.verify(body.decode(), headers, ["whsec_AAAA", made.secret]) == event
     plain = {name: text for name, text in headers.items() if name.lower() == "x-service-signature"}
-    assert webhooks.verify(body, plain, made["secret"], require_timestamp=False) == event
+    assert webhooks.verify(body, plain, made.secret, require_timestamp=False) == event
     old = {**headers, **{name: "1600000000" for name in headers if name.lower() == "webhook-timestamp"}}
     for bad_body, bad_headers, secret in (
-        (body.replace(b"Hello", b"Hullo"), headers, made["secret"]),
+        (body.replace(b"Hello", b"Hullo"), headers, made.secret),
         (body, headers, "whsec_" + "A" * 32),
-        (body, old, made["secret"]),
-        (body, plain, made["secret"]),  # without a time a replay cannot be told
-        (body, {}, made["secret"]),
+        (body, old, made.secret),
+        (body, plain, made.secret),  # without a time a replay cannot be told
+        (body, {}, made.secret),
     ):
         with pytest.raises(WebhookVerificationError):
             webhooks.verify(bad_body, bad_headers, secret)
     with pytest.raises(WebhookVerificationError):
-        webhooks.verify(body + b" ", plain, made["secret"], require_timestamp=False)
-    perch.webhooks.delete(made["id"])
+        webhooks.verify(body + b" ", plain, made.secret, require_timestamp=False)
+    perch.webhooks.delete(made.id)
 
 
 def test_while_a_secret_is_rotated_both_pass(perch: Perch, receiver: Deliveries) -> None:
     made = perch.webhooks.create(url=receiver.url, events=["agent.failed"])
-    rotated = perch.webhooks.rotate_secret(made["id"], overlap_seconds=3600)
-    perch.webhooks.test(made["id"])
+    rotated = perch.webhooks.rotate_secret(made.id, overlap_seconds=3600)
+    perch.webhooks.test(made.id)
     body, headers = receiver.next()
-    for secret in (made["secret"], rotated["secret"]):
-        assert webhooks.verify(body, headers, secret)["type"] == "webhook.test"
+    for secret in (made.secret, rotated.secret):
+        assert webhooks.verify(body, headers, secret).type == "webhook.test"
         plain = {name: text for name, text in headers.items() if name.lower().startswith("x-service-signature")}
-        assert webhooks.verify(body, plain, secret, require_timestamp=False)["type"] == "webhook.test"
-    perch.webhooks.delete(made["id"])
+        assert webhooks.verify(body, plain, secret, require_timestamp=False).type == "webhook.test"
+    perch.webhooks.delete(made.id)
 
 
 def test_a_genuine_but_old_delivery_is_refused_unless_any_age_is_taken(perch: Perch, receiver: Deliveries) -> None:
     made = perch.webhooks.create(url=receiver.url, events=["agent.failed"])
-    perch.webhooks.test(made["id"])
+    perch.webhooks.test(made.id)
     body, headers = receiver.next()
     with pytest.raises(WebhookVerificationError, match="too old"):
-        webhooks.verify(body, headers, made["secret"], tolerance_seconds=-1)
+        webhooks.verify(body, headers, made.secret, tolerance_seconds=-1)
     with pytest.raises(WebhookVerificationError, match="too old"):
-        webhooks.verify(body, headers, made["secret"], tolerance_seconds=float("nan"))
-    assert webhooks.verify(body, headers, made["secret"], tolerance_seconds=None)
-    perch.webhooks.delete(made["id"])
+        webhooks.verify(body, headers, made.secret, tolerance_seconds=float("nan"))
+    assert webhooks.verify(body, headers, made.secret, tolerance_seconds=None)
+    perch.webhooks.delete(made.id)
 
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of 24 bytes....").decode()
@@ -140,7 +140,7 @@ def test_without_a_signed_timestamp_it_is_refused_at_any_age(
 
 
 def test_a_receiver_can_say_that_it_needs_no_timestamp() -> None:
-    assert webhooks.verify(BODY, PLAIN, SECRET, require_timestamp=False)["id"] == "evt_1"
+    assert webhooks.verify(BODY, PLAIN, SECRET, require_timestamp=False).id == "evt_1"
     for headers in ({}, {"x-service-signature": "00"}, {"x-service-signature": "\udcff"}, signed("1600000000")):
         with pytest.raises(WebhookVerificationError):
             webhooks.verify(BODY, headers, SECRET, require_timestamp=False)

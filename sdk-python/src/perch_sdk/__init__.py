@@ -2,37 +2,38 @@
 
 >>> from perch_sdk import Perch
 >>> perch = Perch(api_key, base_url="https://perch.example")  # doctest: +SKIP
->>> perch.agents.invoke("support-bot", message="Where is my order?")["response"]  # doctest: +SKIP
+>>> perch.agents.invoke("support-bot", message="Where is my order?").response  # doctest: +SKIP
 """
 
-from . import webhooks
+from . import models, params, webhooks
 from ._call import OMIT, Omit
 from ._client import AsyncPerch, Perch
 from ._errors import (
-    ApiError,
     ConflictError,
+    ConnectionError,
+    DeploymentFailedError,
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
     PayloadTooLargeError,
-    PerchConnectionError,
     PerchError,
     PreconditionFailedError,
     RateLimitedError,
     RequestVerificationError,
     RequestVerificationReason,
+    RunCancelledError,
     RunFailedError,
     ServerError,
     StillRunningError,
+    TimeoutError,
     UnauthorizedError,
     UnavailableError,
     WebhookVerificationError,
 )
-from ._etags import etag_of
-from ._generated import models
-from ._pages import AsyncPager, Page, PageInfo, Pager
+from ._model import Model, Unrecognised, etag_of
+from ._pages import AsyncPageList, Page, PageInfo, PageList
 from ._replay import AsyncReplayStore, MemoryReplayStore, ReplayStore
-from ._run_events import Done, Dropped, RunEvent, Step, Token, ToolCall
+from ._run_events import RunDone, RunDropped, RunStepEvent, RunStreamEvent, RunToken, RunTool
 from ._signed_components import RequestHeaders
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
 from ._verify_request import VerifiedRequest, verify_request, verify_request_async
@@ -40,27 +41,26 @@ from ._version import __version__
 
 __all__ = [
     "OMIT",
-    "ApiError",
     "AsyncEventStream",
-    "AsyncPager",
+    "AsyncPageList",
     "AsyncPerch",
     "AsyncReplayStore",
     "AsyncRunStream",
     "ConflictError",
-    "Done",
-    "Dropped",
+    "ConnectionError",
+    "DeploymentFailedError",
     "EventStream",
     "ForbiddenError",
     "InvalidRequestError",
     "MemoryReplayStore",
+    "Model",
     "NotFoundError",
     "Omit",
     "Page",
     "PageInfo",
-    "Pager",
+    "PageList",
     "PayloadTooLargeError",
     "Perch",
-    "PerchConnectionError",
     "PerchError",
     "PreconditionFailedError",
     "RateLimitedError",
@@ -68,21 +68,27 @@ __all__ = [
     "RequestHeaders",
     "RequestVerificationError",
     "RequestVerificationReason",
-    "RunEvent",
+    "RunCancelledError",
+    "RunDone",
+    "RunDropped",
     "RunFailedError",
+    "RunStepEvent",
     "RunStream",
+    "RunStreamEvent",
+    "RunToken",
+    "RunTool",
     "ServerError",
-    "Step",
     "StillRunningError",
-    "Token",
-    "ToolCall",
+    "TimeoutError",
     "UnauthorizedError",
     "UnavailableError",
+    "Unrecognised",
     "VerifiedRequest",
     "WebhookVerificationError",
     "__version__",
     "etag_of",
     "models",
+    "params",
     "verify_request",
     "verify_request_async",
     "webhooks",

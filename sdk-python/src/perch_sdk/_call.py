@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import quote
+
+from ._model import to_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ def path_of(template: str, **params: str) -> str:
 
 def body_of(**fields: Any) -> dict[str, Any]:
     """The fields that were given."""
-    return {name: _on_the_wire(value) for name, value in fields.items() if value is not OMIT}
+    return {name: to_wire(value) for name, value in fields.items() if value is not OMIT}
 
 
 def given(value: Any) -> Any:
@@ -46,16 +47,8 @@ def given(value: Any) -> Any:
     return OMIT if value is None else value
 
 
-def _on_the_wire(value: Any) -> Any:
-    if not isinstance(value, datetime):
-        return value
-    if value.tzinfo is None:
-        raise ValueError("A datetime needs a time zone, for example datetime.now(timezone.utc)")
-    return value.isoformat()
-
-
 def _in_query(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(_on_the_wire(value))
+    return str(value).lower() if isinstance(value, bool) else str(to_wire(value))
 
 
 @dataclass(frozen=True)
@@ -69,8 +62,8 @@ class Call:
     idempotency_key: str | None = None
     #: The tag of the state that this call may change.
     if_match: str | None = None
-    #: Seconds; the client's timeout unless set.
-    timeout: float | None = None
+    #: The client's unless set.
+    timeout_seconds: float | None = None
 
     def content(self) -> dict[str, Any]:
         """Headers, query and body, as arguments for httpx."""

@@ -9,6 +9,7 @@ import httpx
 from ._call import OMIT, Call, new_key
 from ._generated.async_operations import AsyncOperations
 from ._generated.operations import Operations
+from ._model import to_wire
 from ._settings import Settings
 from ._transport import AsyncTransport, Transport
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 def _call(method: str, path: str, query: Mapping[str, Any] | None, body: Any, key: str | None) -> Call:
     is_repeatable = method.upper() in ("POST", "PATCH")
-    return Call(method.upper(), path, query or {}, body, idempotency_key=new_key(key) if is_repeatable else None)
+    return Call(
+        method.upper(), path, query or {}, to_wire(body), idempotency_key=new_key(key) if is_repeatable else None
+    )
 
 
 class Perch(Operations):
@@ -28,7 +31,7 @@ class Perch(Operations):
 
     :param api_key: The API key. The default is the environment variable ``PERCH_API_KEY``.
     :param base_url: URL of the service, without ``/v1``. The default is the environment variable ``PERCH_URL``.
-    :param timeout: Seconds to wait for the connection, and then for each piece of the response, per attempt.
+    :param timeout_seconds: How long one attempt waits for the connection, and then for each piece of the response.
     :param max_retries: Maximum number of retries after a connection error or 408, 429, 500, 502, 503 or 504.
     :param headers: Additional headers for every request.
     :param http_client: Your own httpx client, for proxies, certificates or tests. You have to close it.
@@ -39,19 +42,21 @@ class Perch(Operations):
         api_key: str | None = None,
         *,
         base_url: str | None = None,
-        timeout: float = 60.0,
-        max_retries: int = 5,
+        timeout_seconds: float = 60.0,
+        max_retries: int = 4,
         headers: Mapping[str, str] | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        settings = Settings.read(api_key, base_url, timeout=timeout, max_retries=max_retries, headers=headers)
+        settings = Settings.read(
+            api_key, base_url, timeout_seconds=timeout_seconds, max_retries=max_retries, headers=headers
+        )
         self._owns_http = http_client is None
         super().__init__(Transport(settings, http_client or httpx.Client()))
 
     def with_options(
         self,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
         max_retries: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
@@ -60,7 +65,7 @@ class Perch(Operations):
         return type(self)(
             known.api_key,
             base_url=known.base_url,
-            timeout=known.timeout if timeout is None else timeout,
+            timeout_seconds=known.timeout_seconds if timeout_seconds is None else timeout_seconds,
             max_retries=known.max_retries if max_retries is None else max_retries,
             headers={**known.headers, **(headers or {})},
             http_client=self._transport.http,
@@ -86,7 +91,7 @@ class Perch(Operations):
         idempotency_key: str | None = None,
     ) -> Any:
         """Makes any request, with the same retries and errors. Returns the whole body."""
-        return self._transport.send(_call(method, path, query, body, idempotency_key))[1]
+        return self._transport.send(_call(method, path, query, body, idempotency_key)).body
 
 
 class AsyncPerch(AsyncOperations):
@@ -94,7 +99,7 @@ class AsyncPerch(AsyncOperations):
 
     :param api_key: The API key. The default is the environment variable ``PERCH_API_KEY``.
     :param base_url: URL of the service, without ``/v1``. The default is the environment variable ``PERCH_URL``.
-    :param timeout: Seconds to wait for the connection, and then for each piece of the response, per attempt.
+    :param timeout_seconds: How long one attempt waits for the connection, and then for each piece of the response.
     :param max_retries: Maximum number of retries after a connection error or 408, 429, 500, 502, 503 or 504.
     :param headers: Additional headers for every request.
     :param http_client: Your own httpx client, for proxies, certificates or tests. You have to close it.
@@ -105,19 +110,21 @@ class AsyncPerch(AsyncOperations):
         api_key: str | None = None,
         *,
         base_url: str | None = None,
-        timeout: float = 60.0,
-        max_retries: int = 5,
+        timeout_seconds: float = 60.0,
+        max_retries: int = 4,
         headers: Mapping[str, str] | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        settings = Settings.read(api_key, base_url, timeout=timeout, max_retries=max_retries, headers=headers)
+        settings = Settings.read(
+            api_key, base_url, timeout_seconds=timeout_seconds, max_retries=max_retries, headers=headers
+        )
         self._owns_http = http_client is None
         super().__init__(AsyncTransport(settings, http_client or httpx.AsyncClient()))
 
     def with_options(
         self,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
         max_retries: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
@@ -126,7 +133,7 @@ class AsyncPerch(AsyncOperations):
         return type(self)(
             known.api_key,
             base_url=known.base_url,
-            timeout=known.timeout if timeout is None else timeout,
+            timeout_seconds=known.timeout_seconds if timeout_seconds is None else timeout_seconds,
             max_retries=known.max_retries if max_retries is None else max_retries,
             headers={**known.headers, **(headers or {})},
             http_client=self._transport.http,
@@ -152,4 +159,4 @@ class AsyncPerch(AsyncOperations):
         idempotency_key: str | None = None,
     ) -> Any:
         """Makes any request, with the same retries and errors. Returns the whole body."""
-        return (await self._transport.send(_call(method, path, query, body, idempotency_key)))[1]
+        return (await self._transport.send(_call(method, path, query, body, idempotency_key))).body

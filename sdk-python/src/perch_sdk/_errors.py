@@ -1,34 +1,232 @@
-"""Exceptions. All are subclasses of :class:`PerchError`, and none contains the API key."""
+"""Exceptions. Those of calls are subclasses of :class:`PerchError`, and none contains the API key."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Literal
+import builtins
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import httpx
+    from ._generated.models import Deployment, ErrorDetail
 
-    from ._generated.models import ErrorDetail
+
+class Exchange(NamedTuple):
+    """Which call an error is about."""
+
+    method: str
+    #: Without the query, which may hold what a user searched for.
+    url: str
+    idempotency_key: str | None
+
+
+def without_keys(text: str) -> str:
+    """A key that somebody passed in the place of an id is in the address, and in the server's answer."""
+    return re.sub(r"perch_[0-9A-Za-z]{46}", "perch_…", text)
 
 
 class PerchError(Exception):
-    """Base class of all exceptions of this package."""
+    """Base class of the exceptions of calls: the service refused one, a run failed, or no answer came.
+
+    The message says what happened, in which request and run, and what to do next.
+    """
+
+    #: What to do next. Empty where the server's own message says it.
+    _advice: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        short_message: str,
+        *,
+        code: str,
+        status: int | None = None,
+        details: Sequence[ErrorDetail] = (),
+        correlation_id: str | None = None,
+        retry_after_seconds: float | None = None,
+        retryable: bool | None = None,
+        exchange: Exchange | None = None,
+    ) -> None:
+        #: What happened, in the server's words: the beginning of the message.
+        self.short_message = without_keys(short_message)
+        #: The HTTP status; None if there was no response.
+        self.status = status
+        #: The error code, such as ``not_found``.
+        self.code = code
+        #: The invalid fields.
+        self.details: list[ErrorDetail] = list(details)
+        #: Id of the exchange (``X-Correlation-Id``). Include it when you report a problem.
+        self.correlation_id = correlation_id
+        #: ``request_id`` of the run that the error is about: it failed, was cancelled, or has not ended yet.
+        self.run_id = next((detail.error for detail in self.details if detail.field == "request_id"), None)
+        #: Of a failed run: whether a new call, with a new idempotency key, can succeed without a change to the agent.
+        self.retryable = retryable
+        #: Seconds to wait before retrying, if the server gave them.
+        self.retry_after_seconds = retry_after_seconds
+        #: The method of the request.
+        self.method = exchange.method if exchange else None
+        #: The address of the request, without its query.
+        self.url = without_keys(exchange.url) if exchange else None
+        #: The key that the call was sent with: the same call with it takes effect once.
+        self.idempotency_key = exchange.idempotency_key if exchange else None
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        """What happened, in which request and run, and what to do next."""
+        fields = "; ".join(f"{one.field}: {one.error}" for one in self.details if one.field != "request_id")
+        facts = [
+            f"{self.method} {self.url}" if self.url else "",
+            f"{self.status or ''} {self.code}".strip(),
+            f"run {self.run_id}" if self.run_id else "",
+            f"correlation id {self.correlation_id}" if self.correlation_id else "",
+        ]
+        known = f"({', '.join(filter(None, facts))})"
+        parts = [_sentence(self.short_message), _sentence(fields), known, self._next()]
+        return without_keys(" ".join(filter(None, parts)))
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.__dict__)
+
+    def _next(self) -> str:
+        return self._advice
 
 
-class PerchConnectionError(PerchError):
-    """No attempt got a complete response: the connection failed, broke or timed out.
+def _sentence(text: str) -> str:
+    return text if text == "" or text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _restored(kind: type[PerchError], fields: dict[str, Any]) -> PerchError:
+    """The exception as it came out of another process."""
+    error = kind.__new__(kind)
+    error.__dict__.update(fields)
+    return error
+
+
+class InvalidRequestError(PerchError):
+    """400 ``invalid_request``: ``details`` names the fields."""
+
+    _advice = "Correct the request."
+
+
+class UnauthorizedError(PerchError):
+    """401 ``unauthorized``: the API key is missing or not valid."""
+
+    _advice = "Pass a valid api_key, or set PERCH_API_KEY."
+
+
+class ForbiddenError(PerchError):
+    """403 ``forbidden``: the API key may not do this."""
+
+    _advice = "Use an API key that may do this: me() shows what this one may do."
+
+
+class NotFoundError(PerchError):
+    """404 ``not_found``: the resource does not exist, or the API key cannot access it."""
+
+    _advice = "Check the id or the name, and whether the API key may access it."
+
+
+class ConflictError(PerchError):
+    """409 ``conflict``: the request conflicts with the state of the resource."""
+
+
+class PreconditionFailedError(PerchError):
+    """412 ``precondition_failed``: somebody changed the resource since you read it."""
+
+    _advice = "Read it again, and send the change with its new tag."
+
+
+class PayloadTooLargeError(PerchError):
+    """413 ``payload_too_large``."""
+
+    _advice = "Send less."
+
+
+class _LaterError(PerchError):
+    def _next(self) -> str:
+        seconds = self.retry_after_seconds
+        return "Try again later." if seconds is None else f"Try again in {seconds:g} s."
+
+
+class RateLimitedError(_LaterError):
+    """429 ``rate_limited``, even after all retries. See ``retry_after_seconds``."""
+
+
+class ServerError(PerchError):
+    """500 ``server_error``."""
+
+    _advice = "If it happens again, report it with the correlation id."
+
+
+class UnavailableError(_LaterError):
+    """503 ``unavailable``, even after all retries."""
+
+
+class ConnectionError(PerchError, builtins.ConnectionError):
+    """The connection could not be opened, or broke before the response was complete.
 
     The request may have been processed. It is safe to repeat the call with the same ``idempotency_key``.
     """
 
-    def __init__(self, message: str, *, idempotency_key: str | None) -> None:
-        super().__init__(message)
-        self.idempotency_key = idempotency_key
+    _advice = "Check base_url and the network."
 
 
-class WebhookVerificationError(PerchError):
+class TimeoutError(ConnectionError, builtins.TimeoutError):
+    """There was no response, or a deployment was not decided, within ``timeout_seconds``."""
+
+    _advice = "Try again, or allow more time with timeout_seconds."
+
+
+class RunFailedError(PerchError):
+    """The run failed: 422 ``run_failed``, or 500 ``server_error`` where Perch itself failed.
+
+    The same idempotency key gets the same error.
+    """
+
+    run_id: str
+    retryable: bool
+
+    def __init__(self, short_message: str, *, retryable: bool | None = None, **fields: Any) -> None:
+        super().__init__(short_message, retryable=bool(retryable), **fields)
+
+    def _next(self) -> str:
+        what = "A new call may succeed." if self.retryable else "Change the agent, or what it calls, first."
+        return f"{what} runs.steps shows what the run did."
+
+
+class RunCancelledError(ConflictError):
+    """The run was cancelled."""
+
+    run_id: str
+
+
+class StillRunningError(PerchError):
+    """The wait is over and the run goes on: the answer was 504, even after all retries, or the time that it was given.
+
+    ``runs.wait(agent_id, error.run_id)`` waits for its result, and so does the same call with ``idempotency_key``.
+    """
+
+    run_id: str
+    _advice = "Wait for it with runs.wait."
+
+
+class DeploymentFailedError(PerchError):
+    """The checks of a deployment failed: ``deployment.error`` names each of them. What was live is still live."""
+
+    _advice = "Correct the agent and deploy it again. What was live is still live."
+
+    def __init__(self, deployment: Deployment, exchange: Exchange) -> None:
+        message = deployment.error or f"The deployment {deployment.id} is {deployment.status}"
+        super().__init__(message, code="deployment_failed", exchange=exchange)
+        #: The deployment as it ended.
+        self.deployment = deployment
+
+
+class WebhookVerificationError(Exception):
     """The signature of a webhook delivery is missing, invalid or too old. Respond with 401."""
 
 
@@ -54,7 +252,7 @@ RequestVerificationReason = Literal[
 ]
 
 
-class RequestVerificationError(PerchError):
+class RequestVerificationError(Exception):
     """A request is not from Perch, is of another organisation, is too old, or came before. Respond with ``status``."""
 
     def __init__(self, reason: RequestVerificationReason, message: str) -> None:
@@ -65,169 +263,3 @@ class RequestVerificationError(PerchError):
     def status(self) -> int:
         """401, or 503 if Perch's keys could not be fetched: Perch repeats a call that got 503."""
         return 503 if self.reason == "directory_unavailable" else 401
-
-
-class ApiError(PerchError):
-    """The service returned an error, or a run failed."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        code: str,
-        details: Sequence[ErrorDetail] = (),
-        correlation_id: str | None = None,
-        retry_after: float | None = None,
-        retryable: bool | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        #: The HTTP status.
-        self.status = status
-        #: The error code, such as ``not_found``.
-        self.code = code
-        #: The invalid fields.
-        self.details: list[ErrorDetail] = list(details)
-        #: Id of the exchange (``X-Correlation-Id``). Include it when you report a problem.
-        self.correlation_id = correlation_id
-        #: Seconds to wait before retrying.
-        self.retry_after = retry_after
-        #: Of a failed run: whether a new one, with a new idempotency key, can succeed without a change to the agent.
-        self.retryable = retryable
-        #: The response headers.
-        self.headers: Mapping[str, str] = headers or {}
-
-    @property
-    def run_id(self) -> str | None:
-        """``request_id`` of the run, if the error is about one: it failed, was cancelled, or has not ended yet."""
-        return next((detail["error"] for detail in self.details if detail["field"] == "request_id"), None)
-
-    def __str__(self) -> str:
-        details = "".join(f"; {detail['field']}: {detail['error']}" for detail in self.details)
-        exchange = f", correlation id {self.correlation_id}" if self.correlation_id else ""
-        return f"{self.message}{details} ({self.status} {self.code}{exchange})"
-
-
-class InvalidRequestError(ApiError):
-    """400: a parameter is missing or wrong. ``details`` says which."""
-
-
-class UnauthorizedError(ApiError):
-    """401: the API key is missing, unknown, expired or revoked."""
-
-
-class ForbiddenError(ApiError):
-    """403: the API key lacks a permission."""
-
-
-class NotFoundError(ApiError):
-    """404: the resource does not exist, or this API key cannot access it."""
-
-
-class ConflictError(ApiError):
-    """409: a name is taken, an agent paused, a run cancelled, or an idempotency key used for something else."""
-
-
-class PreconditionFailedError(ApiError):
-    """412: somebody changed the resource since you read it."""
-
-
-class PayloadTooLargeError(ApiError):
-    """413: the request is too large."""
-
-
-class RunFailedError(ApiError):
-    """422: the run failed, and the message says why. The same idempotency key gets the same error."""
-
-
-class RateLimitedError(ApiError):
-    """429: too many requests or runs, even after all retries."""
-
-
-class ServerError(ApiError):
-    """500 and above: the service failed. With a ``run_id``: a run failed with it."""
-
-
-class UnavailableError(ServerError):
-    """503: a part of the service is not available."""
-
-
-class StillRunningError(ApiError):
-    """The wait is over and the run goes on: ``wait_seconds`` passed, or the answer was 504, even after all retries.
-
-    ``runs.follow(agent_id, error.run_id)`` waits for its result, and so does the same call with ``idempotency_key``.
-    """
-
-    #: The key that the call was sent with.
-    idempotency_key: str | None = None
-
-    @property
-    def run_id(self) -> str:
-        """``request_id`` of the run."""
-        return super().run_id or ""
-
-
-_by_code: dict[str, tuple[int, type[ApiError]]] = {
-    "invalid_request": (400, InvalidRequestError),
-    "unauthorized": (401, UnauthorizedError),
-    "forbidden": (403, ForbiddenError),
-    "not_found": (404, NotFoundError),
-    "conflict": (409, ConflictError),
-    "precondition_failed": (412, PreconditionFailedError),
-    "payload_too_large": (413, PayloadTooLargeError),
-    "run_failed": (422, RunFailedError),
-    "rate_limited": (429, RateLimitedError),
-    "server_error": (500, ServerError),
-    "unavailable": (503, UnavailableError),
-    "still_running": (504, StillRunningError),
-}
-#: Of an error page of a proxy. Its 504 says nothing about a run.
-_code_by_status = {status: code for code, (status, _) in _by_code.items() if code != "still_running"}
-
-
-def _whole_seconds(value: object) -> float | None:
-    try:
-        return max(0.0, float(str(value)))
-    except ValueError:
-        return None  # a date, which Perch does not send
-
-
-def error_from_response(response: httpx.Response) -> ApiError:
-    """The error of a response, even if it comes from a proxy."""
-    try:
-        error: Any = json.loads(response.content)["error"]
-        code, message = str(error["code"]), str(error["message"])
-    except (ValueError, KeyError, TypeError):
-        error = {}
-        code = _code_by_status.get(response.status_code, "server_error")
-        message = f"The response was {response.status_code} {response.reason_phrase}".rstrip()
-    fallback = ServerError if response.status_code >= 500 else ApiError
-    kind = _by_code[code][1] if code in _by_code else fallback
-    return kind(
-        message,
-        status=response.status_code,
-        code=code,
-        details=error.get("details") or (),
-        correlation_id=response.headers.get("x-correlation-id"),
-        retry_after=_whole_seconds(error.get("retry_after", response.headers.get("retry-after"))),
-        retryable=error.get("retryable"),
-        headers=response.headers,
-    )
-
-
-def still_running(run_id: str, idempotency_key: str | None) -> StillRunningError:
-    """The exception for a run that was accepted and has not ended within ``wait_seconds``."""
-    details: list[ErrorDetail] = [{"field": "request_id", "error": run_id}]
-    message = "The run has not ended yet, and goes on."
-    error = StillRunningError(message, status=202, code="still_running", details=details)
-    error.idempotency_key = idempotency_key
-    return error
-
-
-def error_of_run(code: str, message: str, run_id: str, retryable: bool | None) -> ApiError:
-    """The exception for a stream's ``error`` event: the same that ``invoke`` raises."""
-    status, kind = _by_code.get(code, (500, ServerError))
-    details: list[ErrorDetail] = [{"field": "request_id", "error": run_id}]
-    return kind(message, status=status, code=code, details=details, retryable=retryable)

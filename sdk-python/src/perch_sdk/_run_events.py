@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._errors import error_of_run
+from ._error_of import run_error
+from ._generated.models import InvocationResult
+from ._model import Model
 from ._run_text import RunText
 
 if TYPE_CHECKING:
-    from ._generated.models import InvocationResult
+    import httpx
+
+    from ._errors import Exchange, PerchError
     from ._sse import ServerSentEvent
 
 
-@dataclass(frozen=True)
-class Token:
+class RunToken(Model):
     """A piece of the model's text: ``text_so_far = text_so_far[:offset] + text``. Each step has its own text.
 
     Usually ``offset`` is the length of the text so far. It is smaller if a step was retried with a different text.
@@ -31,8 +33,7 @@ class Token:
 StepStatus = Literal["started", "completed", "failed", "retried", "interrupted"]
 
 
-@dataclass(frozen=True)
-class Step:
+class RunStepEvent(Model):
     """A model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt."""
 
     step: int
@@ -46,8 +47,7 @@ class Step:
     type: Literal["step"] = "step"
 
 
-@dataclass(frozen=True)
-class ToolCall:
+class RunTool(Model):
     """A tool call begins or ends, or waits for its next attempt."""
 
     step: int
@@ -62,63 +62,67 @@ class ToolCall:
     type: Literal["tool"] = "tool"
 
 
-@dataclass(frozen=True)
-class Dropped:
+class RunDropped(Model):
     """Events are missing, because the organisation's streams hold as much as they may.
 
-    The run goes on, and ``Done`` has the whole response.
+    The run goes on, and ``RunDone`` has the whole response.
     """
 
     message: str
     type: Literal["dropped"] = "dropped"
 
 
-@dataclass(frozen=True)
-class Done:
+class RunDone(InvocationResult):
     """The run completed. The last event."""
 
-    result: InvocationResult
     type: Literal["done"] = "done"
 
 
-RunEvent = Token | Step | ToolCall | Dropped | Done
-
-
-_Event = TypeVar("_Event", Step, ToolCall)
-
-
-def _known(kind: type[_Event], data: dict[str, Any]) -> _Event:
-    """A later server may send more fields than this version knows."""
-    names = {field.name for field in fields(kind)} - {"type"}
-    return kind(**{name: value for name, value in data.items() if name in names})
+RunStreamEvent = RunToken | RunStepEvent | RunTool | RunDropped | RunDone
 
 
 class RunReader:
     """Turns server-sent events into events of a run. Each comes once, even after a reconnect."""
 
-    def __init__(self) -> None:
+    def __init__(self, exchange: Exchange, run_id: str | None) -> None:
+        self._exchange = exchange
+        self.run_id = run_id
         self.text = RunText()
         self.result: InvocationResult | None = None
+        self._error: PerchError | None = None
 
-    def read(self, event: ServerSentEvent) -> RunEvent | None:
+    def open(self, headers: httpx.Headers) -> None:
+        """The run's id is the last part of its address."""
+        if self.run_id is None and "location" in headers:
+            self.run_id = headers["location"].rsplit("/", 1)[-1]
+
+    def is_over(self) -> bool:
+        """Raises the error of a failed run, each time."""
+        if self._error:
+            raise self._error
+        return self.result is not None
+
+    def read(self, event: ServerSentEvent) -> RunStreamEvent | None:
         """None for tokens that change nothing and for unknown events. Raises the error of a failed run."""
+        if event.event not in ("token", "tool", "step", "dropped", "done", "error"):
+            return None
+        data: dict[str, Any] = json.loads(event.data)
         if event.event == "token":
-            return self._token(json.loads(event.data))
+            return self._token(data)
         if event.event == "tool":
-            return _known(ToolCall, json.loads(event.data))
+            return RunTool.from_dict(data)
         if event.event == "step":
-            return _known(Step, json.loads(event.data))
+            return RunStepEvent.from_dict(data)
         if event.event == "dropped":
-            return Dropped(json.loads(event.data)["message"])
+            return RunDropped.from_dict(data)
+        self.run_id = data["request_id"]
         if event.event == "done":
-            result: InvocationResult = json.loads(event.data)
-            self.result = result
-            return Done(result)
-        if event.event == "error":
-            data = json.loads(event.data)
-            raise error_of_run(data["code"], data["message"], data["request_id"], data.get("retryable"))
-        return None
+            self.result = InvocationResult.from_dict(data)
+            return RunDone.from_dict(data)
+        code, message, retryable = data["code"], data["message"], data.get("retryable")
+        self._error = run_error(code, message, data["request_id"], retryable, self._exchange)
+        raise self._error
 
-    def _token(self, data: dict[str, Any]) -> Token | None:
+    def _token(self, data: dict[str, Any]) -> RunToken | None:
         change = self.text.take(data["step"], data["offset"], data["text"])
-        return None if change is None else Token(data["step"], *change)
+        return None if change is None else RunToken(step=data["step"], offset=change[0], text=change[1])

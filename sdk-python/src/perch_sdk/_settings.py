@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from ._errors import Exchange
+from ._log import read_log_level
+from ._retries import Attempts
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ _wait_seconds = 30
 class Settings:
     api_key: str
     base_url: str
-    timeout: float
+    timeout_seconds: float
     max_retries: int
     headers: Mapping[str, str]
 
@@ -37,8 +40,7 @@ class Settings:
         cls,
         api_key: str | None,
         base_url: str | None,
-        *,
-        timeout: float,
+        timeout_seconds: float,
         max_retries: int,
         headers: Mapping[str, str] | None,
     ) -> Settings:
@@ -48,13 +50,22 @@ class Settings:
             raise ValueError("Give an api_key, or set PERCH_API_KEY. It has no spaces.")
         if not re.match(r"https?://", url):
             raise ValueError("Give a base_url, or set PERCH_URL: https://perch.example, without /v1.")
-        return cls(key, url.rstrip("/"), timeout, max_retries, headers or {})
+        if httpx.URL(url).userinfo:  # it would be in errors and logs
+            raise ValueError("A base_url has no user and no password: give them in headers.")
+        read_log_level()
+        return cls(key, url.rstrip("/"), timeout_seconds, max_retries, headers or {})
 
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r})"
 
+    def exchange(self, call: Call) -> Exchange:
+        return Exchange(call.method, self.base_url + call.path, call.idempotency_key)
+
+    def attempts(self, call: Call) -> Attempts:
+        return Attempts(self.max_retries, self.exchange(call), call.path)
+
     def seconds(self, call: Call) -> float:
-        return self.timeout if call.timeout is None else call.timeout
+        return self.timeout_seconds if call.timeout_seconds is None else call.timeout_seconds
 
     def request(self, call: Call) -> dict[str, Any]:
         """Arguments of httpx's ``build_request``."""
@@ -80,7 +91,7 @@ class Settings:
         """The call with a ``Prefer: wait`` header and a timeout that leaves time for it."""
         wait = _wait_seconds if remaining is None else min(_wait_seconds, max(0, math.ceil(remaining)))
         headers = {**call.headers, "prefer": f"wait={wait}"}
-        return replace(call, headers=headers, timeout=wait + self.seconds(call))
+        return replace(call, headers=headers, timeout_seconds=wait + self.seconds(call))
 
 
 class Wait:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class ServerSentEvent(NamedTuple):
@@ -19,7 +19,8 @@ class ServerSentEvent(NamedTuple):
 class EventParser:
     """Feed it what comes. What a broken connection left unfinished is never an event."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_heartbeat: Callable[[], None] = lambda: None) -> None:
+        self._on_heartbeat = on_heartbeat
         self._rest = b""
         self._id: str | None = None
         self._event = ""
@@ -37,6 +38,8 @@ class EventParser:
         if line == "":
             return self._take()
         name, _, value = line.partition(":")
+        if name == "":
+            self._on_heartbeat()
         value = value.removeprefix(" ")
         if name == "id":
             self._id = value
@@ -44,7 +47,7 @@ class EventParser:
             self._event = value
         elif name == "data":
             self._data.append(value)
-        return None  # a comment (a heartbeat), `retry`, or a field of tomorrow
+        return None  # `retry`, or a field of tomorrow
 
     def _take(self) -> ServerSentEvent | None:
         event = ServerSentEvent(self._id, self._event or "message", "\n".join(self._data)) if self._data else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ._run_events import RunEvent, RunReader
+from ._model import Model
+from ._run_events import RunReader, RunStreamEvent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -16,23 +17,18 @@ if TYPE_CHECKING:
     from ._call import Call
     from ._generated.models import InvocationResult
     from ._sse import ServerSentEvent
-    from ._transport import AsyncTransport, Transport
+    from ._transport import AsyncTransport, OnOpen, Transport
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Model)
 _ended = "The stream was closed before the run ended. The run goes on."
 
 
-class EventStream(Generic[T]):
-    """An endless stream of events: ``for entry in stream``. Use it in a ``with``, or close it."""
-
-    def __init__(self, transport: Transport, call: Call) -> None:
-        self._events: Generator[ServerSentEvent, None, None] = transport.events(call)
+class _Stream(Generic[T]):
+    def __init__(self, transport: Transport, call: Call, on_open: OnOpen | None = None) -> None:
+        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open)
 
     def __iter__(self) -> Self:
         return self
-
-    def __next__(self) -> T:
-        return cast("T", json.loads(next(self._events).data))
 
     def close(self) -> None:
         self._events.close()
@@ -44,24 +40,40 @@ class EventStream(Generic[T]):
         self.close()
 
 
-class RunStream(EventStream[RunEvent]):
+class EventStream(_Stream[T]):
+    """An endless stream of events: ``for entry in stream``. Use it in a ``with``, or close it."""
+
+    def __init__(self, transport: Transport, call: Call, kind: type[T]) -> None:
+        super().__init__(transport, call)
+        self._kind = kind
+
+    def __next__(self) -> T:
+        return self._kind.from_dict(json.loads(next(self._events).data))
+
+
+class RunStream(_Stream[RunStreamEvent]):
     """Events of a run: ``for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
     """
 
-    def __init__(self, transport: Transport, call: Call) -> None:
-        super().__init__(transport, call)
-        self._reader = RunReader()
+    def __init__(self, transport: Transport, call: Call, run_id: str | None) -> None:
+        self._reader = RunReader(transport.settings.exchange(call), run_id)
+        super().__init__(transport, call, self._reader.open)
 
-    def __next__(self) -> RunEvent:
-        while self._reader.result is None:
+    def __next__(self) -> RunStreamEvent:
+        while not self._reader.is_over():
             event = self._reader.read(next(self._events))
             if event is not None:
                 if self._reader.result is not None:
                     self.close()
                 return event
         raise StopIteration
+
+    @property
+    def run_id(self) -> str | None:
+        """``request_id`` of the run, for ``runs.get`` and ``runs.cancel``; None until the server has responded."""
+        return self._reader.run_id
 
     @property
     def text_so_far(self) -> str:
@@ -78,20 +90,15 @@ class RunStream(EventStream[RunEvent]):
 
     def text(self) -> str:
         """Reads the stream to its end and returns the response."""
-        return self.result()["response"]
+        return self.result().response
 
 
-class AsyncEventStream(Generic[T]):
-    """An endless stream of events: ``async for entry in stream``. Use it in an ``async with``, or close it."""
-
-    def __init__(self, transport: AsyncTransport, call: Call) -> None:
-        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call)
+class _AsyncStream(Generic[T]):
+    def __init__(self, transport: AsyncTransport, call: Call, on_open: OnOpen | None = None) -> None:
+        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open)
 
     def __aiter__(self) -> Self:
         return self
-
-    async def __anext__(self) -> T:
-        return cast("T", json.loads((await anext(self._events)).data))
 
     async def close(self) -> None:
         await self._events.aclose()
@@ -108,24 +115,40 @@ class AsyncEventStream(Generic[T]):
         await self.close()
 
 
-class AsyncRunStream(AsyncEventStream[RunEvent]):
+class AsyncEventStream(_AsyncStream[T]):
+    """An endless stream of events: ``async for entry in stream``. Use it in an ``async with``, or close it."""
+
+    def __init__(self, transport: AsyncTransport, call: Call, kind: type[T]) -> None:
+        super().__init__(transport, call)
+        self._kind = kind
+
+    async def __anext__(self) -> T:
+        return self._kind.from_dict(json.loads((await anext(self._events)).data))
+
+
+class AsyncRunStream(_AsyncStream[RunStreamEvent]):
     """Events of a run: ``async for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
     """
 
-    def __init__(self, transport: AsyncTransport, call: Call) -> None:
-        super().__init__(transport, call)
-        self._reader = RunReader()
+    def __init__(self, transport: AsyncTransport, call: Call, run_id: str | None) -> None:
+        self._reader = RunReader(transport.settings.exchange(call), run_id)
+        super().__init__(transport, call, self._reader.open)
 
-    async def __anext__(self) -> RunEvent:
-        while self._reader.result is None:
+    async def __anext__(self) -> RunStreamEvent:
+        while not self._reader.is_over():
             event = self._reader.read(await anext(self._events))
             if event is not None:
                 if self._reader.result is not None:
                     await self.close()
                 return event
         raise StopAsyncIteration
+
+    @property
+    def run_id(self) -> str | None:
+        """``request_id`` of the run, for ``runs.get`` and ``runs.cancel``; None until the server has responded."""
+        return self._reader.run_id
 
     @property
     def text_so_far(self) -> str:
@@ -142,4 +165,4 @@ class AsyncRunStream(AsyncEventStream[RunEvent]):
 
     async def text(self) -> str:
         """Reads the stream to its end and returns the response."""
-        return (await self.result())["response"]
+        return (await self.result()).response

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx
 
 from ._deprecation import warn_if_deprecated
-from ._errors import still_running
-from ._etags import tagged_body
-from ._retries import Attempts
+from ._error_of import not_json, still_running
+from ._generated.models import InvocationResult
+from ._model import Model, with_etag
 from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Callable, Generator
 
     from ._call import Call
-    from ._generated.models import InvocationResult
+    from ._errors import Exchange
+    from ._retries import Attempts
 
+    OnOpen = Callable[[httpx.Headers], None]
+
+M = TypeVar("M", bound=Model)
 _cut = httpx.RemoteProtocolError("The stream ended before its last event")
+
+
+class Answer(NamedTuple):
+    """A successful response."""
+
+    status: int
+    headers: httpx.Headers
+    body: Any
+
+    def of(self, kind: type[M]) -> M:
+        """``data`` of the body, with the tag that the response had."""
+        return with_etag(kind.from_dict(self.body["data"]), self.headers.get("etag"))
+
+
+def _answer(response: httpx.Response, exchange: Exchange) -> Answer:
+    if not re.match(r"application/([\w.-]+\+)?json\b", response.headers.get("content-type", ""), re.IGNORECASE):
+        raise not_json(response, exchange)
+    # If it does not parse, it was cut off: treated as a broken connection.
+    return Answer(response.status_code, response.headers, response.json())
 
 
 def _is_event_stream(response: httpx.Response) -> bool:
@@ -37,16 +61,25 @@ class Transport:
         self.settings = settings
         self.http = http
 
-    def send(self, call: Call) -> tuple[int, Any]:
-        """Sends with retries. Returns the status and the body of the response."""
-        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
+    def fetch(self, call: Call, kind: type[M]) -> M:
+        return self.send(call).of(kind)
+
+    def fetch_whole(self, call: Call, kind: type[M]) -> M:
+        """Of an operation whose body has more than ``data``."""
+        return kind.from_dict(self.send(call).body)
+
+    def send(self, call: Call) -> Answer:
+        """Sends with retries, until there is a response, a permanent error, or no retry left."""
+        attempts = self.settings.attempts(call)
         while True:
             request = self.http.build_request(**self.settings.request(call))
+            attempts.begin()
             try:
                 response = self.http.send(request)
+                attempts.after_response(response)
                 warn_if_deprecated(response)
                 if response.is_success:
-                    return response.status_code, tagged_body(response)
+                    return _answer(response, self.settings.exchange(call))
             except (httpx.RequestError, ValueError) as failure:
                 pause = attempts.after_failure(failure)
             else:
@@ -57,24 +90,28 @@ class Transport:
         """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
         wait = Wait(wait_seconds)
         while True:
-            status, body = self.send(self.settings.waiting(call, wait.remaining()))
-            result: InvocationResult = body["data"]
-            if status != 202:
+            answer = self.send(self.settings.waiting(call, wait.remaining()))
+            result = answer.of(InvocationResult)
+            if answer.status != 202:
                 return result
-            if wait.is_over():
-                raise still_running(result["request_id"], call.idempotency_key)
+            if wait_seconds is not None and wait.is_over():
+                raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
 
-    def events(self, call: Call) -> Generator[ServerSentEvent, None, None]:
+    def events(self, call: Call, on_open: OnOpen | None = None) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
-        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
+        attempts = self.settings.attempts(call)
         last_event_id: str | None = None
         while True:
             request = self.settings.stream_request(call, last_event_id)
+            attempts.begin()
             try:
                 with self.http.stream(**request) as response:
+                    attempts.after_response(response)
                     warn_if_deprecated(response)
                     if _is_event_stream(response):
-                        parser = EventParser()
+                        if on_open:
+                            on_open(response.headers)
+                        parser = EventParser(on_heartbeat=attempts.reset)
                         for chunk in response.iter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:
@@ -96,16 +133,25 @@ class AsyncTransport:
         self.settings = settings
         self.http = http
 
-    async def send(self, call: Call) -> tuple[int, Any]:
-        """Sends with retries. Returns the status and the body of the response."""
-        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
+    async def fetch(self, call: Call, kind: type[M]) -> M:
+        return (await self.send(call)).of(kind)
+
+    async def fetch_whole(self, call: Call, kind: type[M]) -> M:
+        """Of an operation whose body has more than ``data``."""
+        return kind.from_dict((await self.send(call)).body)
+
+    async def send(self, call: Call) -> Answer:
+        """Sends with retries, until there is a response, a permanent error, or no retry left."""
+        attempts = self.settings.attempts(call)
         while True:
             request = self.http.build_request(**self.settings.request(call))
+            attempts.begin()
             try:
                 response = await self.http.send(request)
+                attempts.after_response(response)
                 warn_if_deprecated(response)
                 if response.is_success:
-                    return response.status_code, tagged_body(response)
+                    return _answer(response, self.settings.exchange(call))
             except (httpx.RequestError, ValueError) as failure:
                 pause = attempts.after_failure(failure)
             else:
@@ -116,24 +162,28 @@ class AsyncTransport:
         """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
         wait = Wait(wait_seconds)
         while True:
-            status, body = await self.send(self.settings.waiting(call, wait.remaining()))
-            result: InvocationResult = body["data"]
-            if status != 202:
+            answer = await self.send(self.settings.waiting(call, wait.remaining()))
+            result = answer.of(InvocationResult)
+            if answer.status != 202:
                 return result
-            if wait.is_over():
-                raise still_running(result["request_id"], call.idempotency_key)
+            if wait_seconds is not None and wait.is_over():
+                raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
 
-    async def events(self, call: Call) -> AsyncGenerator[ServerSentEvent, None]:
+    async def events(self, call: Call, on_open: OnOpen | None = None) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
-        attempts = Attempts(self.settings.max_retries, call.idempotency_key)
+        attempts = self.settings.attempts(call)
         last_event_id: str | None = None
         while True:
             request = self.settings.stream_request(call, last_event_id)
+            attempts.begin()
             try:
                 async with self.http.stream(**request) as response:
+                    attempts.after_response(response)
                     warn_if_deprecated(response)
                     if _is_event_stream(response):
-                        parser = EventParser()
+                        if on_open:
+                            on_open(response.headers)
+                        parser = EventParser(on_heartbeat=attempts.reset)
                         async for chunk in response.aiter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:

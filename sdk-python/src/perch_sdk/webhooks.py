@@ -11,11 +11,10 @@ import time
 from typing import TYPE_CHECKING
 
 from ._errors import WebhookVerificationError
+from ._generated.models import Event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from ._generated.models import Event
 
 _NO_TIMESTAMP = "The delivery has no signed timestamp: {} is missing or malformed. Pass all headers of the request."
 
@@ -50,8 +49,7 @@ def verify(
         raise WebhookVerificationError(_NO_TIMESTAMP.format("webhook-signature"))
     else:
         _check_plain(raw, named, secrets)
-    event: Event = json.loads(raw)
-    return event
+    return Event.from_dict(json.loads(raw))
 
 
 def _check_standard(raw: bytes, headers: Mapping[str, str], secrets: list[str], tolerance: float | None) -> None:

@@ -1,0 +1,130 @@
+"""The exception for what went wrong."""
+
+from __future__ import annotations
+
+import json
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ._errors import (
+    ConflictError,
+    ConnectionError,
+    Exchange,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    PayloadTooLargeError,
+    PerchError,
+    PreconditionFailedError,
+    RateLimitedError,
+    RunCancelledError,
+    RunFailedError,
+    ServerError,
+    StillRunningError,
+    TimeoutError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from ._generated.models import ErrorDetail
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_by_code: dict[str, type[PerchError]] = {
+    "invalid_request": InvalidRequestError,
+    "unauthorized": UnauthorizedError,
+    "forbidden": ForbiddenError,
+    "not_found": NotFoundError,
+    "conflict": ConflictError,
+    "precondition_failed": PreconditionFailedError,
+    "payload_too_large": PayloadTooLargeError,
+    "rate_limited": RateLimitedError,
+    "server_error": ServerError,
+    "unavailable": UnavailableError,
+    "run_failed": RunFailedError,
+    "still_running": StillRunningError,
+    "connection_failed": ConnectionError,
+    "timed_out": TimeoutError,
+}
+#: What a request that waits for the run is answered with.
+_status_of_run = {"conflict": 409, "run_failed": 422, "server_error": 500}
+
+
+def create_error(message: str, *, code: str, details: Sequence[ErrorDetail] = (), **fields: Any) -> PerchError:
+    """An error of the class for its code. A run that failed with the service is a run that failed."""
+    is_about_run = any(detail.field == "request_id" for detail in details)
+    kind = _by_code.get(code, PerchError)
+    if is_about_run:
+        kind = {"server_error": RunFailedError, "conflict": RunCancelledError}.get(code, kind)
+    return kind(message, code=code, details=details, **fields)
+
+
+def parse_retry_after(header: str | None, now: float) -> float | None:
+    """``Retry-After``: seconds, or a date."""
+    if header is None:
+        return None
+    if header.strip().isascii() and header.strip().isdigit():
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
+    except ValueError:
+        return None
+
+
+def error_from_response(response: httpx.Response, exchange: Exchange) -> PerchError:
+    """The error of a response. It may come from a proxy: its error page has no code."""
+    try:
+        error: Any = json.loads(response.content)["error"]
+        code, message = str(error["code"]), str(error["message"])
+    except (ValueError, KeyError, TypeError):
+        error = {}
+        code = "unavailable" if response.status_code >= 500 else "unknown"
+        message = f"The response was {response.status_code}, but not from Perch. Is base_url correct?"
+    asked = error.get("retry_after")
+    return create_error(
+        message,
+        code=code,
+        status=response.status_code,
+        details=[ErrorDetail.from_dict(one) for one in error.get("details") or ()],
+        correlation_id=response.headers.get("x-correlation-id"),
+        retry_after_seconds=parse_retry_after(response.headers.get("retry-after"), time.time())
+        if asked is None
+        else float(asked),
+        retryable=error.get("retryable"),
+        exchange=exchange,
+    )
+
+
+def not_json(response: httpx.Response, exchange: Exchange) -> PerchError:
+    """The error of a success that is somebody else's: a page, where an answer of Perch is JSON."""
+    return create_error(
+        "The response is not JSON. Is base_url correct?",
+        code="unknown",
+        status=response.status_code,
+        correlation_id=response.headers.get("x-correlation-id"),
+        exchange=exchange,
+    )
+
+
+def connection_error(cause: Exception, exchange: Exchange) -> PerchError:
+    is_late = isinstance(cause, httpx.TimeoutException)
+    message = "There was no response in time" if is_late else "Perch could not be reached, or the connection broke"
+    reason = f": {cause}" if str(cause) else ""
+    error = create_error(f"{message}{reason}.", code="timed_out" if is_late else "connection_failed", exchange=exchange)
+    error.__cause__ = cause
+    return error
+
+
+def run_error(code: str, message: str, run_id: str, retryable: bool | None, exchange: Exchange) -> PerchError:
+    """The error of a run, however it was heard of: the same that ``invoke`` raises."""
+    details = [ErrorDetail(field="request_id", error=run_id)]
+    status = _status_of_run.get(code)
+    return create_error(message, code=code, status=status, details=details, retryable=retryable, exchange=exchange)
+
+
+def still_running(run_id: str, wait_seconds: float, exchange: Exchange) -> PerchError:
+    message = f"The run has not ended after {wait_seconds:g} s, and goes on."
+    return run_error("still_running", message, run_id, None, exchange)

@@ -1,0 +1,3 @@
+"""What the service returns: ``from perch_sdk.models import Agent``."""
+
+from ._generated.models import *  # noqa: F403
