@@ -36,7 +36,11 @@ export const commandGroups: readonly CommandGroup[] = [
     commands: [deploy, rollback, ...agentCommands, ...deploymentCommands],
   },
   { title: "Watch", commands: [logs, metrics] },
-  { title: "Remember", subjects: { memory: "An agent's memories" }, commands: [...memoryCommands, embedderInstall] },
+  {
+    title: "Remember",
+    subjects: { memory: "An agent's memories", embedder: "The embedder of this machine" },
+    commands: [...memoryCommands, embedderInstall],
+  },
   {
     title: "Connect models, tools and receivers",
     subjects: { providers: "Model providers", secrets: "Secrets for tools", webhooks: "Webhooks" },

@@ -2,6 +2,7 @@
 
 import type { Client } from "./client.ts";
 import type { Operations } from "./generated-operations.ts";
+import type { QueryOf } from "./operation-parts.ts";
 import type { RequestOptions } from "./options.ts";
 import type { PageList } from "./page-list.ts";
 import type {
@@ -78,7 +79,7 @@ export class AgentsMethods {
    *
    * `POST /v1/agents`
    */
-  create(body: CreateAgent, query?: NonNullable<Operations["POST /v1/agents"]["request"]["query"]>, options?: RequestOptions): Promise<Agent> {
+  create(body: CreateAgent, query?: QueryOf<"POST /v1/agents">, options?: RequestOptions): Promise<Agent> {
     return this.client.data("POST /v1/agents", { body, query }, options);
   }
 
@@ -89,7 +90,7 @@ export class AgentsMethods {
    *
    * `GET /v1/agents`
    */
-  list(query?: NonNullable<Operations["GET /v1/agents"]["request"]["query"]>, options?: RequestOptions): PageList<AgentSummary, Pagination> {
+  list(query?: QueryOf<"GET /v1/agents">, options?: RequestOptions): PageList<AgentSummary, Pagination> {
     return this.client.list("GET /v1/agents", { query }, options);
   }
 
@@ -109,7 +110,7 @@ export class AgentsMethods {
    *
    * `PATCH /v1/agents/{agent_id}`
    */
-  update(agentId: string, body?: UpdateAgent, query?: NonNullable<Operations["PATCH /v1/agents/{agent_id}"]["request"]["query"]>, options?: RequestOptions): Promise<Agent> {
+  update(agentId: string, body?: UpdateAgent, query?: QueryOf<"PATCH /v1/agents/{agent_id}">, options?: RequestOptions): Promise<Agent> {
     return this.client.data("PATCH /v1/agents/{agent_id}", { params: { agent_id: agentId }, body, query }, options);
   }
 
@@ -174,7 +175,7 @@ export class RunsMethods {
    *
    * `GET /v1/agents/{agent_id}/invocations`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/invocations"]["request"]["query"]>, options?: RequestOptions): PageList<InvocationSummary, CappedPagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/invocations">, options?: RequestOptions): PageList<InvocationSummary, CappedPagination> {
     return this.client.list("GET /v1/agents/{agent_id}/invocations", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -207,7 +208,7 @@ export class RunsMethods {
    *
    * `GET /v1/agents/{agent_id}/invocations/{request_id}/steps`
    */
-  steps(agentId: string, runId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/invocations/{request_id}/steps"]["request"]["query"]>, options?: RequestOptions): PageList<RunStep, Pagination> {
+  steps(agentId: string, runId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/invocations/{request_id}/steps">, options?: RequestOptions): PageList<RunStep, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params: { agent_id: agentId, request_id: runId }, query }, options);
   }
 }
@@ -239,7 +240,7 @@ export class DeploymentsMethods {
    *
    * `GET /v1/agents/{agent_id}/deployments`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/deployments"]["request"]["query"]>, options?: RequestOptions): PageList<Deployment, Pagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/deployments">, options?: RequestOptions): PageList<Deployment, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/deployments", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -311,7 +312,7 @@ export class VersionsMethods {
    *
    * `GET /v1/agents/{agent_id}/versions`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/versions"]["request"]["query"]>, options?: RequestOptions): PageList<VersionSummary, Pagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/versions">, options?: RequestOptions): PageList<VersionSummary, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/versions", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -333,7 +334,7 @@ export class VersionsMethods {
    *
    * `GET /v1/agents/{agent_id}/versions/{version}/diff`
    */
-  diff(agentId: string, version: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/versions/{version}/diff"]["request"]["query"]>, options?: RequestOptions): Promise<VersionDiff> {
+  diff(agentId: string, version: string, query?: QueryOf<"GET /v1/agents/{agent_id}/versions/{version}/diff">, options?: RequestOptions): Promise<VersionDiff> {
     return this.client.data("GET /v1/agents/{agent_id}/versions/{version}/diff", { params: { agent_id: agentId, version: version }, query }, options);
   }
 }
@@ -354,7 +355,7 @@ export class LogsMethods {
    *
    * `GET /v1/agents/{agent_id}/logs`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/logs"]["request"]["query"]>, options?: RequestOptions): PageList<LogEntry, CursorPagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/logs">, options?: RequestOptions): PageList<LogEntry, CursorPagination> {
     return this.client.list("GET /v1/agents/{agent_id}/logs", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -386,7 +387,7 @@ export class MetricsMethods {
    *
    * `GET /v1/agents/{agent_id}/metrics`
    */
-  get(agentId: string, query: NonNullable<Operations["GET /v1/agents/{agent_id}/metrics"]["request"]["query"]>, options?: RequestOptions): Promise<MetricSeries> {
+  get(agentId: string, query: QueryOf<"GET /v1/agents/{agent_id}/metrics">, options?: RequestOptions): Promise<MetricSeries> {
     return this.client.data("GET /v1/agents/{agent_id}/metrics", { params: { agent_id: agentId }, query }, options);
   }
 }
@@ -429,7 +430,7 @@ export class MemoryMethods {
    *
    * `GET /v1/agents/{agent_id}/memory`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/memory"]["request"]["query"]>, options?: RequestOptions): PageList<Memory, CappedPagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/memory">, options?: RequestOptions): PageList<Memory, CappedPagination> {
     return this.client.list("GET /v1/agents/{agent_id}/memory", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -440,7 +441,7 @@ export class MemoryMethods {
    *
    * `DELETE /v1/agents/{agent_id}/memory`
    */
-  clear(agentId: string, query?: NonNullable<Operations["DELETE /v1/agents/{agent_id}/memory"]["request"]["query"]>, options?: RequestOptions): Promise<MemoryClear> {
+  clear(agentId: string, query?: QueryOf<"DELETE /v1/agents/{agent_id}/memory">, options?: RequestOptions): Promise<MemoryClear> {
     return this.client.data("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -510,7 +511,7 @@ export class WebhooksMethods {
    *
    * `GET /v1/webhooks`
    */
-  list(query?: NonNullable<Operations["GET /v1/webhooks"]["request"]["query"]>, options?: RequestOptions): PageList<Webhook, Pagination> {
+  list(query?: QueryOf<"GET /v1/webhooks">, options?: RequestOptions): PageList<Webhook, Pagination> {
     return this.client.list("GET /v1/webhooks", { query }, options);
   }
 
@@ -595,7 +596,7 @@ export class DeliveriesMethods {
    *
    * `GET /v1/webhooks/{webhook_id}/deliveries`
    */
-  list(webhookId: string, query?: NonNullable<Operations["GET /v1/webhooks/{webhook_id}/deliveries"]["request"]["query"]>, options?: RequestOptions): PageList<Delivery, CappedPagination> {
+  list(webhookId: string, query?: QueryOf<"GET /v1/webhooks/{webhook_id}/deliveries">, options?: RequestOptions): PageList<Delivery, CappedPagination> {
     return this.client.list("GET /v1/webhooks/{webhook_id}/deliveries", { params: { webhook_id: webhookId }, query }, options);
   }
 
@@ -638,7 +639,7 @@ export class EventsMethods {
    *
    * `GET /v1/events`
    */
-  list(query?: NonNullable<Operations["GET /v1/events"]["request"]["query"]>, options?: RequestOptions): PageList<Event, CappedPagination> {
+  list(query?: QueryOf<"GET /v1/events">, options?: RequestOptions): PageList<Event, CappedPagination> {
     return this.client.list("GET /v1/events", { query }, options);
   }
 
@@ -677,7 +678,7 @@ export class KeysMethods {
    *
    * `GET /v1/keys`
    */
-  list(query?: NonNullable<Operations["GET /v1/keys"]["request"]["query"]>, options?: RequestOptions): PageList<ApiKey, Pagination> {
+  list(query?: QueryOf<"GET /v1/keys">, options?: RequestOptions): PageList<ApiKey, Pagination> {
     return this.client.list("GET /v1/keys", { query }, options);
   }
 
@@ -785,7 +786,7 @@ export class ModelsMethods {
    *
    * `GET /v1/models`
    */
-  list(query?: NonNullable<Operations["GET /v1/models"]["request"]["query"]>, options?: RequestOptions): PageList<ModelEntry, Pagination> {
+  list(query?: QueryOf<"GET /v1/models">, options?: RequestOptions): PageList<ModelEntry, Pagination> {
     return this.client.list("GET /v1/models", { query }, options);
   }
 }
@@ -817,7 +818,7 @@ export class ProvidersMethods {
    *
    * `GET /v1/providers`
    */
-  list(query?: NonNullable<Operations["GET /v1/providers"]["request"]["query"]>, options?: RequestOptions): PageList<Provider, Pagination> {
+  list(query?: QueryOf<"GET /v1/providers">, options?: RequestOptions): PageList<Provider, Pagination> {
     return this.client.list("GET /v1/providers", { query }, options);
   }
 
@@ -880,7 +881,7 @@ export class SecretsMethods {
    *
    * `GET /v1/secrets`
    */
-  list(query?: NonNullable<Operations["GET /v1/secrets"]["request"]["query"]>, options?: RequestOptions): PageList<Secret, Pagination> {
+  list(query?: QueryOf<"GET /v1/secrets">, options?: RequestOptions): PageList<Secret, Pagination> {
     return this.client.list("GET /v1/secrets", { query }, options);
   }
 
@@ -943,7 +944,7 @@ export class AgentSecretsMethods {
    *
    * `GET /v1/agents/{agent_id}/secrets`
    */
-  list(agentId: string, query?: NonNullable<Operations["GET /v1/agents/{agent_id}/secrets"]["request"]["query"]>, options?: RequestOptions): PageList<Secret, Pagination> {
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/secrets">, options?: RequestOptions): PageList<Secret, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/secrets", { params: { agent_id: agentId }, query }, options);
   }
 
@@ -995,7 +996,7 @@ export class AuditLogMethods {
    *
    * `GET /v1/audit-log`
    */
-  list(query?: NonNullable<Operations["GET /v1/audit-log"]["request"]["query"]>, options?: RequestOptions): PageList<AuditEntry, CursorPagination> {
+  list(query?: QueryOf<"GET /v1/audit-log">, options?: RequestOptions): PageList<AuditEntry, CursorPagination> {
     return this.client.list("GET /v1/audit-log", { query }, options);
   }
 }

@@ -153,7 +153,7 @@ export interface ConfirmMfa {
   code: MfaCode;
 }
 
-export interface CreateAgent {
+export type CreateAgent = {
   model?: ModelRef | undefined;
   /** null uses the model's default. */
   temperature?: number | null | undefined;
@@ -167,7 +167,7 @@ export interface CreateAgent {
   security?: SecuritySettingsPatch | null | undefined;
   auth?: AgentAuth | null | undefined;
   name: AgentName;
-}
+} & ({ runtime: Extract<Runtime, { type: "http" }> } | { model: ModelRef });
 
 export interface CreateDeployment {
   environment: Environment;

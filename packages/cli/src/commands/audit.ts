@@ -4,7 +4,6 @@ import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince } from "../output/duration.ts";
 import { printMore } from "../output/table.ts";
-import { time } from "../output/text.ts";
 
 export const audit = command({
   name: "audit",
@@ -21,7 +20,7 @@ export const audit = command({
     outcome: { type: "string", choices: ["changed", "refused"], help: "Only changes, or only refused requests." },
   },
   examples: ["perch audit --since 7d", "perch audit --outcome refused"],
-  run: async ({ perch, terminal, show, signal }, _, options) => {
+  run: async ({ perch, terminal, show, time, signal }, _, options) => {
     const { since, until, operation, resource, outcome, limit = "20", offset } = options;
     const filter = omitUndefined({
       start_time: since === undefined ? undefined : parseSince("since", since),

@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .. import webhooks as webhook_signatures
 from .._call import OMIT, Call, Omit, body_of, given, new_key, path_of
-from .._pages import AsyncPager
+from .._follow_events import follow_events_async
+from .._pages import AsyncPageList
 from .._streams import AsyncEventStream, AsyncRunStream
+from .._waiting import deploy_and_wait_async, wait_for_run_async
+from . import models as m
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from datetime import datetime
     from typing import Any, Literal
 
     from .._transport import AsyncTransport
-    from . import models as m
+    from . import params as p
 
 
 class AsyncAgents:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
+
+    @overload
+    async def create(
+        self,
+        *,
+        name: str,
+        model: str,
+        force: bool | None = None,
+        temperature: float | Omit | None = OMIT,
+        instructions: str | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
+        limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
+        logs: m.LogSetting | Omit | None = OMIT,
+        fallback_models: Sequence[str] | Omit | None = OMIT,
+        runtime: p.RuntimeParam | Omit | None = OMIT,
+        security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
+        auth: p.AgentAuthParam | Omit | None = OMIT,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Agent: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        name: str,
+        runtime: p.RuntimeHttpParam | m.RuntimeHttp,
+        force: bool | None = None,
+        model: str | None = None,
+        temperature: float | Omit | None = OMIT,
+        instructions: str | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
+        limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
+        logs: m.LogSetting | Omit | None = OMIT,
+        fallback_models: Sequence[str] | Omit | None = OMIT,
+        security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
+        auth: p.AgentAuthParam | Omit | None = OMIT,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Agent: ...
 
     async def create(
         self,
@@ -30,16 +75,16 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[m.McpTool | m.HttpTool] | Omit | None = OMIT,
-        memory: m.MemorySettingsPatch | Omit | None = OMIT,
-        limits: m.LimitsPatch | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
+        limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
-        runtime: m.Runtime | Omit | None = OMIT,
-        security: m.SecuritySettingsPatch | Omit | None = OMIT,
-        auth: m.AgentAuth | Omit | None = OMIT,
+        runtime: p.RuntimeParam | Omit | None = OMIT,
+        security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
+        auth: p.AgentAuthParam | Omit | None = OMIT,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Agent:
         """Create agent.
 
@@ -71,10 +116,9 @@ class AsyncAgents:
                 auth=auth,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Agent = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Agent)
 
     def list(
         self,
@@ -82,8 +126,8 @@ class AsyncAgents:
         limit: int | None = None,
         offset: int | None = None,
         sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.AgentSummary]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.AgentSummary]:
         """List agents.
 
         Id, name and status of every agent, whatever its settings.
@@ -101,15 +145,15 @@ class AsyncAgents:
                 "offset": offset,
                 "sort": sort,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.AgentSummary, 100)
 
     async def get(
         self,
         agent_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Agent:
         """Get agent.
 
@@ -121,10 +165,9 @@ class AsyncAgents:
                 "/v1/agents/{agent_id}",
                 agent_id=agent_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Agent = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Agent)
 
     async def update(
         self,
@@ -134,17 +177,17 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[m.McpTool | m.HttpTool] | Omit | None = OMIT,
-        memory: m.MemorySettingsPatch | Omit | None = OMIT,
-        limits: m.LimitsPatch | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
+        limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
-        runtime: m.Runtime | Omit | None = OMIT,
-        security: m.SecuritySettingsPatch | Omit | None = OMIT,
-        auth: m.AgentAuth | Omit | None = OMIT,
+        runtime: p.RuntimeParam | Omit | None = OMIT,
+        security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
+        auth: p.AgentAuthParam | Omit | None = OMIT,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Agent:
         """Update agent.
 
@@ -179,17 +222,16 @@ class AsyncAgents:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Agent = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Agent)
 
     async def delete(
         self,
         agent_id: str,
         *,
         if_match: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteAgentResult:
         """Delete agent.
 
@@ -203,10 +245,9 @@ class AsyncAgents:
                 agent_id=agent_id,
             ),
             if_match=if_match,
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteAgentResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteAgentResult)
 
     async def pause(
         self,
@@ -214,7 +255,7 @@ class AsyncAgents:
         *,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Agent:
         """Pause agent.
 
@@ -229,10 +270,9 @@ class AsyncAgents:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Agent = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Agent)
 
     async def resume(
         self,
@@ -240,7 +280,7 @@ class AsyncAgents:
         *,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Agent:
         """Resume agent.
 
@@ -255,20 +295,19 @@ class AsyncAgents:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Agent = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Agent)
 
     async def invoke(
         self,
         agent_id: str,
         *,
         message: str,
-        context: m.InvocationContext | None = None,
+        context: p.InvocationContextParam | None = None,
         wait_seconds: float | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.InvocationResult:
         """Run the agent and wait for its response, for at most ``wait_seconds`` if given."""
         call = Call(
@@ -282,7 +321,7 @@ class AsyncAgents:
                 context=given(context),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
         return await self._transport.wait_for_run(call, wait_seconds)
 
@@ -291,11 +330,11 @@ class AsyncAgents:
         agent_id: str,
         *,
         message: str,
-        context: m.InvocationContext | None = None,
+        context: p.InvocationContextParam | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
-        """Start a run in the background. Returns its ``request_id``, which ``runs.get`` and ``follow`` take."""
+        timeout_seconds: float | None = None,
+    ) -> m.StartedRun:
+        """Start a run in the background. ``runs.wait``, ``get`` and ``follow`` take its ``request_id``."""
         call = Call(
             "POST",
             path_of(
@@ -308,18 +347,18 @@ class AsyncAgents:
             ),
             headers={"prefer": "respond-async"},
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return str((await self._transport.send(call))[1]["data"]["request_id"])
+        return await self._transport.fetch(call, m.StartedRun)
 
     def invoke_stream(
         self,
         agent_id: str,
         *,
         message: str,
-        context: m.InvocationContext | None = None,
+        context: p.InvocationContextParam | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> AsyncRunStream:
         """Invoke agent, as a stream that reconnects by itself."""
         call = Call(
@@ -333,15 +372,15 @@ class AsyncAgents:
                 context=given(context),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncRunStream(self._transport, call)
+        return AsyncRunStream(self._transport, call, None)
 
     async def check(
         self,
         agent_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.AgentCheck:
         """Check agent.
 
@@ -354,10 +393,9 @@ class AsyncAgents:
                 "/v1/agents/{agent_id}/check",
                 agent_id=agent_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.AgentCheck = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.AgentCheck)
 
 
 class AsyncRuns:
@@ -375,8 +413,8 @@ class AsyncRuns:
         environment: str | None = None,
         start_time: str | datetime | None = None,
         end_time: str | datetime | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.InvocationSummary]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.InvocationSummary]:
         """List runs.
 
         Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
@@ -402,16 +440,16 @@ class AsyncRuns:
                 "start_time": start_time,
                 "end_time": end_time,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.InvocationSummary, 100)
 
     async def get(
         self,
         agent_id: str,
         run_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Invocation:
         """Get run.
 
@@ -425,17 +463,16 @@ class AsyncRuns:
                 agent_id=agent_id,
                 request_id=run_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Invocation = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Invocation)
 
     def follow(
         self,
         agent_id: str,
         run_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> AsyncRunStream:
         """Get run, as a stream that reconnects by itself."""
         call = Call(
@@ -445,9 +482,31 @@ class AsyncRuns:
                 agent_id=agent_id,
                 request_id=run_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncRunStream(self._transport, call)
+        return AsyncRunStream(self._transport, call, run_id)
+
+    async def wait(
+        self,
+        agent_id: str,
+        run_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.InvocationResult:
+        """Wait until a run has ended, and return the same as ``agents.invoke``.
+
+        Raises :class:`RunFailedError` if it failed, :class:`RunCancelledError` if it was cancelled, and
+        :class:`StillRunningError` if ``timeout_seconds`` are over; the run goes on.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/invocations/{request_id}",
+                agent_id=agent_id,
+                request_id=run_id,
+            ),
+        )
+        return await wait_for_run_async(self._transport, call, run_id, timeout_seconds)
 
     async def cancel(
         self,
@@ -455,7 +514,7 @@ class AsyncRuns:
         run_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Invocation:
         """Cancel run.
 
@@ -470,20 +529,19 @@ class AsyncRuns:
                 request_id=run_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Invocation = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Invocation)
 
-    def list_steps(
+    def steps(
         self,
         agent_id: str,
         run_id: str,
         *,
         limit: int | None = None,
         offset: int | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.RunStep]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.RunStep]:
         """List the steps of a run.
 
         Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, what it was asked and what it said. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's ``logs`` says.
@@ -503,9 +561,9 @@ class AsyncRuns:
                 "limit": limit,
                 "offset": offset,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.RunStep, 100)
 
 
 class AsyncDeployments:
@@ -519,10 +577,10 @@ class AsyncDeployments:
         environment: str,
         version: str,
         traffic_percent: int | None = None,
-        guards: m.NewGuards | None = None,
+        guards: p.NewGuardsParam | m.Guards | None = None,
         redeploy: bool | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Create deployment.
 
@@ -546,10 +604,43 @@ class AsyncDeployments:
                 redeploy=given(redeploy),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
+
+    async def deploy_and_wait(
+        self,
+        agent_id: str,
+        *,
+        environment: str,
+        version: str,
+        traffic_percent: int | None = None,
+        guards: p.NewGuardsParam | m.Guards | None = None,
+        redeploy: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout_seconds: float = 300.0,
+    ) -> m.Deployment:
+        """Create a deployment and wait until its checks have passed, so that it is live.
+
+        A canary is live beside what was live before. Raises :class:`DeploymentFailedError` if a check
+        failed, and :class:`TimeoutError` if that took longer than ``timeout_seconds``; it goes on then.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/deployments",
+                agent_id=agent_id,
+            ),
+            body=body_of(
+                environment=environment,
+                version=version,
+                traffic_percent=given(traffic_percent),
+                guards=given(guards),
+                redeploy=given(redeploy),
+            ),
+            idempotency_key=new_key(idempotency_key),
+        )
+        return await deploy_and_wait_async(self._transport, call, timeout_seconds)
 
     def list(
         self,
@@ -560,8 +651,8 @@ class AsyncDeployments:
         sort: Literal["created_at", "-created_at"] | None = None,
         environment: str | None = None,
         status: m.DeploymentStatus | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Deployment]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Deployment]:
         """List deployments.
 
         Includes past deployments, as many as the tier keeps: beyond that, those that ended first are deleted.
@@ -584,16 +675,16 @@ class AsyncDeployments:
                 "environment": environment,
                 "status": status,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Deployment, 100)
 
     async def get(
         self,
         agent_id: str,
         deployment_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Get deployment.
 
@@ -606,10 +697,9 @@ class AsyncDeployments:
                 agent_id=agent_id,
                 deployment_id=deployment_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
 
     async def update(
         self,
@@ -618,7 +708,7 @@ class AsyncDeployments:
         *,
         traffic_percent: int,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Adjust canary.
 
@@ -636,10 +726,9 @@ class AsyncDeployments:
                 traffic_percent=traffic_percent,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
 
     async def promote(
         self,
@@ -647,7 +736,7 @@ class AsyncDeployments:
         deployment_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Promote canary.
 
@@ -662,10 +751,9 @@ class AsyncDeployments:
                 deployment_id=deployment_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
 
     async def abort(
         self,
@@ -673,7 +761,7 @@ class AsyncDeployments:
         deployment_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Abort canary.
 
@@ -688,10 +776,9 @@ class AsyncDeployments:
                 deployment_id=deployment_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
 
     async def rollback(
         self,
@@ -699,7 +786,7 @@ class AsyncDeployments:
         deployment_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Deployment:
         """Roll back deployment.
 
@@ -714,10 +801,9 @@ class AsyncDeployments:
                 deployment_id=deployment_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Deployment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Deployment)
 
 
 class AsyncVersions:
@@ -731,8 +817,8 @@ class AsyncVersions:
         limit: int | None = None,
         offset: int | None = None,
         sort: Literal["created_at", "-created_at"] | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.VersionSummary]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.VersionSummary]:
         """List versions.
 
         Needs the permission ``read``.
@@ -752,16 +838,16 @@ class AsyncVersions:
                 "offset": offset,
                 "sort": sort,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.VersionSummary, 100)
 
     async def get(
         self,
         agent_id: str,
         version: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Version:
         """Get version.
 
@@ -775,10 +861,9 @@ class AsyncVersions:
                 agent_id=agent_id,
                 version=version,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Version = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Version)
 
     async def diff(
         self,
@@ -786,7 +871,7 @@ class AsyncVersions:
         version: str,
         *,
         to: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.VersionDiff:
         """Compare versions.
 
@@ -805,10 +890,9 @@ class AsyncVersions:
             query={
                 "to": to,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.VersionDiff = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.VersionDiff)
 
 
 class AsyncLogs:
@@ -829,8 +913,8 @@ class AsyncLogs:
         environment: str | None = None,
         version: str | None = None,
         contains: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.LogEntry]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.LogEntry]:
         """Get logs.
 
         Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. A page ends early after 4 MiB, and a request with ``environment``, ``version`` or ``contains`` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and ``next_cursor`` continues. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters.
@@ -861,9 +945,9 @@ class AsyncLogs:
                 "version": version,
                 "contains": contains,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 1000)
+        return AsyncPageList(self._transport, call, m.LogEntry, 1000)
 
     def follow(
         self,
@@ -879,7 +963,7 @@ class AsyncLogs:
         environment: str | None = None,
         version: str | None = None,
         contains: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> AsyncEventStream[m.LogEntry]:
         """Get logs, as a stream that reconnects by itself.
 
@@ -908,17 +992,17 @@ class AsyncLogs:
                 "version": version,
                 "contains": contains,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncEventStream(self._transport, call)
+        return AsyncEventStream(self._transport, call, m.LogEntry)
 
     async def add(
         self,
         agent_id: str,
         *,
-        entries: Sequence[m.NewLogEntry],
+        entries: Sequence[p.NewLogEntryParam | m.LogEntry],
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.AddLogsResult:
         """Add log entries.
 
@@ -935,10 +1019,9 @@ class AsyncLogs:
                 entries=entries,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.AddLogsResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.AddLogsResult)
 
 
 class AsyncMetrics:
@@ -956,7 +1039,7 @@ class AsyncMetrics:
         statistic: Literal["avg", "p50", "p95", "p99"] | None = None,
         environment: str | None = None,
         version: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MetricSeries:
         """Get metrics.
 
@@ -982,10 +1065,9 @@ class AsyncMetrics:
                 "environment": environment,
                 "version": version,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MetricSeries = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MetricSeries)
 
 
 class AsyncMemory:
@@ -1005,7 +1087,7 @@ class AsyncMemory:
         start_time: str | datetime | None = None,
         end_time: str | datetime | None = None,
         metadata: dict[str, Any] | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.SearchMemoryResult:
         """Search memory.
 
@@ -1037,10 +1119,9 @@ class AsyncMemory:
                 end_time=given(end_time),
                 metadata=given(metadata),
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.SearchMemoryResult = (await self._transport.send(call))[1]
-        return answer
+        return await self._transport.fetch_whole(call, m.SearchMemoryResult)
 
     async def add(
         self,
@@ -1051,7 +1132,7 @@ class AsyncMemory:
         session_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Memory:
         """Add memory.
 
@@ -1073,10 +1154,9 @@ class AsyncMemory:
                 metadata=given(metadata),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Memory = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Memory)
 
     def list(
         self,
@@ -1086,8 +1166,8 @@ class AsyncMemory:
         offset: int | None = None,
         user_id: str | None = None,
         session_id: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Memory]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Memory]:
         """List memories.
 
         Most recently stored first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
@@ -1108,9 +1188,9 @@ class AsyncMemory:
                 "user_id": user_id,
                 "session_id": session_id,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Memory, 100)
 
     async def clear(
         self,
@@ -1119,7 +1199,7 @@ class AsyncMemory:
         user_id: str | None = None,
         session_id: str | None = None,
         before: str | datetime | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MemoryClear:
         """Clear memory.
 
@@ -1141,16 +1221,15 @@ class AsyncMemory:
                 "session_id": session_id,
                 "before": before,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MemoryClear = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MemoryClear)
 
     async def status(
         self,
         agent_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MemoryStatus:
         """Get memory status.
 
@@ -1163,17 +1242,16 @@ class AsyncMemory:
                 "/v1/agents/{agent_id}/memory/status",
                 agent_id=agent_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MemoryStatus = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MemoryStatus)
 
     async def get(
         self,
         agent_id: str,
         memory_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Memory:
         """Get memory.
 
@@ -1186,17 +1264,16 @@ class AsyncMemory:
                 agent_id=agent_id,
                 memory_id=memory_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Memory = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Memory)
 
     async def delete(
         self,
         agent_id: str,
         memory_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteMemoryResult:
         """Delete memory.
 
@@ -1209,17 +1286,16 @@ class AsyncMemory:
                 agent_id=agent_id,
                 memory_id=memory_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteMemoryResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteMemoryResult)
 
     async def get_clear(
         self,
         agent_id: str,
         clear_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MemoryClear:
         """Get memory clear.
 
@@ -1233,10 +1309,9 @@ class AsyncMemory:
                 agent_id=agent_id,
                 clear_id=clear_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MemoryClear = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MemoryClear)
 
 
 class AsyncWebhooks:
@@ -1253,7 +1328,7 @@ class AsyncWebhooks:
         agent_id: str | None = None,
         headers: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.WebhookWithSecret:
         """Create webhook.
 
@@ -1275,10 +1350,9 @@ class AsyncWebhooks:
                 headers=given(headers),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.WebhookWithSecret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.WebhookWithSecret)
 
     def list(
         self,
@@ -1288,8 +1362,8 @@ class AsyncWebhooks:
         sort: Literal["created_at", "-created_at"] | None = None,
         agent_id: str | None = None,
         status: m.WebhookStatus | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Webhook]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Webhook]:
         """List webhooks.
 
         Needs the permission ``read``.
@@ -1309,15 +1383,15 @@ class AsyncWebhooks:
                 "agent_id": agent_id,
                 "status": status,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Webhook, 100)
 
     async def get(
         self,
         webhook_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Webhook:
         """Get webhook.
 
@@ -1329,10 +1403,9 @@ class AsyncWebhooks:
                 "/v1/webhooks/{webhook_id}",
                 webhook_id=webhook_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Webhook = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Webhook)
 
     async def update(
         self,
@@ -1344,7 +1417,7 @@ class AsyncWebhooks:
         enabled: bool | None = None,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Webhook:
         """Update webhook.
 
@@ -1370,17 +1443,16 @@ class AsyncWebhooks:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Webhook = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Webhook)
 
     async def delete(
         self,
         webhook_id: str,
         *,
         if_match: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteWebhookResult:
         """Delete webhook.
 
@@ -1394,10 +1466,9 @@ class AsyncWebhooks:
                 webhook_id=webhook_id,
             ),
             if_match=if_match,
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteWebhookResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteWebhookResult)
 
     async def rotate_secret(
         self,
@@ -1406,7 +1477,7 @@ class AsyncWebhooks:
         overlap_seconds: int | None = None,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.WebhookWithSecret:
         """Rotate webhook secret.
 
@@ -1426,17 +1497,16 @@ class AsyncWebhooks:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.WebhookWithSecret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.WebhookWithSecret)
 
     async def test(
         self,
         webhook_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Delivery:
         """Send test event.
 
@@ -1450,10 +1520,9 @@ class AsyncWebhooks:
                 webhook_id=webhook_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Delivery = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Delivery)
 
     async def redeliver_failed(
         self,
@@ -1461,7 +1530,7 @@ class AsyncWebhooks:
         *,
         since: str | datetime,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.RedeliverFailedResult:
         """Redeliver failed deliveries.
 
@@ -1480,10 +1549,9 @@ class AsyncWebhooks:
                 since=since,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.RedeliverFailedResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.RedeliverFailedResult)
 
 
 class AsyncDeliveries:
@@ -1498,8 +1566,8 @@ class AsyncDeliveries:
         offset: int | None = None,
         status: m.DeliveryStatus | None = None,
         event_type: m.EventType | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Delivery]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Delivery]:
         """List deliveries.
 
         Newest first. Deliveries are kept for 30 days. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
@@ -1520,16 +1588,16 @@ class AsyncDeliveries:
                 "status": status,
                 "event_type": event_type,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Delivery, 100)
 
     async def get(
         self,
         webhook_id: str,
         delivery_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeliveryWithAttempts:
         """Get delivery.
 
@@ -1543,10 +1611,9 @@ class AsyncDeliveries:
                 webhook_id=webhook_id,
                 delivery_id=delivery_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeliveryWithAttempts = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeliveryWithAttempts)
 
     async def redeliver(
         self,
@@ -1554,7 +1621,7 @@ class AsyncDeliveries:
         delivery_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Delivery:
         """Redeliver.
 
@@ -1569,10 +1636,9 @@ class AsyncDeliveries:
                 delivery_id=delivery_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Delivery = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Delivery)
 
 
 class AsyncEvents:
@@ -1588,8 +1654,8 @@ class AsyncEvents:
         agent_id: str | None = None,
         start_time: str | datetime | None = None,
         end_time: str | datetime | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Event]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Event]:
         """List events.
 
         Newest first. Events are kept for 30 days. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
@@ -1612,15 +1678,34 @@ class AsyncEvents:
                 "start_time": start_time,
                 "end_time": end_time,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Event, 100)
+
+    def follow(
+        self,
+        *,
+        type: m.EventType | None = None,
+        agent_id: str | None = None,
+        since: datetime | None = None,
+        interval_seconds: float = 2.0,
+        timeout_seconds: float | None = None,
+    ) -> AsyncIterator[m.Event]:
+        """New events, each once, without end. It polls, so that Perch need not be able to reach you.
+
+        :param since: Events at this time or later. The default is now.
+        """
+
+        def list_events(**position: Any) -> AsyncPageList[m.Event]:
+            return self.list(type=type, agent_id=agent_id, timeout_seconds=timeout_seconds, **position)
+
+        return follow_events_async(list_events, since, interval_seconds)
 
     async def get(
         self,
         event_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Event:
         """Get event.
 
@@ -1632,10 +1717,9 @@ class AsyncEvents:
                 "/v1/events/{event_id}",
                 event_id=event_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Event = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Event)
 
 
 class AsyncKeys:
@@ -1651,7 +1735,7 @@ class AsyncKeys:
         role: m.Role | None = None,
         expires_at: str | datetime | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.CreatedApiKey:
         """Create API key.
 
@@ -1672,10 +1756,9 @@ class AsyncKeys:
                 expires_at=given(expires_at),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.CreatedApiKey = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.CreatedApiKey)
 
     def list(
         self,
@@ -1685,8 +1768,8 @@ class AsyncKeys:
         sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
         agent_id: str | None = None,
         status: m.KeyStatus | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.ApiKey]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.ApiKey]:
         """List API keys.
 
         Needs the permission ``manage``.
@@ -1706,15 +1789,15 @@ class AsyncKeys:
                 "agent_id": agent_id,
                 "status": status,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.ApiKey, 100)
 
     async def get(
         self,
         key_id: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.ApiKey:
         """Get API key.
 
@@ -1727,17 +1810,16 @@ class AsyncKeys:
                 "/v1/keys/{key_id}",
                 key_id=key_id,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.ApiKey = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.ApiKey)
 
     async def revoke(
         self,
         key_id: str,
         *,
         if_match: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.RevokeKeyResult:
         """Revoke API key.
 
@@ -1751,10 +1833,9 @@ class AsyncKeys:
                 key_id=key_id,
             ),
             if_match=if_match,
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.RevokeKeyResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.RevokeKeyResult)
 
     async def update(
         self,
@@ -1763,10 +1844,10 @@ class AsyncKeys:
         name: str | None = None,
         permissions: Sequence[m.Permission] | None = None,
         role: m.Role | None = None,
-        expires_at: str | Omit | None = OMIT,
+        expires_at: str | datetime | Omit | None = OMIT,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.ApiKey:
         """Update API key.
 
@@ -1790,10 +1871,9 @@ class AsyncKeys:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.ApiKey = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.ApiKey)
 
     async def rotate(
         self,
@@ -1802,7 +1882,7 @@ class AsyncKeys:
         overlap_seconds: int | None = None,
         if_match: str | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.CreatedApiKey:
         """Rotate API key.
 
@@ -1822,17 +1902,16 @@ class AsyncKeys:
             ),
             if_match=if_match,
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.CreatedApiKey = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.CreatedApiKey)
 
     async def begin_mfa(
         self,
         key_id: str,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MfaEnrolmentToken:
         """Begin the enrolment of a second factor.
 
@@ -1846,16 +1925,15 @@ class AsyncKeys:
                 key_id=key_id,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MfaEnrolmentToken = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MfaEnrolmentToken)
 
     async def revoke_leaked(
         self,
         *,
         key: str,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.RevokeLeakedKeyResult:
         """Revoke a leaked API key.
 
@@ -1868,10 +1946,9 @@ class AsyncKeys:
             body=body_of(
                 key=key,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.RevokeLeakedKeyResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.RevokeLeakedKeyResult)
 
 
 class AsyncModels:
@@ -1883,8 +1960,8 @@ class AsyncModels:
         *,
         limit: int | None = None,
         offset: int | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.ModelEntry]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.ModelEntry]:
         """List models.
 
         Models that agents of this organisation can use: built-in models, and models of the server's and your own providers.
@@ -1900,9 +1977,9 @@ class AsyncModels:
                 "limit": limit,
                 "offset": offset,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.ModelEntry, 100)
 
 
 class AsyncProviders:
@@ -1918,7 +1995,7 @@ class AsyncProviders:
         models: Sequence[str] | None = None,
         api_key: str | Omit | None = OMIT,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Provider:
         """Create model provider.
 
@@ -1941,10 +2018,9 @@ class AsyncProviders:
                 api_key=api_key,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Provider = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Provider)
 
     def list(
         self,
@@ -1952,8 +2028,8 @@ class AsyncProviders:
         limit: int | None = None,
         offset: int | None = None,
         sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Provider]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Provider]:
         """List model providers.
 
         Providers of your organisation. For models of the server's providers see ``GET /v1/models``.
@@ -1971,15 +2047,15 @@ class AsyncProviders:
                 "offset": offset,
                 "sort": sort,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Provider, 100)
 
     async def get(
         self,
         provider_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Provider:
         """Get model provider.
 
@@ -1991,10 +2067,9 @@ class AsyncProviders:
                 "/v1/providers/{provider_name}",
                 provider_name=provider_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Provider = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Provider)
 
     async def update(
         self,
@@ -2004,7 +2079,7 @@ class AsyncProviders:
         models: Sequence[str] | None = None,
         api_key: str | Omit | None = OMIT,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Provider:
         """Update model provider.
 
@@ -2027,16 +2102,15 @@ class AsyncProviders:
                 api_key=api_key,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Provider = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Provider)
 
     async def delete(
         self,
         provider_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteProviderResult:
         """Delete model provider.
 
@@ -2049,10 +2123,9 @@ class AsyncProviders:
                 "/v1/providers/{provider_name}",
                 provider_name=provider_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteProviderResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteProviderResult)
 
 
 class AsyncSecrets:
@@ -2066,7 +2139,7 @@ class AsyncSecrets:
         value: str,
         hosts: Sequence[str],
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Create secret.
 
@@ -2086,10 +2159,9 @@ class AsyncSecrets:
                 hosts=hosts,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     def list(
         self,
@@ -2097,8 +2169,8 @@ class AsyncSecrets:
         limit: int | None = None,
         offset: int | None = None,
         sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Secret]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Secret]:
         """List secrets.
 
         Secrets for all agents of the organisation, without their values.
@@ -2116,15 +2188,15 @@ class AsyncSecrets:
                 "offset": offset,
                 "sort": sort,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Secret, 100)
 
     async def get(
         self,
         secret_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Get secret.
 
@@ -2136,10 +2208,9 @@ class AsyncSecrets:
                 "/v1/secrets/{secret_name}",
                 secret_name=secret_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     async def update(
         self,
@@ -2148,7 +2219,7 @@ class AsyncSecrets:
         value: str | None = None,
         hosts: Sequence[str] | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Update secret.
 
@@ -2169,16 +2240,15 @@ class AsyncSecrets:
                 hosts=given(hosts),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     async def delete(
         self,
         secret_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteSecretResult:
         """Delete secret.
 
@@ -2191,10 +2261,9 @@ class AsyncSecrets:
                 "/v1/secrets/{secret_name}",
                 secret_name=secret_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteSecretResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteSecretResult)
 
 
 class AsyncAgentSecrets:
@@ -2209,7 +2278,7 @@ class AsyncAgentSecrets:
         value: str,
         hosts: Sequence[str],
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Create secret of an agent.
 
@@ -2232,10 +2301,9 @@ class AsyncAgentSecrets:
                 hosts=hosts,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     def list(
         self,
@@ -2244,8 +2312,8 @@ class AsyncAgentSecrets:
         limit: int | None = None,
         offset: int | None = None,
         sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.Secret]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Secret]:
         """List secrets of an agent.
 
         The agent's own secrets, without their values. It can use the organisation's too.
@@ -2266,16 +2334,16 @@ class AsyncAgentSecrets:
                 "offset": offset,
                 "sort": sort,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 100)
+        return AsyncPageList(self._transport, call, m.Secret, 100)
 
     async def get(
         self,
         agent_id: str,
         secret_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Get secret of an agent.
 
@@ -2288,10 +2356,9 @@ class AsyncAgentSecrets:
                 agent_id=agent_id,
                 secret_name=secret_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     async def update(
         self,
@@ -2301,7 +2368,7 @@ class AsyncAgentSecrets:
         value: str | None = None,
         hosts: Sequence[str] | None = None,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Secret:
         """Update secret of an agent.
 
@@ -2323,17 +2390,16 @@ class AsyncAgentSecrets:
                 hosts=given(hosts),
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Secret = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Secret)
 
     async def delete(
         self,
         agent_id: str,
         secret_name: str,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.DeleteAgentSecretResult:
         """Delete secret of an agent.
 
@@ -2347,10 +2413,9 @@ class AsyncAgentSecrets:
                 agent_id=agent_id,
                 secret_name=secret_name,
             ),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.DeleteAgentSecretResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.DeleteAgentSecretResult)
 
 
 class AsyncAuditLog:
@@ -2369,8 +2434,8 @@ class AsyncAuditLog:
         limit: int | None = None,
         offset: int | None = None,
         cursor: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPager[m.AuditEntry]:
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.AuditEntry]:
         """Get audit log.
 
         Newest first. Entries are kept for 400 days. A key that is limited to one agent sees only that agent's entries. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
@@ -2397,9 +2462,9 @@ class AsyncAuditLog:
                 "offset": offset,
                 "cursor": cursor,
             },
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        return AsyncPager(self._transport, call, 1000)
+        return AsyncPageList(self._transport, call, m.AuditEntry, 1000)
 
 
 class AsyncMfa:
@@ -2410,7 +2475,7 @@ class AsyncMfa:
         self,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.MfaEnrolment:
         """Enrol a second factor.
 
@@ -2421,17 +2486,16 @@ class AsyncMfa:
             "POST",
             "/v1/mfa",
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.MfaEnrolment = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.MfaEnrolment)
 
     async def confirm(
         self,
         *,
         code: str,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.ConfirmMfaResult:
         """Confirm the second factor.
 
@@ -2446,17 +2510,16 @@ class AsyncMfa:
                 code=code,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.ConfirmMfaResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.ConfirmMfaResult)
 
     async def step_up(
         self,
         *,
         code: str,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.StepUpToken:
         """Get a step-up token.
 
@@ -2472,17 +2535,16 @@ class AsyncMfa:
                 code=code,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.StepUpToken = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.StepUpToken)
 
     async def remove(
         self,
         *,
         code: str,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.RemoveMfaResult:
         """Remove the second factor.
 
@@ -2497,10 +2559,9 @@ class AsyncMfa:
                 code=code,
             ),
             idempotency_key=new_key(idempotency_key),
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.RemoveMfaResult = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.RemoveMfaResult)
 
 
 class AsyncOperations:
@@ -2529,7 +2590,7 @@ class AsyncOperations:
     async def me(
         self,
         *,
-        timeout: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> m.Me:
         """Get current key.
 
@@ -2539,7 +2600,6 @@ class AsyncOperations:
         call = Call(
             "GET",
             "/v1/me",
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
         )
-        answer: m.Me = (await self._transport.send(call))[1]["data"]
-        return answer
+        return await self._transport.fetch(call, m.Me)

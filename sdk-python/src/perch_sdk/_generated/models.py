@@ -1,14 +1,116 @@
-"""What goes over the wire. Made by generate.py from openapi.json: do not edit."""
+"""What the service returns. Made by generate.py from openapi.json: do not edit."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired
-else:
-    from typing_extensions import NotRequired
+from .._model import Model, by_field, decodes, each, one, timestamp
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = [
+    "AddLogsResult",
+    "Agent",
+    "AgentCheck",
+    "AgentProblem",
+    "AgentStatus",
+    "AgentSummary",
+    "ApiKey",
+    "AuditDetails",
+    "AuditEntry",
+    "ConfirmMfaResult",
+    "CreatedApiKey",
+    "DeleteAgentResult",
+    "DeleteAgentSecretResult",
+    "DeleteMemoryResult",
+    "DeleteProviderResult",
+    "DeleteSecretResult",
+    "DeleteWebhookResult",
+    "Delivery",
+    "DeliveryAttempt",
+    "DeliveryStatus",
+    "DeliveryWithAttempts",
+    "Deployment",
+    "DeploymentStats",
+    "DeploymentStatus",
+    "EmbedderSettings",
+    "ErrorDetail",
+    "Event",
+    "EventType",
+    "Granularity",
+    "GuardReport",
+    "Guards",
+    "HttpTool",
+    "Invocation",
+    "InvocationResult",
+    "InvocationStatus",
+    "InvocationSummary",
+    "KeyStatus",
+    "Limits",
+    "LogEntry",
+    "LogLevel",
+    "LogSetting",
+    "McpTool",
+    "Me",
+    "MeKey",
+    "MeOrganisation",
+    "Memory",
+    "MemoryClear",
+    "MemoryHit",
+    "MemoryHitScoreParts",
+    "MemorySettings",
+    "MemoryStatus",
+    "MemoryStatusEmbedder",
+    "MetricSeries",
+    "MetricValue",
+    "MfaEnrolment",
+    "MfaEnrolmentToken",
+    "ModelEntry",
+    "Pagination",
+    "Permission",
+    "Provider",
+    "ProviderType",
+    "RedactedAgentAuth",
+    "RedactedAgentAuthJwt",
+    "RedactedAgentAuthOauth2",
+    "RedeliverFailedResult",
+    "RemoveMfaResult",
+    "RevokeKeyResult",
+    "RevokeLeakedKeyResult",
+    "Role",
+    "RunStep",
+    "Runtime",
+    "RuntimeHttp",
+    "RuntimeModel",
+    "SearchMemoryResult",
+    "SearchMode",
+    "SearchReport",
+    "Secret",
+    "SecuritySettings",
+    "SecuritySettingsHsts",
+    "SecuritySettingsIpWhitelist",
+    "SecuritySettingsMfa",
+    "SecuritySettingsMtls",
+    "SecuritySettingsRateLimit",
+    "StartedRun",
+    "StepUpToken",
+    "SubscribableEventType",
+    "TextPart",
+    "Tier",
+    "TierLimits",
+    "Usage",
+    "Use",
+    "VectorPart",
+    "Version",
+    "VersionChange",
+    "VersionDefinition",
+    "VersionDiff",
+    "VersionSummary",
+    "Webhook",
+    "WebhookStatus",
+    "WebhookWithSecret",
+]
 
 EventType = Literal[
     "agent.completed",
@@ -61,13 +163,6 @@ WebhookStatus = Literal[
     "enabled",
     "disabled",
 ]
-SubscribableEventType = Literal[
-    "agent.completed",
-    "agent.failed",
-    "deployment.activated",
-    "deployment.failed",
-    "deployment.rolled_back",
-]
 DeliveryStatus = Literal[
     "pending",
     "delivered",
@@ -90,43 +185,50 @@ KeyStatus = Literal[
     "expired",
     "revoked",
 ]
+Tier = Literal[
+    "free",
+    "pro",
+    "enterprise",
+]
 ProviderType = Literal[
     "openai",
     "anthropic",
     "google",
     "openai-compatible",
 ]
-Tier = Literal[
-    "free",
-    "pro",
-    "enterprise",
+SubscribableEventType = Literal[
+    "agent.completed",
+    "agent.failed",
+    "deployment.activated",
+    "deployment.failed",
+    "deployment.rolled_back",
 ]
 
 
-class ErrorDetail(TypedDict):
+class ErrorDetail(Model):
     field: str
     """Path of the invalid field, for example ``limits.max_steps``."""
     error: str
     """What is wrong with the field."""
 
 
-class Event(TypedDict):
+class Event(Model):
     """An event. Also the body of a webhook delivery."""
 
     id: str
     type: EventType
-    created_at: str
+    created_at: datetime
     agent_id: str | None
     """The agent that the event is about, if any."""
     data: dict[str, Any]
     """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``deployment.*``: the deployment. For ``webhook.test``: webhook_id."""
 
 
-class Agent(TypedDict):
+class Agent(Model):
     id: str
     name: str
     status: AgentStatus
-    created_at: str
+    created_at: datetime
     model: str
     temperature: float | None
     """null uses the model's default."""
@@ -140,35 +242,35 @@ class Agent(TypedDict):
     runtime: Runtime
     security: SecuritySettings
     auth: RedactedAgentAuth | None
-    updated_at: str
-    warnings: NotRequired[list[str]]
+    updated_at: datetime
+    warnings: list[str] | None = None
     """Only in the answer to a change that sets ``auth``: what is refused from now on, and until when the key that made the change can take it back."""
 
 
-class McpTool(TypedDict):
+class McpTool(Model):
     type: Literal["mcp"]
     name: str
     url: str
     """URL of the MCP server (Streamable HTTP)."""
-    headers: NotRequired[dict[str, Any]]
+    headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
 
 
-class HttpTool(TypedDict):
+class HttpTool(Model):
     type: Literal["http"]
     name: str
     description: str
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     url: str
-    headers: NotRequired[dict[str, Any]]
+    headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
-    query: NotRequired[dict[str, Any]]
+    query: dict[str, Any] | None = None
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
 
 
-class MemorySettings(TypedDict):
+class MemorySettings(Model):
     recall: bool
     """Search the agent's memories for each message and give the results to the model."""
     recall_limit: int
@@ -178,7 +280,7 @@ class MemorySettings(TypedDict):
     embedder: EmbedderSettings
 
 
-class EmbedderSettings(TypedDict):
+class EmbedderSettings(Model):
     """The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile."""
 
     model: str
@@ -187,7 +289,7 @@ class EmbedderSettings(TypedDict):
     """Size of the model's vectors."""
 
 
-class Limits(TypedDict):
+class Limits(Model):
     max_steps: int
     """Maximum number of model calls in one run."""
     max_tokens: int
@@ -200,167 +302,110 @@ class Limits(TypedDict):
     """Maximum number of runs of this agent at the same time."""
 
 
-class RuntimeModel(TypedDict):
+class RuntimeModel(Model):
     type: Literal["model"]
 
 
-class RuntimeHttp(TypedDict):
+class RuntimeHttp(Model):
     type: Literal["http"]
     url: str
-    headers: NotRequired[dict[str, Any]]
+    headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
 
 
-class SecuritySettings(TypedDict):
-    ipWhitelist: NotRequired[SecuritySettingsIpWhitelist]
-    mtls: NotRequired[SecuritySettingsMtls]
-    enforceHttps: NotRequired[bool]
-    hsts: NotRequired[SecuritySettingsHsts]
-    rateLimit: NotRequired[SecuritySettingsRateLimit]
-    mfa: NotRequired[SecuritySettingsMfa]
+class SecuritySettings(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "ip_whitelist": "ipWhitelist",
+        "enforce_https": "enforceHttps",
+        "rate_limit": "rateLimit",
+    }
+
+    ip_whitelist: SecuritySettingsIpWhitelist | None = None
+    mtls: SecuritySettingsMtls | None = None
+    enforce_https: bool | None = None
+    hsts: SecuritySettingsHsts | None = None
+    rate_limit: SecuritySettingsRateLimit | None = None
+    mfa: SecuritySettingsMfa | None = None
 
 
-class SecuritySettingsIpWhitelist(TypedDict):
+class SecuritySettingsIpWhitelist(Model):
     enabled: bool
     addresses: list[str]
 
 
-class SecuritySettingsMtls(TypedDict):
+class SecuritySettingsMtls(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "client_cert": "clientCert",
+        "client_key": "clientKey",
+        "ca_cert": "caCert",
+    }
+
     enabled: bool
-    clientCert: str
-    clientKey: str
-    caCert: str
+    client_cert: str
+    client_key: str
+    ca_cert: str
 
 
-class SecuritySettingsHsts(TypedDict):
+class SecuritySettingsHsts(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "max_age": "maxAge",
+    }
+
     enabled: bool
-    maxAge: int
+    max_age: int
     """Seconds."""
 
 
-class SecuritySettingsRateLimit(TypedDict):
+class SecuritySettingsRateLimit(Model):
     enabled: bool
     requests: int
     window: str
 
 
-class SecuritySettingsMfa(TypedDict):
+class SecuritySettingsMfa(Model):
     enabled: bool
     operations: list[Literal["delete", "update"]]
 
 
-class RedactedAgentAuthOauth2(TypedDict):
+class RedactedAgentAuthOauth2(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "client_id": "clientId",
+        "has_client_secret": "hasClientSecret",
+    }
+
     type: Literal["oauth2"]
     provider: str
     """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
-    clientId: str
+    client_id: str
     scopes: list[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
     """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
-    audience: NotRequired[str]
+    audience: str | None = None
     """Required audience (``aud``) of tokens. The default is ``clientId``."""
-    hasClientSecret: bool
+    has_client_secret: bool
 
 
-class RedactedAgentAuthJwt(TypedDict):
+class RedactedAgentAuthJwt(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "has_previous_secret": "hasPreviousSecret",
+    }
+
     type: Literal["jwt"]
-    hasPreviousSecret: bool
+    has_previous_secret: bool
 
 
-class MemorySettingsPatch(TypedDict):
-    recall: NotRequired[bool]
-    """Search the agent's memories for each message and give the results to the model."""
-    recall_limit: NotRequired[int]
-    """Maximum number of memories to give to the model."""
-    remember: NotRequired[bool]
-    """Store each completed run's message and response as a memory."""
-    embedder: NotRequired[EmbedderSettings]
-
-
-class LimitsPatch(TypedDict):
-    max_steps: NotRequired[int]
-    """Maximum number of model calls in one run."""
-    max_tokens: NotRequired[int]
-    """Maximum number of tokens in one run, over all steps."""
-    timeout_seconds: NotRequired[int]
-    """Maximum duration of one run."""
-    max_history_messages: NotRequired[int]
-    """Maximum number of earlier messages of the session that the model sees."""
-    max_concurrent_runs: NotRequired[int]
-    """Maximum number of runs of this agent at the same time."""
-
-
-class SecuritySettingsPatch(TypedDict):
-    ipWhitelist: NotRequired[SecuritySettingsPatchIpWhitelist | None]
-    mtls: NotRequired[SecuritySettingsPatchMtls | None]
-    enforceHttps: NotRequired[bool | None]
-    hsts: NotRequired[SecuritySettingsPatchHsts | None]
-    rateLimit: NotRequired[SecuritySettingsPatchRateLimit | None]
-    mfa: NotRequired[SecuritySettingsPatchMfa | None]
-
-
-class SecuritySettingsPatchIpWhitelist(TypedDict):
-    enabled: bool
-    addresses: list[str]
-
-
-class SecuritySettingsPatchMtls(TypedDict):
-    enabled: bool
-    clientCert: str
-    clientKey: str
-    caCert: str
-
-
-class SecuritySettingsPatchHsts(TypedDict):
-    enabled: bool
-    maxAge: int
-    """Seconds."""
-
-
-class SecuritySettingsPatchRateLimit(TypedDict):
-    enabled: bool
-    requests: int
-    window: str
-
-
-class SecuritySettingsPatchMfa(TypedDict):
-    enabled: bool
-    operations: list[Literal["delete", "update"]]
-
-
-class AgentAuthOauth2(TypedDict):
-    type: Literal["oauth2"]
-    provider: str
-    """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
-    clientId: str
-    scopes: list[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
-    """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
-    audience: NotRequired[str]
-    """Required audience (``aud``) of tokens. The default is ``clientId``."""
-    clientSecret: NotRequired[str]
-    """For introspection of opaque tokens (RFC 7662)."""
-
-
-class AgentAuthJwt(TypedDict):
-    type: Literal["jwt"]
-    secret: str
-    """HS256 signing secret, at least 32 bytes."""
-    previousSecret: NotRequired[str]
-    """Previous signing secret, still accepted during a rotation."""
-
-
-class AgentSummary(TypedDict):
+class AgentSummary(Model):
     id: str
     name: str
     status: AgentStatus
-    created_at: str
+    created_at: datetime
 
 
-class DeleteAgentResult(TypedDict):
+class DeleteAgentResult(Model):
     id: str
     deleted: Literal[True]
 
 
-class InvocationResult(TypedDict):
+class InvocationResult(Model):
     response: str
     """The agent's response."""
     request_id: str
@@ -368,31 +413,7 @@ class InvocationResult(TypedDict):
     duration_ms: int
 
 
-class InvocationContext(TypedDict):
-    user_id: NotRequired[str]
-    """Your id for the user that the agent talks to."""
-    session_id: NotRequired[str]
-    """Your id for the conversation. Its runs are processed one at a time, in order, and the model sees its earlier messages."""
-    environment: NotRequired[str]
-    """The environment that handles the message. The default is ``production``."""
-    version: NotRequired[str]
-    """Run this version instead of the deployed one, to try it out; ``draft`` runs the agent's draft. The key also needs the permission ``read``."""
-
-
-class AgentCheck(TypedDict):
-    problems: list[AgentProblem]
-
-
-class AgentProblem(TypedDict):
-    kind: Literal["limits", "secret", "model", "tool", "runtime"]
-    """What is wrong: settings that contradict each other, or something that is missing or does not answer."""
-    field: str
-    """Path of the field in the agent's definition, such as ``model`` or ``tools.0``."""
-    message: str
-    """What is wrong, and what to do about it."""
-
-
-class InvocationSummary(TypedDict):
+class InvocationSummary(Model):
     request_id: str
     agent_id: str
     status: InvocationStatus
@@ -413,11 +434,11 @@ class InvocationSummary(TypedDict):
     """Number of model calls."""
     tokens_used: int
     duration_ms: int | None
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
 
 
-class Invocation(TypedDict):
+class Invocation(Model):
     request_id: str
     agent_id: str
     status: InvocationStatus
@@ -440,21 +461,21 @@ class Invocation(TypedDict):
     """Number of model calls."""
     tokens_used: int
     duration_ms: int | None
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
     timeline: list[LogEntry]
     """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended."""
 
 
-class LogEntry(TypedDict):
-    timestamp: str
+class LogEntry(Model):
+    timestamp: datetime
     level: LogLevel
     message: str
     metadata: dict[str, Any]
     """``request_id``, ``environment`` and ``version`` identify the run. Other fields depend on the entry."""
 
 
-class RunStep(TypedDict):
+class RunStep(Model):
     number: int
     """Position among the steps of the run, from 1."""
     kind: Literal["model", "tool", "tools", "memory"]
@@ -469,7 +490,7 @@ class RunStep(TypedDict):
     """Which attempt this is, from 1."""
     status: Literal["completed", "failed", "retried", "interrupted"]
     """``retried``: this attempt failed, and another followed. ``interrupted``: the worker was lost, or the step failed in the server, and the attempt began again."""
-    started_at: str
+    started_at: datetime
     duration_ms: int | None
     """null where it was interrupted."""
     tokens: int | None
@@ -484,7 +505,20 @@ class RunStep(TypedDict):
     """What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
 
 
-class Deployment(TypedDict):
+class AgentCheck(Model):
+    problems: list[AgentProblem]
+
+
+class AgentProblem(Model):
+    kind: Literal["limits", "secret", "model", "tool", "runtime"]
+    """What is wrong: settings that contradict each other, or something that is missing or does not answer."""
+    field: str
+    """Path of the field in the agent's definition, such as ``model`` or ``tools.0``."""
+    message: str
+    """What is wrong, and what to do about it."""
+
+
+class Deployment(Model):
     id: str
     agent_id: str
     environment: str
@@ -498,19 +532,19 @@ class Deployment(TypedDict):
     rollback_of: str | None
     """The deployment that this one replaced in a rollback."""
     created_by: str | None
-    created_at: str
-    activated_at: str | None
-    ended_at: str | None
+    created_at: datetime
+    activated_at: datetime | None
+    ended_at: datetime | None
     error: str | None
     """Why the deployment failed or was rolled back, and what to do about it."""
 
 
-class Guards(TypedDict):
-    max_error_rate_increase: NotRequired[float]
+class Guards(Model):
+    max_error_rate_increase: float | None = None
     """Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points."""
-    max_p95_ratio: NotRequired[float]
+    max_p95_ratio: float | None = None
     """Maximum ratio of the canary's 95th percentile run time to the live deployment's."""
-    max_mean_tokens_ratio: NotRequired[float]
+    max_mean_tokens_ratio: float | None = None
     """Maximum ratio of the canary's mean tokens per run to the live deployment's."""
     min_runs: int
     """Number of runs that both deployments need before they are compared."""
@@ -518,8 +552,8 @@ class Guards(TypedDict):
     """How long the canary is watched after its activation."""
 
 
-class GuardReport(TypedDict):
-    checked_at: str
+class GuardReport(Model):
+    checked_at: datetime
     verdict: Literal["waiting", "healthy", "rolled_back"]
     """``waiting``: not enough runs yet. ``healthy``: no guard was violated. ``rolled_back``: a guard was violated."""
     reason: str | None
@@ -528,46 +562,33 @@ class GuardReport(TypedDict):
     live: DeploymentStats
 
 
-class DeploymentStats(TypedDict):
+class DeploymentStats(Model):
     runs: int
     error_rate: float
     p95_ms: float | None
     mean_tokens: float | None
 
 
-class NewGuards(TypedDict):
-    max_error_rate_increase: NotRequired[float]
-    """Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points."""
-    max_p95_ratio: NotRequired[float]
-    """Maximum ratio of the canary's 95th percentile run time to the live deployment's."""
-    max_mean_tokens_ratio: NotRequired[float]
-    """Maximum ratio of the canary's mean tokens per run to the live deployment's."""
-    min_runs: NotRequired[int]
-    """Number of runs that both deployments need before they are compared."""
-    window_seconds: NotRequired[int]
-    """How long the canary is watched after its activation."""
-
-
-class VersionSummary(TypedDict):
+class VersionSummary(Model):
     version: str
     agent_id: str
     checksum: str
     """SHA-256 of the definition. Versions with the same checksum are identical."""
     created_by: str | None
-    created_at: str
+    created_at: datetime
 
 
-class Version(TypedDict):
+class Version(Model):
     version: str
     agent_id: str
     checksum: str
     """SHA-256 of the definition. Versions with the same checksum are identical."""
     created_by: str | None
-    created_at: str
+    created_at: datetime
     definition: VersionDefinition
 
 
-class VersionDefinition(TypedDict):
+class VersionDefinition(Model):
     model: str
     temperature: float | None
     """null uses the model's default."""
@@ -581,45 +602,37 @@ class VersionDefinition(TypedDict):
     runtime: Runtime
 
 
-VersionDiff = TypedDict(
-    "VersionDiff",
-    {
-        "from": "str",
-        "to": "str",
-        "same": "bool",
-        "changes": "list[VersionChange]",
-        "text": "str",
-    },
-)
+class VersionDiff(Model):
+    _wire_names: ClassVar[dict[str, str]] = {
+        "from_": "from",
+    }
+
+    from_: str
+    to: str
+    same: bool
+    changes: list[VersionChange]
+    text: str
+    """The changes as a unified diff. Where too much differs, one sentence that says so: see ``changes``."""
 
 
-VersionChange = TypedDict(
-    "VersionChange",
-    {
-        "path": "str",
-        "from": "NotRequired[Any]",
-        "to": "NotRequired[Any]",
-    },
-)
+class VersionChange(Model):
+    """``from`` or ``to`` is missing if the field does not exist on that side. A field with more than 1,000 changes within it is one change."""
+
+    _wire_names: ClassVar[dict[str, str]] = {
+        "from_": "from",
+    }
+
+    path: str
+    from_: Any | None = None
+    to: Any | None = None
 
 
-class AddLogsResult(TypedDict):
+class AddLogsResult(Model):
     added: int
     """Number of entries added."""
 
 
-class NewLogEntry(TypedDict):
-    timestamp: NotRequired[str]
-    """When it happened, at most 24 hours ago. The default is now."""
-    level: NotRequired[LogLevel]
-    message: str
-    request_id: NotRequired[str]
-    """The run that the entry belongs to. ``metadata.request_id`` says the same."""
-    metadata: NotRequired[dict[str, Any]]
-    """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
-
-
-class MetricSeries(TypedDict):
+class MetricSeries(Model):
     metric: Literal["response_time", "throughput", "error_rate", "tokens", "cost"]
     granularity: Granularity
     statistic: Literal["avg", "p50", "p95", "p99"] | None
@@ -627,19 +640,19 @@ class MetricSeries(TypedDict):
     values: list[MetricValue]
 
 
-class MetricValue(TypedDict):
-    timestamp: str
+class MetricValue(Model):
+    timestamp: datetime
     value: float
     unit: str
 
 
-class SearchMemoryResult(TypedDict):
+class SearchMemoryResult(Model):
     data: list[MemoryHit]
     pagination: Pagination
     search: SearchReport
 
 
-class MemoryHit(TypedDict):
+class MemoryHit(Model):
     id: str
     content: str
     user_id: str | None
@@ -648,22 +661,22 @@ class MemoryHit(TypedDict):
     source_request_id: str | None
     """The run that stored the memory. null if it was added through the API."""
     metadata: dict[str, Any]
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
     """When the content was last stored. The same content of the same user is one memory."""
     score: float
     """Sum of the contributions. Only comparable within one search."""
     score_parts: MemoryHitScoreParts
 
 
-class MemoryHitScoreParts(TypedDict):
+class MemoryHitScoreParts(Model):
     vector: VectorPart | None
     """null if the vector search did not find it."""
     text: TextPart | None
     """null if the text search did not find it."""
 
 
-class VectorPart(TypedDict):
+class VectorPart(Model):
     rank: int
     """Rank among the results of the vector search, starting at 1."""
     similarity: float
@@ -672,7 +685,7 @@ class VectorPart(TypedDict):
     """What this part adds to the score."""
 
 
-class TextPart(TypedDict):
+class TextPart(Model):
     rank: int
     """Rank among the results of the text search, starting at 1."""
     coverage: float
@@ -683,7 +696,7 @@ class TextPart(TypedDict):
     """What this part adds to the score."""
 
 
-class Pagination(TypedDict):
+class Pagination(Model):
     limit: int
     offset: int
     total: int
@@ -691,7 +704,7 @@ class Pagination(TypedDict):
     has_more: bool
 
 
-class SearchReport(TypedDict):
+class SearchReport(Model):
     mode: SearchMode
     """How the search was done. ``text`` if the embedder was not available."""
     exact: bool
@@ -700,7 +713,7 @@ class SearchReport(TypedDict):
     """Note about this search, such as why only the text search was used."""
 
 
-class Memory(TypedDict):
+class Memory(Model):
     id: str
     content: str
     user_id: str | None
@@ -709,12 +722,12 @@ class Memory(TypedDict):
     source_request_id: str | None
     """The run that stored the memory. null if it was added through the API."""
     metadata: dict[str, Any]
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
     """When the content was last stored. The same content of the same user is one memory."""
 
 
-class MemoryClear(TypedDict):
+class MemoryClear(Model):
     id: str
     status: Literal["running", "completed"]
     """While it is ``running``, the memories it removes are already hidden."""
@@ -724,12 +737,12 @@ class MemoryClear(TypedDict):
     """Session messages deleted so far."""
     user_id: str | None
     session_id: str | None
-    before: str | None
-    created_at: str
-    completed_at: str | None
+    before: datetime | None
+    created_at: datetime
+    completed_at: datetime | None
 
 
-class MemoryStatus(TypedDict):
+class MemoryStatus(Model):
     memories: int
     """Number of stored memories, including those that a running clear has yet to delete."""
     max_memories: int
@@ -742,19 +755,19 @@ class MemoryStatus(TypedDict):
     """Whether a clear is running."""
 
 
-class MemoryStatusEmbedder(TypedDict):
+class MemoryStatusEmbedder(Model):
     """The model that embeds the agent's memories."""
 
     model: str
     dimensions: int
 
 
-class DeleteMemoryResult(TypedDict):
+class DeleteMemoryResult(Model):
     id: str
     deleted: Literal[True]
 
 
-class WebhookWithSecret(TypedDict):
+class WebhookWithSecret(Model):
     id: str
     agent_id: str | None
     """The only agent whose events are delivered. null: all agents."""
@@ -765,18 +778,18 @@ class WebhookWithSecret(TypedDict):
     status: WebhookStatus
     disabled_reason: str | None
     """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
-    failing_since: str | None
+    failing_since: datetime | None
     """Time since which every attempt has failed. null if the last attempt succeeded."""
-    previous_secret_expires_at: str | None
+    previous_secret_expires_at: datetime | None
     """Until when deliveries are signed with the previous secret too."""
     created_by: str | None
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
     secret: str
     """The signing secret. Shown only once."""
 
 
-class Webhook(TypedDict):
+class Webhook(Model):
     id: str
     agent_id: str | None
     """The only agent whose events are delivered. null: all agents."""
@@ -787,21 +800,21 @@ class Webhook(TypedDict):
     status: WebhookStatus
     disabled_reason: str | None
     """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
-    failing_since: str | None
+    failing_since: datetime | None
     """Time since which every attempt has failed. null if the last attempt succeeded."""
-    previous_secret_expires_at: str | None
+    previous_secret_expires_at: datetime | None
     """Until when deliveries are signed with the previous secret too."""
     created_by: str | None
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
-class DeleteWebhookResult(TypedDict):
+class DeleteWebhookResult(Model):
     id: str
     deleted: Literal[True]
 
 
-class Delivery(TypedDict):
+class Delivery(Model):
     id: str
     webhook_id: str
     event_id: str
@@ -809,7 +822,7 @@ class Delivery(TypedDict):
     status: DeliveryStatus
     attempts: int
     """Number of attempts made."""
-    next_attempt_at: str | None
+    next_attempt_at: datetime | None
     """When the next attempt is due. null if there will be none."""
     status_code: int | None
     """HTTP status of the last attempt. null if there was no response."""
@@ -817,17 +830,11 @@ class Delivery(TypedDict):
     """Why the last attempt failed. null if it succeeded."""
     redelivery_of: str | None
     """The delivery that this one repeats."""
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
 
 
-class RedeliverFailedResult(TypedDict):
-    queued: int
-    """How many deliveries were created."""
-    has_more: bool
-
-
-class DeliveryWithAttempts(TypedDict):
+class DeliveryWithAttempts(Model):
     id: str
     webhook_id: str
     event_id: str
@@ -835,7 +842,7 @@ class DeliveryWithAttempts(TypedDict):
     status: DeliveryStatus
     attempts: int
     """Number of attempts made."""
-    next_attempt_at: str | None
+    next_attempt_at: datetime | None
     """When the next attempt is due. null if there will be none."""
     status_code: int | None
     """HTTP status of the last attempt. null if there was no response."""
@@ -843,14 +850,14 @@ class DeliveryWithAttempts(TypedDict):
     """Why the last attempt failed. null if it succeeded."""
     redelivery_of: str | None
     """The delivery that this one repeats."""
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
     attempt_log: list[DeliveryAttempt]
 
 
-class DeliveryAttempt(TypedDict):
+class DeliveryAttempt(Model):
     number: int
-    attempted_at: str
+    attempted_at: datetime
     duration_ms: int
     status_code: int | None
     error: str | None
@@ -859,7 +866,13 @@ class DeliveryAttempt(TypedDict):
     """Start of the response body, at most 1 KiB."""
 
 
-class CreatedApiKey(TypedDict):
+class RedeliverFailedResult(Model):
+    queued: int
+    """How many deliveries were created."""
+    has_more: bool
+
+
+class CreatedApiKey(Model):
     id: str
     name: str
     agent_id: str | None
@@ -874,15 +887,15 @@ class CreatedApiKey(TypedDict):
     """The key that created this one. null for the organisation's first key."""
     rotated_from: str | None
     """The key that this one replaced in a rotation."""
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
     """May be a few seconds out of date."""
-    revoked_at: str | None
+    revoked_at: datetime | None
     key: str
 
 
-class ApiKey(TypedDict):
+class ApiKey(Model):
     id: str
     name: str
     agent_id: str | None
@@ -897,31 +910,91 @@ class ApiKey(TypedDict):
     """The key that created this one. null for the organisation's first key."""
     rotated_from: str | None
     """The key that this one replaced in a rotation."""
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
     """May be a few seconds out of date."""
-    revoked_at: str | None
+    revoked_at: datetime | None
 
 
-class RevokeKeyResult(TypedDict):
+class RevokeKeyResult(Model):
     id: str
-    revoked_at: str
+    revoked_at: datetime
 
 
-class MfaEnrolmentToken(TypedDict):
+class MfaEnrolmentToken(Model):
     key_id: str
     token: str
     """Works only with this key. Shown only once."""
-    expires_at: str
+    expires_at: datetime
 
 
-class RevokeLeakedKeyResult(TypedDict):
+class RevokeLeakedKeyResult(Model):
     id: str
-    revoked_at: str
+    revoked_at: datetime
 
 
-class ModelEntry(TypedDict):
+class Me(Model):
+    organisation: MeOrganisation
+    key: MeKey
+    usage: Usage | None
+    """What the organisation has, and how much its tier allows. null for a key that belongs to one agent."""
+    limits: TierLimits
+    """What else the tier allows."""
+
+
+class MeOrganisation(Model):
+    id: str
+    name: str
+    tier: Tier
+
+
+class MeKey(Model):
+    id: str
+    name: str
+    agent_id: str | None
+    """The only agent that this key can access. null: all agents of the organisation."""
+    role: Role | None
+    """The role that the key was created with, if any."""
+    permissions: list[Permission]
+    expires_at: datetime | None
+
+
+class Usage(Model):
+    agents: Use
+    keys: Use
+    """API keys that are active."""
+    webhooks: Use
+    providers: Use
+    """Model providers of your own."""
+    secrets: Use
+    """Secrets of the organisation and of its agents."""
+    memory_bytes: Use
+    """Texts and metadata of memories."""
+    record_bytes: Use
+    """Messages, responses, sessions, events, logs and contents of runs of the last 30 days."""
+
+
+class Use(Model):
+    used: int
+    limit: int
+
+
+class TierLimits(Model):
+    requests_per_minute: int
+    burst: int
+    """Requests at once."""
+    concurrent_runs: int
+    log_days: int
+    """How far back logs and metrics can be read."""
+    versions_per_agent: int
+    deployments_per_agent: int
+    """How many are kept. Those that ended first make room for new ones."""
+    memories_per_agent: int
+    """The oldest make room for new ones."""
+
+
+class ModelEntry(Model):
     id: str
     """Value for an agent's ``model``. ``provider/*`` stands for all models of the provider."""
     provider: str
@@ -929,7 +1002,7 @@ class ModelEntry(TypedDict):
     """Where the model comes from: built into Perch, the server's configuration, or your organisation's providers."""
 
 
-class Provider(TypedDict):
+class Provider(Model):
     name: str
     type: ProviderType
     base_url: str | None
@@ -940,42 +1013,42 @@ class Provider(TypedDict):
     """Whether an API key is set. The key is never returned."""
     api_key_secret: str | None
     """The secret that the API key is taken from, if it is one."""
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
-class DeleteProviderResult(TypedDict):
+class DeleteProviderResult(Model):
     name: str
     deleted: Literal[True]
 
 
-class Secret(TypedDict):
+class Secret(Model):
     name: str
     agent_id: str | None
     """The only agent that can use the secret. null: all agents."""
     hosts: list[str]
     created_by: str | None
-    created_at: str
+    created_at: datetime
     updated_by: str | None
     """The key that changed the value or the hosts last."""
-    updated_at: str
-    last_used_at: str | None
+    updated_at: datetime
+    last_used_at: datetime | None
     """When a call last asked for the secret. May be a minute out of date."""
 
 
-class DeleteSecretResult(TypedDict):
+class DeleteSecretResult(Model):
     name: str
     deleted: Literal[True]
 
 
-class DeleteAgentSecretResult(TypedDict):
+class DeleteAgentSecretResult(Model):
     name: str
     deleted: Literal[True]
 
 
-class AuditEntry(TypedDict):
+class AuditEntry(Model):
     id: str
-    created_at: str
+    created_at: datetime
     actor: Literal["key", "oauth", "jwt", "operator", "public"]
     """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``operator``: a command on the server. ``public``: not at all."""
     key_id: str | None
@@ -997,14 +1070,14 @@ class AuditEntry(TypedDict):
     details: AuditDetails
 
 
-class AuditDetails(TypedDict):
-    fields: NotRequired[list[str]]
+class AuditDetails(Model):
+    fields: list[str] | None = None
     """Names of the fields in the request, never their values."""
-    reason: NotRequired[str]
+    reason: str | None = None
     """Error code of a refused request."""
 
 
-class MfaEnrolment(TypedDict):
+class MfaEnrolment(Model):
     secret: str
     """The shared secret, in base32. Shown only once."""
     otpauth_url: str
@@ -1012,79 +1085,254 @@ class MfaEnrolment(TypedDict):
     """Codes for when the device is lost. Each works once. Shown only once."""
 
 
-class ConfirmMfaResult(TypedDict):
-    confirmed_at: str
+class ConfirmMfaResult(Model):
+    confirmed_at: datetime
 
 
-class StepUpToken(TypedDict):
+class StepUpToken(Model):
     token: str
-    expires_at: str
+    expires_at: datetime
 
 
-class RemoveMfaResult(TypedDict):
+class RemoveMfaResult(Model):
     removed: Literal[True]
 
 
-class Me(TypedDict):
-    organisation: MeOrganisation
-    key: MeKey
-    usage: Usage | None
-    """What the organisation has, and how much its tier allows. null for a key that belongs to one agent."""
-    limits: TierLimits
-    """What else the tier allows."""
-
-
-class MeOrganisation(TypedDict):
-    id: str
-    name: str
-    tier: Tier
-
-
-class MeKey(TypedDict):
-    id: str
-    name: str
-    agent_id: str | None
-    """The only agent that this key can access. null: all agents of the organisation."""
-    role: Role | None
-    """The role that the key was created with, if any."""
-    permissions: list[Permission]
-    expires_at: str | None
-
-
-class Usage(TypedDict):
-    agents: Use
-    keys: Use
-    """API keys that are active."""
-    webhooks: Use
-    providers: Use
-    """Model providers of your own."""
-    secrets: Use
-    """Secrets of the organisation and of its agents."""
-    memory_bytes: Use
-    """Texts and metadata of memories."""
-    record_bytes: Use
-    """Messages, responses, sessions, events, logs and contents of runs of the last 30 days."""
-
-
-class Use(TypedDict):
-    used: int
-    limit: int
-
-
-class TierLimits(TypedDict):
-    requests_per_minute: int
-    burst: int
-    """Requests at once."""
-    concurrent_runs: int
-    log_days: int
-    """How far back logs and metrics can be read."""
-    versions_per_agent: int
-    deployments_per_agent: int
-    """How many are kept. Those that ended first make room for new ones."""
-    memories_per_agent: int
-    """The oldest make room for new ones."""
+class StartedRun(Model):
+    request_id: str
+    status: Literal["running"]
 
 
 Runtime = RuntimeModel | RuntimeHttp
 RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
-AgentAuth = AgentAuthOauth2 | AgentAuthJwt
+
+decodes(
+    Event,
+    created_at=timestamp,
+)
+decodes(
+    MemorySettings,
+    embedder=one(EmbedderSettings),
+)
+decodes(
+    SecuritySettings,
+    ip_whitelist=one(SecuritySettingsIpWhitelist),
+    mtls=one(SecuritySettingsMtls),
+    hsts=one(SecuritySettingsHsts),
+    rate_limit=one(SecuritySettingsRateLimit),
+    mfa=one(SecuritySettingsMfa),
+)
+decodes(
+    Agent,
+    created_at=timestamp,
+    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool})),
+    memory=one(MemorySettings),
+    limits=one(Limits),
+    runtime=by_field("type", {"model": RuntimeModel, "http": RuntimeHttp}),
+    security=one(SecuritySettings),
+    auth=by_field("type", {"oauth2": RedactedAgentAuthOauth2, "jwt": RedactedAgentAuthJwt}),
+    updated_at=timestamp,
+)
+decodes(
+    AgentSummary,
+    created_at=timestamp,
+)
+decodes(
+    InvocationSummary,
+    created_at=timestamp,
+    finished_at=timestamp,
+)
+decodes(
+    LogEntry,
+    timestamp=timestamp,
+)
+decodes(
+    Invocation,
+    created_at=timestamp,
+    finished_at=timestamp,
+    timeline=each(one(LogEntry)),
+)
+decodes(
+    RunStep,
+    started_at=timestamp,
+)
+decodes(
+    AgentCheck,
+    problems=each(one(AgentProblem)),
+)
+decodes(
+    GuardReport,
+    checked_at=timestamp,
+    canary=one(DeploymentStats),
+    live=one(DeploymentStats),
+)
+decodes(
+    Deployment,
+    guards=one(Guards),
+    guard_report=one(GuardReport),
+    created_at=timestamp,
+    activated_at=timestamp,
+    ended_at=timestamp,
+)
+decodes(
+    VersionSummary,
+    created_at=timestamp,
+)
+decodes(
+    VersionDefinition,
+    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool})),
+    memory=one(MemorySettings),
+    limits=one(Limits),
+    runtime=by_field("type", {"model": RuntimeModel, "http": RuntimeHttp}),
+)
+decodes(
+    Version,
+    created_at=timestamp,
+    definition=one(VersionDefinition),
+)
+decodes(
+    VersionDiff,
+    changes=each(one(VersionChange)),
+)
+decodes(
+    MetricValue,
+    timestamp=timestamp,
+)
+decodes(
+    MetricSeries,
+    values=each(one(MetricValue)),
+)
+decodes(
+    MemoryHitScoreParts,
+    vector=one(VectorPart),
+    text=one(TextPart),
+)
+decodes(
+    MemoryHit,
+    created_at=timestamp,
+    updated_at=timestamp,
+    score_parts=one(MemoryHitScoreParts),
+)
+decodes(
+    SearchMemoryResult,
+    data=each(one(MemoryHit)),
+    pagination=one(Pagination),
+    search=one(SearchReport),
+)
+decodes(
+    Memory,
+    created_at=timestamp,
+    updated_at=timestamp,
+)
+decodes(
+    MemoryClear,
+    before=timestamp,
+    created_at=timestamp,
+    completed_at=timestamp,
+)
+decodes(
+    MemoryStatus,
+    embedder=one(MemoryStatusEmbedder),
+)
+decodes(
+    WebhookWithSecret,
+    failing_since=timestamp,
+    previous_secret_expires_at=timestamp,
+    created_at=timestamp,
+    updated_at=timestamp,
+)
+decodes(
+    Webhook,
+    failing_since=timestamp,
+    previous_secret_expires_at=timestamp,
+    created_at=timestamp,
+    updated_at=timestamp,
+)
+decodes(
+    Delivery,
+    next_attempt_at=timestamp,
+    created_at=timestamp,
+    finished_at=timestamp,
+)
+decodes(
+    DeliveryAttempt,
+    attempted_at=timestamp,
+)
+decodes(
+    DeliveryWithAttempts,
+    next_attempt_at=timestamp,
+    created_at=timestamp,
+    finished_at=timestamp,
+    attempt_log=each(one(DeliveryAttempt)),
+)
+decodes(
+    CreatedApiKey,
+    created_at=timestamp,
+    expires_at=timestamp,
+    last_used_at=timestamp,
+    revoked_at=timestamp,
+)
+decodes(
+    ApiKey,
+    created_at=timestamp,
+    expires_at=timestamp,
+    last_used_at=timestamp,
+    revoked_at=timestamp,
+)
+decodes(
+    RevokeKeyResult,
+    revoked_at=timestamp,
+)
+decodes(
+    MfaEnrolmentToken,
+    expires_at=timestamp,
+)
+decodes(
+    RevokeLeakedKeyResult,
+    revoked_at=timestamp,
+)
+decodes(
+    MeKey,
+    expires_at=timestamp,
+)
+decodes(
+    Usage,
+    agents=one(Use),
+    keys=one(Use),
+    webhooks=one(Use),
+    providers=one(Use),
+    secrets=one(Use),
+    memory_bytes=one(Use),
+    record_bytes=one(Use),
+)
+decodes(
+    Me,
+    organisation=one(MeOrganisation),
+    key=one(MeKey),
+    usage=one(Usage),
+    limits=one(TierLimits),
+)
+decodes(
+    Provider,
+    created_at=timestamp,
+    updated_at=timestamp,
+)
+decodes(
+    Secret,
+    created_at=timestamp,
+    updated_at=timestamp,
+    last_used_at=timestamp,
+)
+decodes(
+    AuditEntry,
+    created_at=timestamp,
+    details=one(AuditDetails),
+)
+decodes(
+    ConfirmMfaResult,
+    confirmed_at=timestamp,
+)
+decodes(
+    StepUpToken,
+    expires_at=timestamp,
+)

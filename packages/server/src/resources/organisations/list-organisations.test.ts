@@ -7,7 +7,9 @@ import { type ListedOrganisation, listOrganisations } from "./list-organisations
 async function collect(url: string, pageSize: number): Promise<ListedOrganisation[]> {
   const db = openAsOwner(url);
   try {
-    return await Array.fromAsync(listOrganisations(db, pageSize));
+    const listed: ListedOrganisation[] = [];
+    for await (const organisation of listOrganisations(db, pageSize)) listed.push(organisation);
+    return listed;
   } finally {
     await db.destroy();
   }

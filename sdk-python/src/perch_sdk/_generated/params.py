@@ -1,0 +1,204 @@
+"""What callers give as dictionaries. Made by generate.py from openapi.json: do not edit."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from . import models as m
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+else:
+    from typing_extensions import NotRequired
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+__all__ = [
+    "AgentAuthJwtParam",
+    "AgentAuthOauth2Param",
+    "AgentAuthParam",
+    "EmbedderSettingsParam",
+    "HttpToolParam",
+    "InvocationContextParam",
+    "LimitsPatchParam",
+    "McpToolParam",
+    "MemorySettingsPatchParam",
+    "NewGuardsParam",
+    "NewLogEntryParam",
+    "RuntimeHttpParam",
+    "RuntimeModelParam",
+    "RuntimeParam",
+    "SecuritySettingsPatchHstsParam",
+    "SecuritySettingsPatchIpWhitelistParam",
+    "SecuritySettingsPatchMfaParam",
+    "SecuritySettingsPatchMtlsParam",
+    "SecuritySettingsPatchParam",
+    "SecuritySettingsPatchRateLimitParam",
+]
+
+
+class McpToolParam(TypedDict):
+    type: Literal["mcp"]
+    name: str
+    url: str
+    """URL of the MCP server (Streamable HTTP)."""
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+
+
+class HttpToolParam(TypedDict):
+    type: Literal["http"]
+    name: str
+    description: str
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    url: str
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    query: NotRequired[dict[str, Any]]
+    """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
+    parameters: dict[str, Any]
+    """JSON Schema of the arguments."""
+
+
+class MemorySettingsPatchParam(TypedDict):
+    recall: NotRequired[bool]
+    """Search the agent's memories for each message and give the results to the model."""
+    recall_limit: NotRequired[int]
+    """Maximum number of memories to give to the model."""
+    remember: NotRequired[bool]
+    """Store each completed run's message and response as a memory."""
+    embedder: NotRequired[EmbedderSettingsParam | m.EmbedderSettings]
+
+
+class EmbedderSettingsParam(TypedDict):
+    """The model that embeds memories. Memory belongs to the agent, not to a version, so the draft's embedder is used for all versions. After a change, all memories are embedded again in the background; searches keep working meanwhile."""
+
+    model: str
+    """``provider/model``. The built-in ``perch/minilm`` runs in the server and needs no provider."""
+    dimensions: Literal[384, 768, 1024, 1536]
+    """Size of the model's vectors."""
+
+
+class LimitsPatchParam(TypedDict):
+    max_steps: NotRequired[int]
+    """Maximum number of model calls in one run."""
+    max_tokens: NotRequired[int]
+    """Maximum number of tokens in one run, over all steps."""
+    timeout_seconds: NotRequired[int]
+    """Maximum duration of one run."""
+    max_history_messages: NotRequired[int]
+    """Maximum number of earlier messages of the session that the model sees."""
+    max_concurrent_runs: NotRequired[int]
+    """Maximum number of runs of this agent at the same time."""
+
+
+class RuntimeModelParam(TypedDict):
+    type: Literal["model"]
+
+
+class RuntimeHttpParam(TypedDict):
+    type: Literal["http"]
+    url: str
+    headers: NotRequired[dict[str, Any]]
+    """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+
+
+class SecuritySettingsPatchParam(TypedDict):
+    ipWhitelist: NotRequired[SecuritySettingsPatchIpWhitelistParam | m.SecuritySettingsIpWhitelist | None]
+    mtls: NotRequired[SecuritySettingsPatchMtlsParam | m.SecuritySettingsMtls | None]
+    enforceHttps: NotRequired[bool | None]
+    hsts: NotRequired[SecuritySettingsPatchHstsParam | m.SecuritySettingsHsts | None]
+    rateLimit: NotRequired[SecuritySettingsPatchRateLimitParam | m.SecuritySettingsRateLimit | None]
+    mfa: NotRequired[SecuritySettingsPatchMfaParam | m.SecuritySettingsMfa | None]
+
+
+class SecuritySettingsPatchIpWhitelistParam(TypedDict):
+    enabled: bool
+    addresses: Sequence[str]
+
+
+class SecuritySettingsPatchMtlsParam(TypedDict):
+    enabled: bool
+    clientCert: str
+    clientKey: str
+    caCert: str
+
+
+class SecuritySettingsPatchHstsParam(TypedDict):
+    enabled: bool
+    maxAge: int
+    """Seconds."""
+
+
+class SecuritySettingsPatchRateLimitParam(TypedDict):
+    enabled: bool
+    requests: int
+    window: str
+
+
+class SecuritySettingsPatchMfaParam(TypedDict):
+    enabled: bool
+    operations: Sequence[Literal["delete", "update"]]
+
+
+class AgentAuthOauth2Param(TypedDict):
+    type: Literal["oauth2"]
+    provider: str
+    """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
+    clientId: str
+    scopes: Sequence[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
+    """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
+    audience: NotRequired[str]
+    """Required audience (``aud``) of tokens. The default is ``clientId``."""
+    clientSecret: NotRequired[str]
+    """For introspection of opaque tokens (RFC 7662)."""
+
+
+class AgentAuthJwtParam(TypedDict):
+    type: Literal["jwt"]
+    secret: str
+    """HS256 signing secret, at least 32 bytes."""
+    previousSecret: NotRequired[str]
+    """Previous signing secret, still accepted during a rotation."""
+
+
+class InvocationContextParam(TypedDict):
+    user_id: NotRequired[str]
+    """Your id for the user that the agent talks to."""
+    session_id: NotRequired[str]
+    """Your id for the conversation. Its runs are processed one at a time, in order, and the model sees its earlier messages."""
+    environment: NotRequired[str]
+    """The environment that handles the message. The default is ``production``."""
+    version: NotRequired[str]
+    """Run this version instead of the deployed one, to try it out; ``draft`` runs the agent's draft. The key also needs the permission ``read``."""
+
+
+class NewGuardsParam(TypedDict):
+    max_error_rate_increase: NotRequired[float]
+    """Maximum difference between the canary's error rate and the live deployment's. 0.05 is five percentage points."""
+    max_p95_ratio: NotRequired[float]
+    """Maximum ratio of the canary's 95th percentile run time to the live deployment's."""
+    max_mean_tokens_ratio: NotRequired[float]
+    """Maximum ratio of the canary's mean tokens per run to the live deployment's."""
+    min_runs: NotRequired[int]
+    """Number of runs that both deployments need before they are compared."""
+    window_seconds: NotRequired[int]
+    """How long the canary is watched after its activation."""
+
+
+class NewLogEntryParam(TypedDict):
+    timestamp: NotRequired[str | datetime]
+    """When it happened, at most 24 hours ago. The default is now."""
+    level: NotRequired[m.LogLevel]
+    message: str
+    request_id: NotRequired[str]
+    """The run that the entry belongs to. ``metadata.request_id`` says the same."""
+    metadata: NotRequired[dict[str, Any]]
+    """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
+
+
+RuntimeParam = RuntimeModelParam | m.RuntimeModel | RuntimeHttpParam | m.RuntimeHttp
+AgentAuthParam = AgentAuthOauth2Param | AgentAuthJwtParam
