@@ -1,6 +1,6 @@
 /** Variables with our prefix that are no settings of the server, by who reads them. A server's environment may have them. */
 const others = {
-  "the CLI and the SDKs": ["PERCH_URL", "PERCH_API_KEY", "PERCH_PROFILE"],
+  "the CLI and the SDKs": ["PERCH_URL", "PERCH_API_KEY", "PERCH_PROFILE", "PERCH_LOG"],
   "the examples of receivers and remote agents": ["PERCH_WEBHOOK_SECRET", "PERCH_ORGANISATION"],
   "pnpm services and the tests, which write .services/env": ["PERCH_DATABASE_ADMIN_URL", "PERCH_SERVICES_PORT_BASE"],
   "tests and benchmarks, for how much they do": [
