@@ -65,14 +65,22 @@ describe("perch-server", () => {
   test("refuses to serve a database without its tables, and names the command to run", async () => {
     const { code, stderr } = await run(["serve"], { ...process.env, ...scratchSettings(empty, 0) });
     expect(code).toBe(1);
-    expect(stderr).toContain("perch-server migrate");
+    expect(stderr).toMatch(/^The database lacks 0001_organisations.* Run: perch-server migrate\n$/);
   });
 
   test("refuses to serve as the owner of the tables, who could see every organisation", async () => {
     const env = { ...process.env, ...scratchSettings(database, 0), PERCH_DATABASE_URL: database.ownerUrl };
     const { code, stderr } = await run(["serve"], env);
     expect(code).toBe(1);
-    expect(stderr).toContain("row-level security");
+    expect(stderr).toMatch(/^The role .* row-level security\..*\n$/);
+  });
+
+  test("says in one line where no database answers, and exits with 1", async () => {
+    const nowhere = "postgres://perch_server:not-shown@127.0.0.1:1/perch";
+    const env = { ...process.env, ...scratchSettings(database, 0), PERCH_DATABASE_URL: nowhere };
+    const remedy =
+      "PostgreSQL does not answer at 127.0.0.1:1 (ECONNREFUSED). Start it, or correct PERCH_DATABASE_URL.\n";
+    expect(await run(["create-organisation", "--name", "x"], env)).toEqual({ code: 1, stdout: "", stderr: remedy });
   });
 
   test("set-tier changes how much an organisation may ask for, on a running server, from the next requests on", async () => {

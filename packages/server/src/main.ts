@@ -45,6 +45,14 @@ const bareCommands: Readonly<Record<BareCommandName, () => Promise<BareCommand>>
 
 const isBare = (name: CommandName): name is BareCommandName => Object.hasOwn(bareCommands, name);
 
+/** `parseArgs` throws a TypeError with a code. */
+const isWrongUse = (error: unknown): error is Error =>
+  error instanceof UsageError ||
+  (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
+
+const isWrongSetting = (error: unknown): error is Error =>
+  error instanceof ConfigError || error instanceof MasterKeyError;
+
 async function runCommand(name: CommandName, args: string[]): Promise<void> {
   if (isBare(name)) return (await bareCommands[name]())(args);
   // Before the settings are read: a misspelt option is reported as such.
@@ -55,7 +63,13 @@ async function runCommand(name: CommandName, args: string[]): Promise<void> {
   ]);
   const config = readConfig(process.env);
   const command = await commands[name]();
-  await command(config, createLogger(config.logLevel), args);
+  try {
+    await command(config, createLogger(config.logLevel), args);
+  } catch (error) {
+    if (isWrongUse(error) || isWrongSetting(error)) throw error;
+    const { explainFailure } = await import("./compose/commands/explain-failure.ts");
+    throw explainFailure(error, config, name);
+  }
 }
 
 const isHelp = (word: string | undefined) => word === "--help" || word === "-h";
@@ -76,13 +90,12 @@ async function main([name, ...args]: string[]): Promise<void> {
 }
 
 function report(error: unknown, name: string): void {
-  const isWrongOption = error instanceof TypeError && "code" in error;
-  const isWrongUse = error instanceof UsageError || isWrongOption;
-  const isWrongSetting = error instanceof ConfigError || error instanceof MasterKeyError;
-  const isExpected = isWrongUse || isWrongSetting || error instanceof OperatorError;
+  const isExpected = isWrongUse(error) || isWrongSetting(error) || error instanceof OperatorError;
   console.error(isExpected ? error.message : error);
-  if (isWrongUse) console.error(`\n${isCommand(name) ? commandUsage(name) : usage()}`);
-  process.exitCode = isWrongUse || isWrongSetting ? 2 : 1;
+  if (isWrongUse(error)) console.error(`\n${isCommand(name) ? commandUsage(name) : usage()}`);
+  process.exitCode = isWrongUse(error) || isWrongSetting(error) ? 2 : 1;
+  // PostgreSQL's client leaves a connection open that asked for a password in vain.
+  setTimeout(() => process.exit(), 500).unref();
 }
 
 const args = process.argv.slice(2);

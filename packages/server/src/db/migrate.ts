@@ -7,6 +7,7 @@ import { version } from "../platform/version.ts";
 import type { DB } from "./generated-rows.ts";
 import { openAsOwner } from "./open-as-owner.ts";
 import { maintainPartitions } from "./partitions.ts";
+import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
 
 const migrationFolder = join(import.meta.dirname, "../../migrations");
 const functionFolder = join(import.meta.dirname, "../../sql");
@@ -145,6 +146,8 @@ export interface MigrationReport {
 export async function migrate(ownerUrl: string, schema?: Schema): Promise<MigrationReport> {
   const db = openAsOwner(ownerUrl);
   try {
+    const { rows } = await sql.raw<{ version: number }>(serverVersionSql).execute(db);
+    refuseOldServer(rows[0]?.version ?? 0);
     const wanted = schema ?? (await currentSchema());
     const newer = newerRelease(await findApplied(db), wanted);
     if (newer !== undefined) return { applied: [], newerRelease: newer };

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { OperatorError } from "../platform/operator-error.ts";
+import { explainDatabaseError } from "./explain-database-error.ts";
 import {
   createDatabaseSql,
   databaseRightsSql,
@@ -10,6 +11,7 @@ import {
   trustedExtensionSql,
   vectorSql,
 } from "./preparation-sql.ts";
+import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
 
 export interface PreparationReport {
   readonly preparation: Preparation;
@@ -50,7 +52,14 @@ async function withClient<T>(opened: Promise<pg.Client>, work: (client: pg.Clien
 }
 
 const codeOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? "") : "");
-const [insufficientPrivilege, notAvailable, undefinedFile] = ["42501", "0A000", "58P01"];
+const [insufficientPrivilege, notAvailable, undefinedFile, noDatabase] = ["42501", "0A000", "58P01", "3D000"];
+
+/** The address may name the database that does not exist yet. */
+const connectToAny = (url: string): Promise<pg.Client> =>
+  connect(url).catch((error: unknown) => {
+    if (codeOf(error) === noDatabase) return connect(url, "postgres");
+    throw error;
+  });
 
 const isSuperuserName = "(select rolsuper from pg_roles where oid = datdba)";
 
@@ -98,10 +107,11 @@ async function createVector(client: pg.Client): Promise<PreparationReport["leftT
   }
 }
 
-/** Runs the preparation as the role of `url`, as far as its rights allow. */
-export async function prepareDatabase(url: string, wanted: Wanted): Promise<PreparationReport> {
+async function prepare(url: string, wanted: Wanted): Promise<PreparationReport> {
   const { database, server } = wanted;
-  const { preparation, created } = await withClient(connect(url), async (client) => {
+  const { preparation, created } = await withClient(connectToAny(url), async (client) => {
+    const { rows } = await client.query<{ version: number }>(serverVersionSql);
+    refuseOldServer(rows[0]?.version ?? 0);
     const present = await findOwner(client, database);
     const kept = present && !present.isSuperuser ? present.name : undefined;
     const owner = wanted.ownerLogin(wanted.owner ?? kept ?? wanted.defaultOwner);
@@ -121,4 +131,14 @@ export async function prepareDatabase(url: string, wanted: Wanted): Promise<Prep
     return createVector(client);
   });
   return { preparation, created, leftToSuperuser };
+}
+
+/** Runs the preparation as the role of `url`, as far as its rights allow. */
+export async function prepareDatabase(url: string, wanted: Wanted): Promise<PreparationReport> {
+  try {
+    return await prepare(url, wanted);
+  } catch (error) {
+    const line = error instanceof OperatorError ? undefined : explainDatabaseError(error, { url, source: "--url" });
+    throw line === undefined ? error : new OperatorError(line, { cause: error });
+  }
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { OperatorError } from "../platform/operator-error.ts";
 import type { DB } from "./generated-rows.ts";
 
 /** Row-level security does nothing for a superuser, for BYPASSRLS or for a member of the owner: do not serve as one. */
@@ -12,7 +13,7 @@ export async function refusePrivilegedRole(db: Kysely<DB>): Promise<void> {
       where r.rolname = current_user and c.oid = 'public.agents'::regclass`.execute(db);
   const [row] = rows;
   if (!row || row.powerful) {
-    throw new Error(
+    throw new OperatorError(
       `The role ${row?.role} can bypass row-level security. Point PERCH_DATABASE_URL at a role that is only a member of perch_app.`,
     );
   }

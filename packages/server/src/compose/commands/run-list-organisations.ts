@@ -25,8 +25,13 @@ const toLine = ({ id, created_at, tier, agents, keys, name }: ListedOrganisation
   line(id, created_at.slice(0, 10), tier, agents, keys, printable(name));
 
 async function* toText(organisations: AsyncIterable<ListedOrganisation>, isJson: boolean): AsyncGenerator<string> {
-  if (!isJson) yield line("ID", "CREATED", "TIER", "AGENTS", "KEYS", "NAME");
-  for await (const each of organisations) yield isJson ? `${JSON.stringify(each)}\n` : toLine(each);
+  // With the first line and not before it, so that a failure to connect is all that is printed.
+  let heading = isJson ? "" : line("ID", "CREATED", "TIER", "AGENTS", "KEYS", "NAME");
+  for await (const each of organisations) {
+    yield heading + (isJson ? `${JSON.stringify(each)}\n` : toLine(each));
+    heading = "";
+  }
+  if (heading !== "") yield heading;
 }
 
 /** Prints while it reads, and no faster than its reader. */

@@ -1,8 +1,7 @@
 import { listen } from "../../api/listen.ts";
 import type { Config } from "../../config/config.ts";
 import { refuseOpenWorker } from "../../config/engine.ts";
-import { currentSchema, pendingMigrations } from "../../db/migrate.ts";
-import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
+import { refuseUnfitDatabase } from "../../db/refuse-unfit-database.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
@@ -24,9 +23,7 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const { metricsHost: host, metricsPort: port } = config;
   try {
     if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
-    const pending = await pendingMigrations(core.db.unscoped, await currentSchema());
-    if (pending.length > 0) throw new Error(`The database lacks ${pending.join(", ")}. Run: perch-server migrate`);
-    await refusePrivilegedRole(core.db.unscoped);
+    await refuseUnfitDatabase(core.db.unscoped);
     if (roles.worker) steps.unshift(...(await composeWorker(core)).shutdownSteps);
     if (roles.api) {
       const { app, shutdownSteps } = await composeApi(core);

@@ -1,0 +1,22 @@
+import { type Kysely, sql } from "kysely";
+import { OperatorError } from "../platform/operator-error.ts";
+import type { DB } from "./generated-rows.ts";
+import { currentSchema, pendingMigrations } from "./migrate.ts";
+import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
+import { refusePrivilegedRole } from "./refuse-privileged-role.ts";
+
+const maxNamed = 3;
+
+/** Before a process serves or works: the server is new enough, the schema is this release's, and the role has no power over it. */
+export async function refuseUnfitDatabase(db: Kysely<DB>): Promise<void> {
+  const { rows } = await sql.raw<{ version: number }>(serverVersionSql).execute(db);
+  refuseOldServer(rows[0]?.version ?? 0);
+  const pending = await pendingMigrations(db, await currentSchema());
+  if (pending.length > 0) {
+    const more = pending.length > maxNamed ? ` and ${pending.length - maxNamed} more` : "";
+    throw new OperatorError(
+      `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. Run: perch-server migrate`,
+    );
+  }
+  await refusePrivilegedRole(db);
+}
