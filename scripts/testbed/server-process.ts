@@ -71,11 +71,12 @@ export async function startServer(
   database: ScratchDatabase,
   extra: NodeJS.ProcessEnv = {},
   role: "serve" | "all" = "serve",
+  onLog: (text: Buffer) => void = (text) => void process.stderr.write(text),
 ): Promise<ServerProcess> {
   const port = await freePort();
   const env = { ...process.env, ...scratchSettings(database, port), ...extra };
   const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
-  child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
+  child.stderr?.on("data", onLog);
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(url, child, 60);
   return {

@@ -145,11 +145,14 @@ describe("perch-server", () => {
     expect(performance.now() - answeredAt).toBeLessThan(10_000);
   });
 
-  test("logs requests as JSON lines, without the key", async () => {
+  test("logs its start, what it misses, and requests as JSON lines, without keys and passwords", async () => {
     const key = await runCommand(database, ["create-organisation", "--name", "Logged"]);
-    const server = await startServer(database, { PERCH_LOG_LEVEL: "info" });
+    const away = {
+      PERCH_VALKEY_URL: "redis://:valkey-password@127.0.0.1:1",
+      PERCH_RESTATE_INGRESS_URL: "http://127.0.0.1:2",
+    };
     let log = "";
-    server.child.stderr?.on("data", (text: Buffer) => {
+    const server = await startServer(database, { PERCH_LOG_LEVEL: "info", ...away }, "serve", (text) => {
       log += text;
     });
     await fetch(`${server.url}/v1/agents/nobody?x=${key}`, {
@@ -163,6 +166,21 @@ describe("perch-server", () => {
       route: "/v1/agents/:agent_id",
       status: 400,
     });
-    expect(log).not.toContain(key);
+    const lines = log
+      .trimEnd()
+      .split("\n")
+      .map((text) => JSON.parse(text) as Record<string, unknown>);
+    const { host } = new URL(database.appUrl);
+    expect(lines.filter(({ msg }) => msg === "started")).toMatchObject([
+      { role: "serve", listening: { api: server.url }, database: host, engine: ["127.0.0.1:2"], valkey: "127.0.0.1:1" },
+    ]);
+    const missed = lines.filter(({ msg }) => msg === "dependency does not answer");
+    expect(
+      missed.toSorted((one, other) => String(one.dependency).localeCompare(String(other.dependency))),
+    ).toMatchObject([
+      { level: "warn", dependency: "engine", addresses: ["127.0.0.1:2"] },
+      { level: "warn", dependency: "valkey", addresses: ["127.0.0.1:1"] },
+    ]);
+    for (const secret of [key, "valkey-password", new URL(database.appUrl).password]) expect(log).not.toContain(secret);
   });
 });

@@ -18,7 +18,7 @@ import type { ChangeOnce } from "./change-once.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import type { Guard } from "./guard.ts";
-import { type Check, healthRoutes } from "./health.ts";
+import { healthRoutes, type Readiness } from "./health.ts";
 import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory.ts";
 import { measureRequests } from "./measure-requests.ts";
 import { createClientOf } from "./request-client.ts";
@@ -72,7 +72,7 @@ interface AppOptions {
   readonly tracing: Tracing;
   readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly readKeyDirectory: ReadKeyDirectory;
-  readonly readiness: Readonly<Record<string, Check>>;
+  readonly readiness: Readiness;
 }
 
 const malformedRequestBody = JSON.stringify(

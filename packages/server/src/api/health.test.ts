@@ -1,10 +1,14 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { usePerch } from "../../test/support/harness.ts";
+import { startApi, testConfig, usePerch } from "../../test/support/harness.ts";
+import type { Config } from "../config/config.ts";
 import { migrationNames } from "../db/migrate.ts";
+import { createLogger } from "../platform/logger.ts";
+import { shutDown } from "../platform/shutdown.ts";
 
-const perch = usePerch();
+// Nothing listens at port 1.
+const perch = usePerch({ ingressUrls: ["http://127.0.0.1:1"] });
 let admin: pg.Client;
 beforeAll(async () => {
   admin = new pg.Client({ connectionString: serviceUrl("PERCH_DATABASE_ADMIN_URL") });
@@ -20,7 +24,15 @@ const alive = { status: 200, retryAfter: null, body: { success: true, data: { st
 const ready = {
   status: 200,
   retryAfter: null,
-  body: { success: true, data: { status: "ready", checks: ["database"] } },
+  // These tests have no engine.
+  body: {
+    success: true,
+    data: {
+      status: "ready",
+      checks: ["database"],
+      warnings: [{ field: "engine", error: "Does not answer; the log says why" }],
+    },
+  },
 };
 const notReady = (error: unknown) => ({
   status: 503,
@@ -40,6 +52,28 @@ describe("GET /healthz and GET /readyz", () => {
   test("need no key, and answer alive and ready", async () => {
     expect(await get("/healthz")).toEqual(alive);
     expect(await get("/readyz")).toEqual(ready);
+  });
+
+  test("the engine and Valkey away: ready with a warning for each; there: ready without", async () => {
+    const readiness = async (settings: Partial<Config>) => {
+      const { app, shutdownSteps } = await startApi(testConfig(perch().database, settings), createLogger("silent"));
+      try {
+        return (await app.inject("/readyz")).json();
+      } finally {
+        await shutDown(shutdownSteps, createLogger("silent"));
+      }
+    };
+    const ingressUrls = [serviceUrl("PERCH_RESTATE_INGRESS_URL")];
+    const masterKey = perch().server.core.config.masterKey;
+    const away = { ingressUrls: ["http://127.0.0.1:1"], valkeyUrl: "redis://127.0.0.1:1" };
+    expect(await readiness({ ...away, masterKey })).toMatchObject({
+      data: { status: "ready", warnings: [{ field: "engine" }, { field: "valkey" }] },
+    });
+    // One node of the engine is enough. A busy machine may take longer than a second once.
+    const there = { ingressUrls: [...away.ingressUrls, ...ingressUrls], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") };
+    await expect
+      .poll(() => readiness({ ...there, masterKey }), { interval: 100 })
+      .toMatchObject({ data: { status: "ready", warnings: [] } });
   });
 
   test("while the database is down: alive, not ready; ready again when it is back", async () => {

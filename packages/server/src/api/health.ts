@@ -30,10 +30,23 @@ export const databaseCheck =
       throw new NotReady(`migrations are pending: ${pending.join(", ")}; run perch-server migrate`);
   };
 
-/** `/healthz`: the process is alive. `/readyz`: its dependencies respond, so it may receive traffic. */
-export function healthRoutes(app: FastifyInstance, checks: Readonly<Record<string, Check>>, logger: Logger): void {
+export interface Readiness {
+  /** Without these the process must not receive traffic. */
+  readonly checks: Readonly<Record<string, Check>>;
+  /** Names of parts without which it still may: each is a warning. */
+  readonly listSilent: () => Promise<readonly string[]>;
+}
+
+const doesNotAnswer = "Does not answer; the log says why";
+
+/**
+ * `/healthz`: the process is alive. `/readyz`: what it cannot do without responds, so it may receive traffic; other parts that do
+ * not are warnings, because a balancer that took every node away would make things worse.
+ */
+export function healthRoutes(app: FastifyInstance, { checks, listSilent }: Readiness, logger: Logger): void {
   app.get("/healthz", async () => single({ status: "alive" }));
   app.get("/readyz", async () => {
+    const silent = listSilent();
     const results = await Promise.all(
       Object.entries(checks).map(async ([field, check]) => {
         try {
@@ -41,13 +54,14 @@ export function healthRoutes(app: FastifyInstance, checks: Readonly<Record<strin
           return [];
         } catch (error) {
           logger.warn({ check: field, err: error }, "not ready");
-          return [{ field, error: error instanceof NotReady ? error.message : "Does not answer; the log says why" }];
+          return [{ field, error: error instanceof NotReady ? error.message : doesNotAnswer }];
         }
       }),
     );
     const details = results.flat();
     if (details.length > 0)
       throw new ApiError("unavailable", "Not ready: see details.", { details, retryAfterSeconds: 5 });
-    return single({ status: "ready", checks: Object.keys(checks) });
+    const warnings = (await silent).map((field) => ({ field, error: doesNotAnswer }));
+    return single({ status: "ready", checks: Object.keys(checks), warnings });
   });
 }

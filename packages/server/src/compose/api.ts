@@ -134,7 +134,10 @@ export async function composeApi(core: Core): Promise<Api> {
     tracing: core.tracing,
     openStreams: core.shares.of.openStreams,
     readKeyDirectory: composeKeyDirectory(core),
-    readiness: { database: databaseCheck(db, await currentSchema()) },
+    readiness: {
+      checks: { database: databaseCheck(db, await currentSchema()) },
+      listSilent: core.dependencies.listSilent,
+    },
   });
   app.addHook("onListen", async () => {
     for (const { address, port } of app.addresses() as AddressInfo[]) core.ownAddresses.add({ host: address, port });

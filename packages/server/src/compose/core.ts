@@ -12,6 +12,7 @@ import { createGuardedClient, createTrustedClient, type GuardedClient } from "..
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
 import type { FindSecrets } from "../outbound/secrets/find-secrets.ts";
 import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve-call.ts";
+import type { DependencyWatch } from "../platform/dependency-watch.ts";
 import type { Logger } from "../platform/logger.ts";
 import {
   createDigest,
@@ -40,6 +41,7 @@ import { connectSubscriber, createSubscriptions } from "../streams/valkey-subscr
 import { createTracing } from "../telemetry/otlp-tracing.ts";
 import { createTelemetry, measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { composeDependencies } from "./dependencies.ts";
 import { composeMemory, type Memory } from "./memory.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 
@@ -52,6 +54,8 @@ export interface Core {
   readonly shares: Shares;
   readonly quotas: Quotas;
   readonly db: Database;
+  /** Parts that this process can do without for a while: the engine and Valkey. */
+  readonly dependencies: DependencyWatch;
   readonly gate: Gate;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
@@ -178,6 +182,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     shares,
     quotas: composeQuotas(db, logger, telemetry, nowMs),
     db,
+    dependencies: composeDependencies({ config, logger, nowMs, pingValkey: valkey && (() => valkey.ping()) }),
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
       : localGate,

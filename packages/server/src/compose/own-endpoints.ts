@@ -20,6 +20,12 @@ function toEndpoints(address: string | undefined): OwnEndpoint[] {
   return host.startsWith("/") ? [] : [{ host, port: Number(given) || (defaultPorts[protocol] ?? 0) }];
 }
 
+/** Host and port of an address, for the log: never its user or password. A socket is its folder. */
+export function placeOf(address: string): string {
+  const [endpoint] = toEndpoints(address);
+  return endpoint ? `${endpoint.host}:${endpoint.port}` : (new URL(address).searchParams.get("host") ?? "");
+}
+
 // Nodes of the engine talk to each other on this port, which no setting of ours names.
 const engineNodePort = 5122;
 

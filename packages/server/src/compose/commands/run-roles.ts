@@ -4,15 +4,33 @@ import { refuseOpenWorker } from "../../config/engine.ts";
 import { refuseUnfitDatabase } from "../../db/refuse-unfit-database.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
+import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
 import { composeApi } from "../api.ts";
 import { closeCoreStep, composeCore } from "../core.ts";
+import { placeOf } from "../own-endpoints.ts";
 import { composeWorker } from "../worker.ts";
 
 interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
 }
+
+interface Listening {
+  api?: string;
+  worker?: string;
+  metrics?: string;
+}
+
+/** What runs here, and with which parts: their hosts and ports only, because addresses hold passwords. */
+const startLine = (config: Config, roles: Roles, listening: Listening) => ({
+  version,
+  role: roles.api && roles.worker ? "all" : roles.api ? "serve" : "work",
+  listening,
+  database: placeOf(config.databaseUrl),
+  engine: (roles.worker ? [...config.ingressUrls, ...config.adminUrls] : config.ingressUrls).map(placeOf),
+  valkey: config.valkeyUrl === undefined ? null : placeOf(config.valkeyUrl),
+});
 
 /** Runs the roles in one process until SIGTERM or SIGINT, then shuts down in order, the API first. */
 async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
@@ -24,12 +42,21 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   try {
     if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
     await refuseUnfitDatabase(core.db.unscoped);
-    if (roles.worker) steps.unshift(...(await composeWorker(core)).shutdownSteps);
+    await core.gate.ready();
+    // Each that is away is one warning in the log.
+    await core.dependencies.listSilent();
+    const listening: Listening = port === undefined ? {} : { metrics: `${host}:${port}` };
+    if (roles.worker) {
+      const { endpoint, shutdownSteps } = await composeWorker(core);
+      steps.unshift(...shutdownSteps);
+      listening.worker = `${config.workerHost}:${endpoint.port}`;
+    }
     if (roles.api) {
       const { app, shutdownSteps } = await composeApi(core);
       steps.unshift(...shutdownSteps);
-      await listen(app, config.host, config.port);
+      listening.api = await listen(app, config.host, config.port);
     }
+    logger.info(startLine(config, roles, listening), "started");
   } catch (error) {
     await shutDownAll();
     throw error;

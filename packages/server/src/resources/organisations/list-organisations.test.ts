@@ -8,7 +8,7 @@ async function collect(url: string, pageSize: number): Promise<ListedOrganisatio
   const db = openAsOwner(url);
   try {
     const listed: ListedOrganisation[] = [];
-    for await (const organisation of listOrganisations(db, pageSize)) listed.push(organisation);
+    for await (const each of listOrganisations(db, pageSize)) listed.push(each);
     return listed;
   } finally {
     await db.destroy();

@@ -1,0 +1,63 @@
+import type { Logger } from "./logger.ts";
+
+/** A part that this process can do without for a while, but not well. */
+export interface Dependency {
+  readonly name: string;
+  /** Host and port, for the log. */
+  readonly addresses: readonly string[];
+  /** What does not work while it is away. */
+  readonly effect: string;
+  /** Throws if it does not answer. */
+  readonly ping: () => Promise<unknown>;
+}
+
+interface WatchDeps {
+  readonly dependencies: readonly Dependency[];
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+export interface DependencyWatch {
+  /** The names of those that do not answer. Asks them at most every five seconds, and waits for a second. */
+  readonly listSilent: () => Promise<readonly string[]>;
+}
+
+const freshMs = 5000;
+const limitMs = 1000;
+
+const withinLimit = (ping: () => Promise<unknown>): Promise<unknown> =>
+  Promise.race([
+    ping(),
+    new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs).unref(),
+    ),
+  ]);
+
+/** Anybody may ask for readiness at any rate, so answers are shared. Each change of state is logged once. */
+export function createDependencyWatch({ dependencies, logger, now }: WatchDeps): DependencyWatch {
+  const silent = new Set<string>();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let asked: Promise<unknown> = Promise.resolve();
+
+  const ask = async ({ name, addresses, effect, ping }: Dependency): Promise<void> => {
+    try {
+      await withinLimit(ping);
+      if (silent.delete(name)) logger.info({ dependency: name, addresses }, "dependency answers again");
+    } catch (error) {
+      if (!silent.has(name))
+        logger.warn({ dependency: name, addresses, effect, err: error }, "dependency does not answer");
+      silent.add(name);
+    }
+  };
+
+  return {
+    listSilent: async () => {
+      if (now() - askedAtMs >= freshMs) {
+        askedAtMs = now();
+        asked = Promise.all(dependencies.map(ask));
+      }
+      await asked;
+      return dependencies.map(({ name }) => name).filter((name) => silent.has(name));
+    },
+  };
+}
