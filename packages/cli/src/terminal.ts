@@ -28,8 +28,8 @@ export interface Terminal {
   readonly widthOf: (text: string) => number;
   /** The text without its styles. */
   readonly plain: (text: string) => string;
-  /** Breaks lines between words where the result goes to a terminal. */
-  readonly wrap: (text: string) => string;
+  /** Breaks lines between words where the result goes to a terminal; what follows a break is indented by `hanging` columns. */
+  readonly wrap: (text: string, hanging?: number) => string;
   readonly isInteractive: boolean;
   /** Whether somebody can type, even if the result goes elsewhere. */
   readonly isInputInteractive: boolean;
@@ -121,12 +121,12 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
   const { style, safe, plain, toOutput } = createStyles();
   const stream = createSafeStream();
   const widthOf = (text: string) => plain(text).length;
-  const wrapFor = ({ isTTY, columns }: Stream, text: string): string =>
-    isTTY === true ? wrapText(text, Math.min(columns || 80, maxProseColumns), widthOf) : text;
+  const limitOf = ({ isTTY, columns }: Stream): number => (isTTY === true ? columns || 80 : Number.POSITIVE_INFINITY);
+  const proseColumns = stderr.isTTY === true ? Math.min(limitOf(stderr), maxProseColumns) : Number.POSITIVE_INFINITY;
   const wrapNote = (text: string): string =>
     text
       .split("\n")
-      .map((line) => (line.startsWith("  ") ? line : wrapFor(stderr, line)))
+      .map((line) => (line.startsWith("  ") ? line : wrapText(line, proseColumns, widthOf)))
       .join("\n");
   return {
     line: (text = "") => void stdout.write(`${stream.end()}${toOutput(text)}\n`),
@@ -137,12 +137,12 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     safe,
     widthOf,
     plain,
-    wrap: (text) => wrapFor(stdout, text),
+    wrap: (text, hanging) => wrapText(text, limitOf(stdout), widthOf, hanging),
     isInteractive,
     isInputInteractive: stdin.isTTY === true,
     // Some terminals report 0.
     columns: stdout.columns || 80,
-    lineLimit: stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
+    lineLimit: limitOf(stdout),
     confirm: async (question, yes) => {
       if (yes) return true;
       if (!isInteractive) throw new Problem(`${question} Nobody can be asked here.`, "Give --yes to go on.");
@@ -164,10 +164,20 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
         reader.close();
         process.emit("SIGINT", "SIGINT");
       });
-      if (isInteractive) reader.prompt();
-      for await (const line of reader) {
-        yield line;
+      // Ctrl-d leaves the cursor behind the prompt.
+      let isPrompting = isInteractive;
+      try {
         if (isInteractive) reader.prompt();
+        for await (const line of reader) {
+          isPrompting = false;
+          yield line;
+          if (isInteractive) reader.prompt();
+          isPrompting = isInteractive;
+        }
+      } finally {
+        if (isPrompting) stderr.write("\n");
+        // Whoever stops asking lets the process end: an open reader waits for the next line.
+        reader.close();
       }
     },
     readAll: async () => {

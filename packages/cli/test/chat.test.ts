@@ -35,7 +35,7 @@ describe("perch chat", () => {
   test("says at its start how to end and how to get help; the end of the input ends it", async () => {
     const { code, stdout, stderr } = await perch(["chat", "bot", "--session", "s-1"], { input: "Hello\n" });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ok\n" });
-    expect(stderr).toContain("session s-1; /help shows what you can type, /exit or ctrl-d ends the chat");
+    expect(stderr).toContain("session s-1; /help shows what you can type, /exit or ctrl-d ends it");
   });
 
   test("/exit ends it: nothing after it is sent", async () => {

@@ -106,10 +106,10 @@ tools:
       [
         "agent.yaml:12: {{secret.docs_token}} exists neither for bot nor for the organisation. Set it: perch secrets set docs_token --host http://127.0.0.1:<port> --agent bot
       ",
-        "agent.yaml:2: There is no model local/llama3.2 here. Use one of perch/echo, perch/script, or add a provider: POST /v1/providers.
+        "agent.yaml:2: There is no model local/llama3.2 here. Use one of perch/echo, perch/script, or add a provider: perch providers add.
         perch providers add local --base-url http://127.0.0.1:11434/v1   # or wherever it is
       ",
-        "agent.yaml:3: There is no model openai/gpt-5 here. Use one of perch/echo, perch/script, or add a provider: POST /v1/providers.
+        "agent.yaml:3: There is no model openai/gpt-5 here. Use one of perch/echo, perch/script, or add a provider: perch providers add.
         perch providers add openai --type openai --api-key-env OPENAI_API_KEY
       ",
         "agent.yaml:5: The MCP server docs could not be reached: it refuses connections (ECONNREFUSED). Start it, or correct \`url\` of the tool docs.

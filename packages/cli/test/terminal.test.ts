@@ -36,6 +36,16 @@ describe("somebody at a terminal", () => {
     expect(`${stdout.read()}${stderr.read()}`).not.toContain("s3cret");
   });
 
+  test("is not waited for any more once the questions end, so that the process can end", async () => {
+    const { terminal, stdin } = person();
+    stdin.write("/exit\n");
+    for await (const line of terminal.questions("> ")) {
+      expect(line).toBe("/exit");
+      break;
+    }
+    expect(stdin.isPaused()).toBe(true);
+  });
+
   test("sees colours, unless NO_COLOR is set or the terminal is dumb", () => {
     expect(person().terminal.style("red", "x")).not.toBe("x");
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }, { NO_COLOR: "1", FORCE_COLOR: "1" }])

@@ -1,5 +1,6 @@
 import { type AgentProblem, type Perch, PerchError } from "@perch/sdk";
 import { perchCommand } from "../perch-command.ts";
+import { inPlainWords } from "../plain-words.ts";
 import type { Fields } from "./fields.ts";
 import type { AgentDocument } from "./read-agent-file.ts";
 
@@ -32,7 +33,7 @@ function providerHint(model: string | undefined, message: string): string | unde
 function warningOf({ fields, locationOf }: AgentDocument, { kind, field, message }: AgentProblem): string {
   const isUnknown = kind === "model" && message.startsWith("There is no model");
   const hint = isUnknown ? providerHint(modelAt(fields, field), message) : undefined;
-  return `${locationOf(field)}: ${message}${hint ? `\n  ${hint}` : ""}`;
+  return `${locationOf(field)}: ${inPlainWords(message)}${hint ? `\n  ${hint}` : ""}`;
 }
 
 /** `planned`: what was said of the file's secrets already, better than the server could. Never fails: what was applied stays. */

@@ -35,7 +35,7 @@ export const chat = command({
     const session = options.session ?? `chat-${randomUUID().slice(0, 8)}`;
     const context = { ...contextOf(options), session_id: session };
     const note = (text: string) => terminal.note(terminal.style("dim", text));
-    note(`session ${session}; /help shows what you can type, /exit or ctrl-d ends the chat`);
+    note(`session ${session}; /help shows what you can type, /exit or ctrl-d ends it`);
     for await (const text of terminal.questions("> ")) {
       if (signal.aborted) return;
       if (text.trim() === "") continue;

@@ -80,7 +80,7 @@ const versions = command({
     show(found, () => {
       const rows = found.data.map(({ version, checksum, created_at }) => [
         version,
-        checksum.slice(0, 12),
+        checksum.replace("sha256:", "").slice(0, 12),
         time(created_at),
       ]);
       printTable(terminal, ["version", "checksum", "created"], rows);

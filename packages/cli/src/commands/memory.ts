@@ -69,12 +69,12 @@ const list = command({
     const found = await perch().memory.list(agent, query, { signal });
     show(found, () => {
       const rows = found.data.map(({ id, content, user_id, updated_at }) => [
-        time(updated_at),
         content,
         user_id ?? "-",
         id,
+        time(updated_at),
       ]);
-      printTable(terminal, ["stored", "content", "user", "id"], rows, { cut: ["content", "user"] });
+      printTable(terminal, ["content", "user", "id", "stored"], rows, { cut: ["content", "user"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

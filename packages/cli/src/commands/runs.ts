@@ -5,6 +5,7 @@ import { printSteps } from "../output/print-steps.ts";
 import { printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
+import { inPlainWords } from "../plain-words.ts";
 import { showResult } from "./invoke.ts";
 
 const list = command({
@@ -52,7 +53,7 @@ const get = command({
       terminal.line(`${found.request_id}  ${coloured(terminal, found.status)}  ${found.duration_ms ?? "-"} ms`);
       terminal.line(`> ${found.message}`);
       if (found.response !== null) terminal.line(found.response);
-      if (found.error !== null) terminal.line(terminal.style("red", found.error));
+      if (found.error !== null) terminal.line(terminal.style("red", inPlainWords(found.error)));
       printSteps(terminal, steps);
       if (found.status === "running")
         terminal.note(

@@ -51,5 +51,6 @@ export function logLine(
   const tail = [details.join(isOwn ? ", " : " "), ...(run ? [String(run)] : [])]
     .filter((text) => text !== "")
     .join(" ");
-  return `${time(timestamp)} ${coloured(terminal, level, 5)} ${terminal.safe(message)} ${terminal.style("dim", tail)}`.trimEnd();
+  const line = `${time(timestamp)} ${coloured(terminal, level, 5)} ${terminal.safe(message)} ${terminal.style("dim", tail)}`;
+  return terminal.wrap(line.trimEnd(), 4);
 }

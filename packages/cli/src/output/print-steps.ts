@@ -1,4 +1,5 @@
 import type { RunStep } from "@perch/sdk";
+import { inPlainWords } from "../plain-words.ts";
 import type { Terminal } from "../terminal.ts";
 import { coloured } from "./text.ts";
 
@@ -25,9 +26,9 @@ function printStep(terminal: Terminal, step: RunStep): void {
   terminal.line(`${title}  ${coloured(terminal, status)}  ${terminal.style("dim", detailsOf(step))}`.trimEnd());
   const part = (label: string, value: unknown) => {
     if (value !== null && value !== undefined)
-      terminal.line(terminal.style("dim", `       ${label} `) + terminal.safe(oneLine(value)));
+      terminal.line(terminal.wrap(terminal.style("dim", `       ${label} `) + terminal.safe(oneLine(value)), 14));
   };
-  part("reason", reason);
+  part("reason", reason && inPlainWords(reason));
   part("asked ", asked);
   part("said  ", said);
 }

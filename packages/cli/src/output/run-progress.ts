@@ -1,4 +1,5 @@
 import type { RunStreamEvent } from "@perch/sdk";
+import { inPlainWords } from "../plain-words.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** What a run is busy with, by the events that it sent. */
@@ -25,7 +26,8 @@ const nameOf = (event: StepOrTool): string => {
 const keyOf = (event: StepOrTool): string => `${event.step} ${event.type === "tool" ? event.call : event.kind}`;
 
 /** Within a line, so without the full stop that ends a sentence. */
-const because = (reason: string | undefined): string => (reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`);
+const because = (reason: string | undefined): string =>
+  reason === undefined ? "" : `: ${inPlainWords(reason).replace(/\.$/, "")}`;
 
 /** The line that stays on the screen; undefined for what goes as it should and is only shown while it lasts. */
 function noteOf(event: StepOrTool): string | undefined {

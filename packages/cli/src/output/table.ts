@@ -9,7 +9,7 @@ type Rows = readonly (readonly string[])[];
 
 const gap = "  ";
 /** Of a text that is cut, this many columns stay. */
-const minCut = 16;
+const minCut = 24;
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width + gap.length, -gap.length);
 
 /** The widths of the columns, with texts cut as far as necessary; undefined if even then the terminal is too narrow. */
@@ -51,7 +51,7 @@ function printBelow(terminal: Terminal, titles: readonly string[], cells: readon
     .map((cell, index) => ({ title: titles[index] ?? "", cell }))
     .filter(({ cell }) => cell !== "" && cell !== "-")
     .map(({ title, cell }) => `${title} ${cell}`.trim());
-  if (named.length > 0) terminal.line(terminal.wrap(`    ${named.join(", ")}`));
+  if (named.length > 0) terminal.line(terminal.wrap(`    ${named.join("; ")}`));
 }
 
 /** Columns as wide as their widest cell. A pipe gets all of it on one line; a terminal what fits, and the rest of a row below it. */

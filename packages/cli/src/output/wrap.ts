@@ -4,9 +4,9 @@ const lengthOf = (text: string): number => text.length;
  * Breaks a line between its words. A word is never broken: one that is longer than the width keeps a line of its own. What follows is
  * indented as the line is, or as far as the second column if the line is a row such as `  name   text`.
  */
-function wrapLine(line: string, width: number, widthOf: (text: string) => number): string {
+function wrapLine(line: string, width: number, widthOf: (text: string) => number, hanging?: number): string {
   const begin = /^\s+\S+\s{2,}/.exec(line)?.[0] ?? /^\s*/.exec(line)?.[0] ?? "";
-  const indent = " ".repeat(widthOf(begin));
+  const indent = " ".repeat(hanging ?? widthOf(begin));
   const lines: string[] = [];
   let current = begin;
   let isEmpty = true;
@@ -22,8 +22,9 @@ function wrapLine(line: string, width: number, widthOf: (text: string) => number
   return [...lines, current].join("\n");
 }
 
-export const wrapText = (text: string, width: number, widthOf = lengthOf): string =>
+/** `hanging`: how far the lines that follow are indented, whatever the first is. */
+export const wrapText = (text: string, width: number, widthOf = lengthOf, hanging?: number): string =>
   text
     .split("\n")
-    .map((line) => (widthOf(line) <= width ? line : wrapLine(line, width, widthOf)))
+    .map((line) => (widthOf(line) <= width ? line : wrapLine(line, width, widthOf, hanging)))
     .join("\n");
