@@ -76,6 +76,7 @@ const readersEnvironment = (): NodeJS.ProcessEnv => ({
   ),
   PATH: [join(folder, "bin"), join(process.execPath, ".."), process.env.PATH].join(delimiter),
   XDG_CONFIG_HOME: join(folder, "config"),
+  TZ: "UTC",
   NO_COLOR: "1",
 });
 
