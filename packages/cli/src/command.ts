@@ -118,3 +118,11 @@ export const yesOption = {
   short: "y",
   help: "Do not ask for confirmation.",
 } as const satisfies OptionSpec;
+
+export const fileOption = {
+  type: "string",
+  short: "f",
+  value: "FILE|DIR",
+  multiple: true,
+  help: "A file, or a folder of files. Can be repeated. Default: agent.yaml.",
+} as const satisfies OptionSpec;

@@ -6,8 +6,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { agentFileSchema } from "../../../scripts/agent-file-schema.ts";
 import schema from "../agent.schema.json" with { type: "json" };
+import { sourceOf } from "../src/agent-file/agent-sources.ts";
 import { changesBetween, hideSecrets } from "../src/agent-file/difference.ts";
-import { desiredDefinition, readAgentFile } from "../src/agent-file/read-agent-file.ts";
+import { desiredDefinition, requireAgents } from "../src/agent-file/read-agent-file.ts";
 import { templates } from "../src/commands/init.ts";
 import { createShell } from "./shell.ts";
 
@@ -72,7 +73,7 @@ describe("reading agent.yaml", () => {
 
   test("several agents, with the line of each field", () => {
     const file = fileWith("name: a\nmodel: perch/echo\n---\nname: b\nlimits:\n  max_steps: 3\n");
-    const [a, b] = readAgentFile(file);
+    const [a, b] = requireAgents([sourceOf(file)]);
     expect([a?.name, b?.name]).toEqual(["a", "b"]);
     expect(a?.locationOf("model")).toBe("agent.yaml:2");
     expect(b?.locationOf("limits.max_steps")).toBe("agent.yaml:6");
@@ -84,7 +85,7 @@ describe("reading agent.yaml", () => {
     ["name: a\nmodel: [\n", "agent.yaml:"],
     ["", "is empty"],
   ])("%j is refused with its place", (text, reason) => {
-    expect(() => readAgentFile(fileWith(text))).toThrow(reason);
+    expect(() => requireAgents([sourceOf(fileWith(text))])).toThrow(reason);
   });
 
   test("changes are named down to the field", () => {

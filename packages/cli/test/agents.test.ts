@@ -8,7 +8,9 @@ import { Perch, type PerchEvent, verifyWebhook } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { planFile } from "../src/agent-file/apply-file.ts";
+import { sourceOf } from "../src/agent-file/agent-sources.ts";
+import { planAgents } from "../src/agent-file/apply-file.ts";
+import { requireAgents } from "../src/agent-file/read-agent-file.ts";
 import { withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
@@ -58,7 +60,7 @@ describe("perch apply", () => {
     const file = join(cwd, "agent.yaml");
     writeFileSync(file, `${echo}temperature: 1\n`);
     const client = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
-    const [plan] = await planFile(client, file, {});
+    const [plan] = await planAgents(client, requireAgents([sourceOf(file)]), {});
     await client.agents.update("bot", { temperature: 0.5 });
     const refusal = expect(plan?.run()).rejects;
     await refusal.toMatchObject({
@@ -66,7 +68,7 @@ describe("perch apply", () => {
       hint: expect.stringContaining("Run perch apply again"),
     });
     expect(await client.agents.get("bot")).toMatchObject({ temperature: 0.5 });
-    const [again] = await planFile(client, file, {});
+    const [again] = await planAgents(client, requireAgents([sourceOf(file)]), {});
     await again?.run();
     expect(await client.agents.get("bot")).toMatchObject({ temperature: 1 });
   });
@@ -75,7 +77,8 @@ describe("perch apply", () => {
     const { cwd, perch, organisation } = await newDesk(server());
     const file = join(cwd, "agent.yaml");
     writeFileSync(file, `${echo}temperature: 1\n`);
-    const [plan] = await planFile(new Perch({ baseUrl: server().url, apiKey: organisation.adminKey }), file, {});
+    const client = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
+    const [plan] = await planAgents(client, requireAgents([sourceOf(file)]), {});
     expect(plan?.outcome).toBe("created");
     await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/script" } });
     await plan?.run();

@@ -5,7 +5,8 @@ import { secretNamesIn } from "@perch/contract";
 import { describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { readAgentFile } from "../src/agent-file/read-agent-file.ts";
+import { sourceOf } from "../src/agent-file/agent-sources.ts";
+import { requireAgents } from "../src/agent-file/read-agent-file.ts";
 import { hostOf, originOf, secretReferencesOf } from "../src/agent-file/secret-references.ts";
 import { createShell, type Outcome, withoutAccidents } from "./shell.ts";
 import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
@@ -279,7 +280,7 @@ describe("a file that is wrong about secrets is refused with its line, and nothi
   ])("%j", (text, reason) => {
     let message = "";
     try {
-      readAgentFile(fileWith(text));
+      requireAgents([sourceOf(fileWith(text))]);
     } catch (error) {
       const { message: said, hint } = error as Error & { hint?: string };
       message = `${said}\n${hint}`;

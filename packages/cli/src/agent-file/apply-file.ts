@@ -16,13 +16,15 @@ import { type Change, changesBetween, hideSecrets } from "./difference.ts";
 import { type Fields, isObject } from "./fields.ts";
 import { type LiveVersion, listLiveVersions } from "./live-versions.ts";
 import { planSecrets, type SecretStep } from "./plan-secrets.ts";
-import { type AgentDocument, desiredDefinition, readAgentFile } from "./read-agent-file.ts";
+import { type AgentDocument, desiredDefinition } from "./read-agent-file.ts";
 
 export type Outcome = "created" | "updated" | "unchanged";
 
 /** What applying one agent would change, and the function that does it. */
 export interface Plan {
   readonly name: string;
+  /** The file's name, for messages. */
+  readonly file: string;
   readonly outcome: Outcome;
   readonly changes: readonly Change[];
   readonly secrets: readonly SecretStep[];
@@ -112,6 +114,7 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
   const { steps, warnings, run: setSecrets } = await planSecrets(perch, document, !current, findValue);
   const about = {
     name,
+    file: document.source.name,
     secrets: steps,
     warnings,
     listLive: () => listLiveVersions(perch, name),
@@ -156,17 +159,36 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
   };
 }
 
-/** Values of secrets come from `env`, or from `.env` beside the file. */
-export async function planFile(perch: Perch, file: string, env: NodeJS.ProcessEnv): Promise<Plan[]> {
-  const findValue = createFindValue(env, file);
+/** Values of secrets come from `env`, or from `.env` beside the agent's file. */
+export async function planAgents(
+  perch: Perch,
+  documents: readonly AgentDocument[],
+  env: NodeJS.ProcessEnv,
+): Promise<Plan[]> {
   const plans: Plan[] = [];
-  for (const document of readAgentFile(file)) plans.push(await planAgent(perch, document, findValue));
+  for (const document of documents)
+    plans.push(await planAgent(perch, document, createFindValue(env, document.source.file)));
   return plans;
 }
 
-/** Applies all of a file without asking. */
-export async function applyFile(perch: Perch, file: string, env: NodeJS.ProcessEnv): Promise<Plan[]> {
-  const plans = await planFile(perch, file, env);
-  for (const { run } of plans) await run();
-  return plans;
+/** What became of one plan: `error` is why it was refused. */
+export interface Applied {
+  readonly plan: Plan;
+  readonly error?: Problem | PerchError;
+}
+
+/** Applies one plan after the other. What the server refuses of one does not stop the others. */
+export async function applyPlans(plans: readonly Plan[]): Promise<Applied[]> {
+  const applied: Applied[] = [];
+  for (const plan of plans) {
+    try {
+      await plan.run();
+      applied.push({ plan });
+    } catch (error) {
+      const isRefused = error instanceof Problem || (error instanceof PerchError && error.status !== undefined);
+      if (!isRefused) throw error;
+      applied.push({ plan, error });
+    }
+  }
+  return applied;
 }

@@ -1,10 +1,13 @@
-import { resolve } from "node:path";
-import { type Plan, planFile } from "../agent-file/apply-file.ts";
+import { defaultFile, requireSources } from "../agent-file/agent-sources.ts";
+import { type Applied, applyPlans, type Plan, planAgents } from "../agent-file/apply-file.ts";
 import type { AgentCheck } from "../agent-file/check-agent.ts";
 import { printChanges } from "../agent-file/difference.ts";
 import { type LiveVersion, liveText, liveTextOfDev } from "../agent-file/live-versions.ts";
 import { doneLine, isPending, printWarnings, secretLines, setsSecrets } from "../agent-file/plan-text.ts";
-import { command, type Session, yesOption } from "../command.ts";
+import { requireAgents } from "../agent-file/read-agent-file.ts";
+import { command, fileOption, type Session, yesOption } from "../command.ts";
+import { Problem } from "../problem.ts";
+import { errorText } from "../report-error.ts";
 import type { Terminal } from "../terminal.ts";
 
 const verbs = { created: "create", updated: "update", unchanged: "no change" } as const;
@@ -49,20 +52,29 @@ async function inspectAll({ terminal, isJson, connection }: Session, plans: read
   }
 }
 
+/** One refusal is reported as it is; of several, all are, each with its place in its file. */
+function throwRefusals(applied: readonly Applied[]): void {
+  const errors = applied.flatMap(({ error }) => (error ? [error] : []));
+  if (errors.length === 1) throw errors[0];
+  if (errors.length === 0) return;
+  const succeeded = applied.length - errors.length;
+  throw new Problem(errors.map(errorText).join("\n"), `${succeeded} of ${applied.length} agents were applied.`);
+}
+
 export const apply = command({
   name: "apply",
-  summary: "Create or update agents from a file: shows the changes, asks, and applies them.",
+  summary: "Create or update agents from files: shows the changes, asks, and applies them.",
   details:
-    "The file is the complete definition: fields that it omits are reset to their defaults, except `security`, which changes only if the file has it.\nThe values of the file's `secrets` come from the environment, or else from .env beside the file. Values cannot be compared, so each value that is found is sent again. Secrets that the file omits stay.\nThis changes the draft. A deployed agent stays as it is until perch deploy; secrets take effect at once.\nAfterwards the draft is checked as a deployment would check it. What will not work is a warning.",
+    "A folder stands for all of its *.yaml and *.yml. If anything is wrong in one of the files, nothing is applied. What the server refuses of one agent does not stop the others.\nThe file is the complete definition: fields that it omits are reset to their defaults, except `security`, which changes only if the file has it.\nThe values of the file's `secrets` come from the environment, or else from .env beside the file. Values cannot be compared, so each value that is found is sent again. Secrets that the file omits stay.\nThis changes the draft. A deployed agent stays as it is until perch deploy; secrets take effect at once.\nAfterwards the draft is checked as a deployment would check it. What will not work is a warning.",
   options: {
-    file: { type: "string", short: "f", value: "FILE", help: "The file. Default: agent.yaml." },
+    file: fileOption,
     "dry-run": { type: "boolean", help: "Only show what would change." },
     yes: yesOption,
   },
-  examples: ["perch apply", "perch apply -f agents/support.yaml --yes"],
-  run: async (session, _, { file = "agent.yaml", "dry-run": isDry, yes }) => {
+  examples: ["perch apply", "perch apply -f agents/ --yes", "perch apply -f support.yaml -f sales.yaml"],
+  run: async (session, _, { file: paths = [defaultFile], "dry-run": isDry, yes }) => {
     const { perch, terminal, show, isJson, cwd, env } = session;
-    const plans = await planFile(perch(), resolve(cwd, file), env);
+    const plans = await planAgents(perch(), requireAgents(requireSources(cwd, paths)), env);
     const report = plans.map(({ name, outcome, changes, secrets, warnings }) => ({
       name,
       outcome,
@@ -76,7 +88,16 @@ export const apply = command({
     // Creating an agent needs no confirmation; sending something of the environment does.
     const needsConsent = pending.some((plan) => plan.outcome === "updated" || setsSecrets(plan));
     if (needsConsent && !(await terminal.confirm("Apply this?", yes === true))) return;
-    for (const { run } of pending) await run();
+    const applied = await applyPlans(pending);
+    const refused = new Set(applied.flatMap(({ plan, error }) => (error ? [plan] : [])));
+    if (refused.size > 0) {
+      if (!isJson)
+        await inspectAll(
+          session,
+          plans.filter((plan) => !refused.has(plan)),
+        );
+      throwRefusals(applied);
+    }
     const found = await inspectAll(session, plans);
     show(
       { applied: pending.length > 0, agents: report.map((agent, index) => ({ ...agent, ...found[index] })) },
