@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -124,9 +133,31 @@ describe("perch dev", () => {
   }, async () => {
     if (running) await end(running, "SIGKILL");
     await expect.poll(answers, { timeout: 20_000 }).toBe(false);
-    await start();
+    mkdirSync(join(cwd, "agents"));
+    writeFileSync(join(cwd, ".env"), "OPENAI_API_KEY=s3cret-of-env-file\n");
+    await start("-f", "agent.yaml", "-f", "agents");
     expect((await perch(["runs", "bot", "--json"])).json()).toMatchObject({ pagination: { total: 1 } });
     expect(await perch(["invoke", "bot", "Again"])).toMatchObject({ code: 0, stdout: "Again\n" });
+  });
+
+  test("a provider whose key is in .env is ready, and the key is not printed", async () => {
+    expect(printed).toContain("Provider openai is ready, with OPENAI_API_KEY of .env: use model: openai/<model>\n");
+    expect((await perch(["models"])).stdout).toContain("openai/*");
+    expect(printed).not.toContain("s3cret");
+  });
+
+  test("applies the files of a folder, also new ones, and names both places of one name", async () => {
+    const save = (name: string, agent: string) =>
+      writeFileSync(join(cwd, "agents", name), `name: ${agent}\nmodel: perch/echo\n`);
+    save("second.yaml", "second");
+    await expect.poll(async () => (await perch(["agents"])).stdout, { timeout: 20_000 }).toContain("second");
+    save("again.yml", "bot");
+    await expect
+      .poll(() => printed, { timeout: 20_000 })
+      .toContain("2 agents are called bot: agent.yaml:1 and agents/again.yml:1.");
+    save("third.yaml", "third");
+    await expect.poll(async () => (await perch(["agents"])).stdout, { timeout: 20_000 }).toContain("third");
+    await expect.poll(() => printed, { timeout: 20_000 }).toContain("agents/third.yaml: third created");
   });
 
   test("ctrl-c stops all of it, and ends with 0", { timeout: longMs }, async () => {
@@ -134,6 +165,17 @@ describe("perch dev", () => {
     expect(running && (await end(running, "SIGINT"))).toBe(0);
     expect(await answers()).toBe(false);
     expect(() => process.kill(engine, 0)).toThrow();
+  });
+
+  test("damaged data are named, with the command that removes them", { timeout: longMs }, async () => {
+    const file = join(cwd, ".perch/database/global/pg_control");
+    const whole = readFileSync(file);
+    writeFileSync(file, "not a database");
+    const failure = await start("-f", "agents").catch((error: Error) => error.message);
+    writeFileSync(file, whole);
+    expect(failure).toContain(`${join(cwd, ".perch/database")} is damaged`);
+    expect(failure).toContain("perch dev --reset removes all of .perch/");
+    expect(failure).not.toContain("node_modules");
   });
 
   test("--reset asks, and begins anew", { timeout: longMs }, async () => {

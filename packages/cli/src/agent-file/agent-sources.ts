@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 
 /** A file with agents. */
@@ -30,7 +31,10 @@ export function listSources(cwd: string, paths: readonly string[]): AgentSource[
 export function requireSources(cwd: string, paths: readonly string[]): AgentSource[] {
   const empty = paths.find((path) => listSources(cwd, [path]).length === 0);
   if (empty !== undefined)
-    throw new Problem(`${empty} has no *.yaml or *.yml.`, `Make one with perch init, or name another folder with -f.`);
+    throw new Problem(
+      `${empty} has no *.yaml or *.yml.`,
+      `Make one with \`${perchCommand("init")}\`, or name another folder with -f.`,
+    );
   return listSources(cwd, paths);
 }
 

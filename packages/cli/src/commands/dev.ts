@@ -1,17 +1,36 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { defaultFile } from "../agent-file/agent-sources.ts";
 import { requireWatchable, watchAgents } from "../agent-file/watch-agents.ts";
 import { command, fileOption, type Session, yesOption } from "../command.ts";
+import { findProviderKeys, howToAddKey, type ProviderKeys } from "../dev/provider-keys.ts";
 import type { Dev } from "../dev/start-dev.ts";
 import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
+import { errorText } from "../report-error.ts";
 
-function printNextSteps({ terminal, show, cwd }: Session, { state, isFirst }: Dev, seconds: string): void {
+/** A `.env` that cannot be read is reported, and is no reason not to start. */
+function readProviderKeys({ cwd, env }: Session): ProviderKeys {
+  try {
+    return findProviderKeys(cwd, env);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { settings: {}, providers: [], lines: [errorText(error)] };
+  }
+}
+
+function printNextSteps(
+  { terminal, show, cwd }: Session,
+  { state, isFirst }: Dev,
+  { providers, lines }: ProviderKeys,
+  seconds: string,
+): void {
   const { url, key } = state;
-  show({ url, key, ready_after_seconds: Number(seconds) }, () => {
+  show({ url, key, providers, ready_after_seconds: Number(seconds) }, () => {
     terminal.line(`Perch is ready after ${seconds} s at ${url} (docs at ${url}/docs). Everything is in .perch/.`);
+    for (const line of lines) terminal.line(line);
+    if (isFirst && lines.length === 0) terminal.line(howToAddKey);
     terminal.line(
       isFirst ? "Try, in another terminal in this folder:" : "Your data of last time are there. In another terminal:",
     );
@@ -29,7 +48,7 @@ export const dev = command({
   name: "dev",
   summary: "Run Perch on this machine: database, engine and server, all from npm packages.",
   details:
-    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml, or the files and folders that -f names, are applied at the start and whenever they or .env beside them change; the values of their secrets come from the environment, or else from .env.\nThe draft of an agent answers unless a request names an environment or a version, and everything that models and tools were asked and said is kept unless the agent's `logs` is off.\nOther commands in this folder and its subfolders use this server automatically.",
+    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml, or the files and folders that -f names, are applied at the start and whenever they or .env beside them change; the values of their secrets come from the environment, or else from .env.\nA key of OpenAI, Anthropic or Google in the environment or in .env of this folder (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY) makes its models available, as long as perch dev runs. It is not stored.\nThe draft of an agent answers unless a request names an environment or a version, and everything that models and tools were asked and said is kept unless the agent's `logs` is off.\nOther commands in this folder and its subfolders use this server automatically.",
   options: {
     file: fileOption,
     port: { type: "string", value: "PORT", help: "Port of the API. Default: 7400, or another if that is in use." },
@@ -45,22 +64,24 @@ export const dev = command({
     const { lockFolder, openFolder } = await import("../dev/state.ts");
     const { createProgress } = await import("../dev/progress.ts");
     if (reset && existsSync(join(cwd, ".perch"))) {
-      lockFolder(openFolder(cwd))();
+      if (statSync(join(cwd, ".perch")).isDirectory()) lockFolder(openFolder(cwd))();
       if (!(await terminal.confirm("Remove all agents, runs and memories of .perch/ in this folder?", yes === true)))
         return;
-      resetDev(cwd);
+      await resetDev(cwd);
     }
+    const keys = readProviderKeys(session);
     const startedAt = performance.now();
     const progress = createProgress((text) => terminal.note(terminal.style("dim", `… ${text}`)));
     const running = await startDev({
       cwd,
       apiPort: port === undefined ? undefined : Number(port),
+      settings: keys.settings,
       onProgress: progress.show,
     }).finally(() => void progress.end());
     const applying = new AbortController();
     const watching = watchAgents(session, running.state, paths, applying.signal);
     try {
-      printNextSteps(session, running, ((performance.now() - startedAt) / 1000).toFixed(1));
+      printNextSteps(session, running, keys, ((performance.now() - startedAt) / 1000).toFixed(1));
       const stopped = signal.aborted ? Promise.resolve(undefined) : once(signal, "abort").then(() => undefined);
       const broken = await Promise.race([stopped, running.broken]);
       if (broken) throw new Problem(`${broken.name} stopped by itself.`, broken.lastLines());

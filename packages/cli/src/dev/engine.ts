@@ -39,14 +39,26 @@ export async function stopOrphan(folder: DevFolder): Promise<void> {
   rmSync(file, { force: true });
 }
 
+const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+
+/** Why there is no engine on this machine, and how to get one. */
+export function missingEngine(machine = `${process.platform}-${process.arch}`): Problem {
+  const elsewhere = `run a server elsewhere and connect to it with \`${perchCommand("login")}\``;
+  if (!platforms.includes(machine))
+    return new Problem(
+      `perch dev cannot run on ${machine}: there is no engine for it.`,
+      `There are engines for Linux and macOS, on x64 and arm64. On Windows, use WSL. Or ${elsewhere}.`,
+    );
+  return new Problem(
+    `The engine's package, @restatedev/restate-server-${machine}, is not installed.`,
+    `It is an optional package, which npm leaves out with --omit=optional. Get it with\n  npm install --include=optional\nOr ${elsewhere}.`,
+  );
+}
+
 /** The real engine, one node, with its files under `.perch/engine`. */
 export async function startEngine(folder: DevFolder, ports: Ports): Promise<Child> {
   const command = findEngine();
-  if (!command)
-    throw new Problem(
-      `There is no engine for ${process.platform}-${process.arch}.`,
-      `npm installs it as an optional package: install again without --omit=optional, or run a server elsewhere and connect to it with \`${perchCommand("login")}\`.`,
-    );
+  if (!command) throw missingEngine();
   const inherited = Object.entries(process.env).filter(([name]) => !/^(RESTATE_|RUST_LOG$)/.test(name));
   const child = startChild({
     name: "the engine",

@@ -1,10 +1,20 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Problem } from "../problem.ts";
 import type { Child } from "./child.ts";
-import { openDatabase } from "./database.ts";
-import { startEngine, stopOrphan } from "./engine.ts";
+import { type DevDatabase, openDatabase } from "./database.ts";
+import { findEngine, missingEngine, startEngine, stopOrphan } from "./engine.ts";
 import { findServer, runServerCommand, serverSettings, startServer } from "./server.ts";
-import { type DevState, lockFolder, openFolder, readState, writeState } from "./state.ts";
+import {
+  brokenFolder,
+  type DevFolder,
+  type DevState,
+  lockFolder,
+  openFolder,
+  type Ports,
+  readState,
+  writeState,
+} from "./state.ts";
 
 export interface Dev {
   readonly state: DevState & { readonly key: string };
@@ -19,15 +29,43 @@ export interface Dev {
 interface DevOptions {
   readonly cwd: string;
   readonly apiPort: number | undefined;
+  /** Settings of the server beside those that perch dev makes. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly onProgress: (text: string) => void;
 }
 
 type Cleanup = () => Promise<void> | void;
 
-export const resetDev = (cwd: string): void => rmSync(join(cwd, ".perch"), { recursive: true, force: true });
+/** Removes all of `.perch`, also one that is broken. */
+export async function resetDev(cwd: string): Promise<void> {
+  const root = join(cwd, ".perch");
+  // An engine that was left running would go on without its files.
+  if (statSync(root).isDirectory()) await stopOrphan(openFolder(cwd));
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function openStoredDatabase(folder: DevFolder, port: number): Promise<DevDatabase> {
+  const isStored = existsSync(folder.database);
+  try {
+    return await openDatabase(folder.database, port);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+    throw isStored && !isTaken ? brokenFolder(folder.database, error) : error;
+  }
+}
+
+async function startStoredEngine(folder: DevFolder, ports: Ports): Promise<Child> {
+  const isStored = existsSync(folder.engine);
+  try {
+    return await startEngine(folder, ports);
+  } catch (error) {
+    throw isStored && error instanceof Problem ? brokenFolder(folder.engine, error) : error;
+  }
+}
 
 /** Starts everything an agent needs on this machine. If one part fails, those already started are stopped. */
-export async function startDev({ cwd, apiPort, onProgress }: DevOptions): Promise<Dev> {
+export async function startDev({ cwd, apiPort, settings, onProgress }: DevOptions): Promise<Dev> {
+  if (!findEngine()) throw missingEngine();
   const folder = openFolder(cwd);
   const undo: Cleanup[] = [lockFolder(folder)];
   const stop = async (): Promise<void> => {
@@ -40,11 +78,13 @@ export async function startDev({ cwd, apiPort, onProgress }: DevOptions): Promis
     const isFirst = state.key === null;
     onProgress(isFirst ? "making the database and the engine's folder" : "starting the database and the engine");
     // The engine comes up while the tables are prepared.
-    const starting = startEngine(folder, state.ports);
+    const starting = startStoredEngine(folder, state.ports);
+    // It is awaited below, but may fail while the database opens.
+    starting.catch(() => {});
     undo.push(async () => (await starting.catch(() => undefined))?.stop(10));
-    const database = await openDatabase(folder.database, state.ports.database);
+    const database = await openStoredDatabase(folder, state.ports.database);
     undo.push(database.close);
-    const env = serverSettings(state, database, folder);
+    const env = { ...serverSettings(state, database, folder), ...settings };
     if (server.schema !== state.schema) {
       onProgress("preparing the tables");
       await runServerCommand(server.main, ["migrate"], env);

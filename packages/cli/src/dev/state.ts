@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 
 const portNames = ["api", "worker", "database", "ingress", "admin", "node"] as const;
@@ -25,9 +26,23 @@ export interface DevFolder {
   readonly logs: string;
 }
 
+const resetHint = (): string =>
+  `\`${perchCommand("dev --reset")}\` removes all of .perch/, with its agents, runs and memories, and begins anew.`;
+
+/** Something under `.perch` is damaged, or was written by another program. */
+export function brokenFolder(path: string, error?: unknown): Problem {
+  const reason =
+    error instanceof Problem ? [error.message, error.hint].filter(Boolean).join("\n") : String(error ?? "");
+  return new Problem(
+    `${path} is damaged, or perch dev did not write it.`,
+    [reason, resetHint()].filter(Boolean).join("\n"),
+  );
+}
+
 export function openFolder(cwd: string): DevFolder {
   const root = join(cwd, ".perch");
   const folder = { root, database: join(root, "database"), engine: join(root, "engine"), logs: join(root, "logs") };
+  if (existsSync(root) && !statSync(root).isDirectory()) throw brokenFolder(root);
   mkdirSync(folder.logs, { recursive: true, mode: 0o700 });
   // The folder holds keys and data, which must not be committed.
   writeFileSync(join(root, ".gitignore"), "*\n");
@@ -84,9 +99,31 @@ async function choosePorts(before: Partial<Ports>): Promise<Ports> {
 
 const stateFile = ({ root }: DevFolder) => join(root, "dev.json");
 
+const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
+const isMasterKey = (value: unknown): boolean =>
+  typeof value === "string" && Buffer.from(value, "base64").toString("base64") === value && value.length === 44;
+
+/** What an earlier start wrote. A key that nothing can be opened with would only fail later, and less clearly. */
+function parseState(file: string): Partial<DevState> {
+  let stored: Partial<DevState>;
+  try {
+    stored = JSON.parse(readFileSync(file, "utf8")) as Partial<DevState>;
+  } catch (error) {
+    throw brokenFolder(file, error instanceof SyntaxError ? undefined : error);
+  }
+  const isWhole =
+    typeof stored === "object" &&
+    stored !== null &&
+    (stored.key === null || typeof stored.key === "string") &&
+    isMasterKey(stored.masterKey) &&
+    Object.values(stored.ports ?? {}).every(isPort);
+  if (!isWhole) throw brokenFolder(file);
+  return stored;
+}
+
 export async function readState(folder: DevFolder, release: string, apiPort?: number): Promise<DevState> {
   const file = stateFile(folder);
-  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Partial<DevState>) : {};
+  const stored = existsSync(file) ? parseState(file) : {};
   const { worker, ...others } = stored.ports ?? {};
   const remembered = {
     ...(stored.release === release && worker !== undefined ? { worker } : {}),

@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { missingEngine } from "../src/dev/engine.ts";
+import { findProviderKeys } from "../src/dev/provider-keys.ts";
+import { resetDev } from "../src/dev/start-dev.ts";
+import { createShell } from "./shell.ts";
+
+const folders: string[] = [];
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "perch-dev-folder-"));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a .perch that perch dev did not write", () => {
+  const whole = { url: "http://127.0.0.1:1", key: "k", masterKey: Buffer.alloc(32, 1).toString("base64"), ports: {} };
+  test.each([
+    ["is not JSON", "{"],
+    ["is empty", ""],
+    ["is another value", "[]"],
+    ["has no master key", JSON.stringify({ ...whole, masterKey: undefined })],
+    ["has half a master key", JSON.stringify({ ...whole, masterKey: whole.masterKey.slice(0, 20) })],
+    ["has a port that is none", JSON.stringify({ ...whole, ports: { api: "x" } })],
+    ["has another kind of key", JSON.stringify({ ...whole, key: 1 })],
+  ])("a dev.json that %s is named, with the command that removes it, and stays", async (_, text) => {
+    const cwd = newFolder();
+    mkdirSync(join(cwd, ".perch"));
+    writeFileSync(join(cwd, ".perch/dev.json"), text);
+    const { code, stderr } = await createShell({ cwd })(["dev"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${join(cwd, ".perch/dev.json")} is damaged, or perch dev did not write it.\n`);
+    expect(stderr).toContain("perch dev --reset removes all of .perch/");
+    expect(readFileSync(join(cwd, ".perch/dev.json"), "utf8")).toBe(text);
+  });
+
+  test("a file in the folder's place is named, and --reset asks before it removes it", async () => {
+    const cwd = newFolder();
+    const perch = createShell({ cwd });
+    writeFileSync(join(cwd, ".perch"), "mine");
+    expect((await perch(["dev"])).stderr).toContain(
+      `${join(cwd, ".perch")} is damaged, or perch dev did not write it.`,
+    );
+    expect((await perch(["dev", "--reset"])).stderr).toContain("Nobody can be asked here.");
+    expect(readFileSync(join(cwd, ".perch"), "utf8")).toBe("mine");
+    await resetDev(cwd);
+    expect(existsSync(join(cwd, ".perch"))).toBe(false);
+  });
+});
+
+describe("the engine's package", () => {
+  test("that is not installed is named, with the command that installs it", () => {
+    const { message, hint } = missingEngine("linux-x64");
+    expect(message).toBe("The engine's package, @restatedev/restate-server-linux-x64, is not installed.");
+    expect(hint).toContain("npm install --include=optional");
+  });
+
+  test("does not exist for every platform, and then no install is suggested", () => {
+    const { message, hint } = missingEngine("win32-x64");
+    expect(message).toBe("perch dev cannot run on win32-x64: there is no engine for it.");
+    expect(hint).toContain("WSL");
+    expect(hint).not.toContain("npm install");
+  });
+});
+
+describe("keys of well-known providers", () => {
+  const found = (env: NodeJS.ProcessEnv, file = "") => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, ".env"), file);
+    return findProviderKeys(cwd, env);
+  };
+
+  test("come from the environment, or else from .env, and only their names are shown", () => {
+    const { settings, providers, lines } = found(
+      { OPENAI_API_KEY: "key-1", ANTHROPIC_API_KEY: "" },
+      "OPENAI_API_KEY=key-2\nANTHROPIC_API_KEY=key-3\nGEMINI_API_KEY=key-4\nMAPS_KEY=key-5\n",
+    );
+    expect(settings).toEqual({
+      PERCH_OPENAI_API_KEY: "key-1",
+      PERCH_ANTHROPIC_API_KEY: "key-3",
+      PERCH_GOOGLE_API_KEY: "key-4",
+    });
+    expect(providers).toEqual(["openai", "anthropic", "google"]);
+    expect(lines).toEqual([
+      "Provider openai is ready, with OPENAI_API_KEY of the environment: use model: openai/<model>",
+      "Provider anthropic is ready, with ANTHROPIC_API_KEY of .env: use model: anthropic/<model>",
+      "Provider google is ready, with GEMINI_API_KEY of .env: use model: google/<model>",
+    ]);
+  });
+
+  test("the server's own setting wins", () => {
+    const { settings } = found({ PERCH_OPENAI_API_KEY: "own", OPENAI_API_KEY: "other" });
+    expect(settings).toEqual({ PERCH_OPENAI_API_KEY: "own" });
+  });
+
+  test.each(["two words", "{{secret.x}}"])("%j, which the server would refuse to start with, is left out", (value) => {
+    const { settings, providers, lines } = found({ OPENAI_API_KEY: value });
+    expect([settings, providers]).toEqual([{}, []]);
+    expect(lines).toEqual([
+      "OPENAI_API_KEY of the environment is not used: a key has visible characters only, without spaces.",
+    ]);
+  });
+
+  test("without any, nothing is said", () => {
+    expect(found({}, "MAPS_KEY=1\n")).toEqual({ settings: {}, providers: [], lines: [] });
+  });
+});
