@@ -167,28 +167,3 @@ export class RequestVerificationError extends Error {
     this.status = reason === "directory_unavailable" ? 503 : 401;
   }
 }
-
-const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError>> = {
-  invalid_request: InvalidRequestError,
-  unauthorized: UnauthorizedError,
-  forbidden: ForbiddenError,
-  not_found: NotFoundError,
-  conflict: ConflictError,
-  precondition_failed: PreconditionFailedError,
-  payload_too_large: PayloadTooLargeError,
-  rate_limited: RateLimitedError,
-  server_error: ServerError,
-  unavailable: UnavailableError,
-  run_failed: RunFailedError,
-  still_running: StillRunningError,
-  connection_failed: ConnectionError,
-  timed_out: TimeoutError,
-};
-
-/** Creates an error of the class for its code. */
-export function createError(failure: Failure): PerchError {
-  const isAboutRun = runIdOf(failure) !== undefined;
-  if (isAboutRun && failure.code === "server_error") return new RunFailedError(failure);
-  if (isAboutRun && failure.code === "conflict") return new RunCancelledError(failure);
-  return new (errorClasses[failure.code] ?? PerchError)(failure);
-}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionError, createError, RunFailedError, StillRunningError } from "./errors.ts";
+import { createError } from "./create-error.ts";
+import { ConnectionError, RunFailedError, StillRunningError } from "./errors.ts";
 import { isRetryable, parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
 
 const refused = (status: number, retryAfterSeconds?: number) =>

@@ -1,4 +1,5 @@
-import { createError, type Origin } from "./errors.ts";
+import { createError } from "./create-error.ts";
+import type { Origin } from "./errors.ts";
 import { follow, type Source } from "./follow.ts";
 import type {
   DroppedEvent,

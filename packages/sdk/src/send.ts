@@ -1,5 +1,6 @@
+import { createError } from "./create-error.ts";
 import { warnIfDeprecated } from "./deprecation.ts";
-import { ConnectionError, createError, type Origin, PerchError, TimeoutError } from "./errors.ts";
+import { ConnectionError, type Origin, PerchError, TimeoutError } from "./errors.ts";
 import { withoutKeys } from "./failure.ts";
 import type { ErrorDetail } from "./generated-schemas.ts";
 import type { RequestOptions, Settings } from "./options.ts";

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { errorCodes } from "@perch/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { createError } from "../src/errors.ts";
+import { createError } from "../src/create-error.ts";
 import {
   ConflictError,
   ConnectionError,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createError } from "../src/errors.ts";
+import { createError } from "../src/create-error.ts";
 import { Perch, PerchError } from "../src/index.ts";
 import { retryDelayMs } from "../src/retry-rules.ts";
 

@@ -69,7 +69,7 @@ describe("events.follow", () => {
     await perch.agents.invoke("bot", { message: "before" });
     await expect.poll(async () => (await perch.events.list()).data.length).toBe(1);
     proxy.seen.splice(0);
-    const { seen, stop } = collect<PerchEvent>((signal) => perch.events.follow({ intervalMs: 100 }, { signal }));
+    const { seen, stop } = collect<PerchEvent>((signal) => perch.events.follow({ intervalSeconds: 0.1 }, { signal }));
     await expect.poll(() => proxy.seen.length).toBeGreaterThan(3);
     for (const message of ["one", "two", "three"]) await perch.agents.invoke("bot", { message });
     const responses = () => seen.map((event) => (event.type === "agent.completed" ? event.data.response : event.type));
@@ -87,7 +87,7 @@ describe("events.follow", () => {
       since,
       type: "agent.completed",
       agent_id: "bot",
-      intervalMs: 100,
+      intervalSeconds: 0.1,
     })) {
       expect(event.data).toMatchObject({ response: "before", status: "completed", user_id: null });
       break;

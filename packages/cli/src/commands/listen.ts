@@ -74,7 +74,7 @@ export const listen = command({
     const target = targetOf(port, path, url);
     const secret = chosen ?? `whsec_${randomBytes(24).toString("base64")}`;
     terminal.note(target === undefined ? "Listening for events." : `Events go to ${target}, signed with ${secret}`);
-    const filter = { intervalMs: 1000, ...omitUndefined({ agent_id: agent }) };
+    const filter = { intervalSeconds: 1, ...omitUndefined({ agent_id: agent }) };
     for await (const event of perch().events.follow(filter, { signal })) {
       if (wanted && !wanted.includes(event.type)) continue;
       printEvent(session, event, target === undefined ? undefined : await forward(event, target, secret, signal));

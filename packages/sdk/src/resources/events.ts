@@ -10,11 +10,11 @@ export interface FollowEventsOptions
   /** Events at this time or later. The default is now. */
   readonly since?: Date | undefined;
   /**
-   * Milliseconds between two requests. Each counts against the rate limit.
+   * Seconds between two requests. Each counts against the rate limit.
    *
-   * @defaultValue `2000`
+   * @defaultValue `2`
    */
-  readonly intervalMs?: number | undefined;
+  readonly intervalSeconds?: number | undefined;
 }
 
 /** Events appear a little after their timestamp, so each request goes back this far. */
@@ -29,7 +29,7 @@ export class Events extends EventsMethods {
    * `GET /v1/events`
    */
   async *follow(wanted: FollowEventsOptions = {}, options: RequestOptions = {}): AsyncGenerator<PerchEvent, void> {
-    const { since, intervalMs = 2000, ...filter } = wanted;
+    const { since, intervalSeconds = 2, ...filter } = wanted;
     // Times are the server's: the clock here may be wrong.
     let latestMs = since?.getTime();
     const look = async (): Promise<PerchEvent[]> => {
@@ -53,7 +53,7 @@ export class Events extends EventsMethods {
       }
       const keptFromMs = (latestMs ?? 0) - overlapMs;
       known = new Map([...known].filter(([, atMs]) => atMs >= keptFromMs));
-      await sleep(intervalMs, options.signal);
+      await sleep(intervalSeconds * 1000, options.signal);
     }
   }
 }
