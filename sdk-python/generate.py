@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from generator.document import Operation, load, operations, pascal
+from generator.document import Json, Operation, load, operations, pascal
 from generator.methods import ASYNC, PLAIN, Flavour, Methods
 from generator.models import Models, answer_of
 from generator.params import Params
@@ -64,8 +64,7 @@ def _module(all_operations: list[Operation], methods: Methods, flavour: Flavour)
     return "\n".join(lines) + "\n"
 
 
-def sources() -> dict[str, str]:
-    document = load()
+def sources(document: Json) -> dict[str, str]:
     all_operations = operations(document)
     models = Models(document)
     for name in ("ErrorDetail", "Event"):
@@ -85,5 +84,5 @@ def sources() -> dict[str, str]:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for name, source in sources().items():
+    for name, source in sources(load()).items():
         (FOLDER / name).write_text(source, "utf-8")

@@ -13,6 +13,8 @@ import pytest
 from .conftest import FOLDER
 
 if TYPE_CHECKING:
+    from perch_sdk import Perch
+
     from .conftest import Testbed
 
 
@@ -36,3 +38,22 @@ def test_the_examples_of_a_guide_print_what_it_says(
         names["perch"].close()
     logging.getLogger("perch_sdk").handlers.clear()
     logging.getLogger("perch_sdk").setLevel(logging.NOTSET)
+
+
+def test_the_examples_of_the_readme_work(testbed: Testbed, perch: Perch) -> None:
+    perch.agents.create(name="support-bot", model="perch/echo")
+    text = (FOLDER / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 6
+    code = "\n".join(blocks).replace("perch_…", testbed.key).replace("https://perch.example", testbed.url)
+    printed = io.StringIO()
+    names: dict[str, Any] = {}
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), names)
+    finally:
+        names["perch"].close()
+        perch.agents.delete("support-bot")
+        logging.getLogger("perch_sdk").setLevel(logging.NOTSET)
+    for expected in ("Where is my order?", "Tell me more", "Take your time", "404 not_found corr_"):
+        assert expected in printed.getvalue()

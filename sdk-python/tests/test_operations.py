@@ -27,7 +27,7 @@ _page = {"data": [], "pagination": {"limit": 1, "offset": 0, "total": 0, "has_mo
 
 def test_generated_files_are_fresh() -> None:
     folder = FOLDER / "src/perch_sdk/_generated"
-    for name, source in sources().items():
+    for name, source in sources(load()).items():
         assert (folder / name).read_text("utf-8") == source, f"{name} is stale: run pnpm generate"
         ast.parse(source)
 
@@ -35,6 +35,13 @@ def test_generated_files_are_fresh() -> None:
 def test_the_document_was_read() -> None:
     assert len(_operations) >= 57
     assert len({(one.method, one.path) for one in _operations}) == len(_operations)
+
+
+def test_no_field_can_be_taken_for_an_option_of_the_call() -> None:
+    document = load()
+    document["components"]["schemas"]["CreateAgent"]["properties"]["timeout_seconds"] = {"type": "integer"}
+    with pytest.raises(ValueError, match="CreateAgentTimeoutSeconds has the name of an option"):
+        sources(document)
 
 
 def _answer(operation: Operation) -> dict[str, Any]:

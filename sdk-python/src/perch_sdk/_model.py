@@ -111,13 +111,11 @@ class Model:
 class Unrecognised(Model):
     """One of several kinds of object, and of a kind that this version does not know. Its fields are attributes."""
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return self.__dict__[_UNKNOWN][name]
-            except KeyError:
-                raise AttributeError(name) from None
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__[_UNKNOWN][name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 def _values(model: Any) -> dict[str, Any]:
