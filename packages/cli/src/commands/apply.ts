@@ -58,7 +58,10 @@ function throwRefusals(applied: readonly Applied[]): void {
   if (errors.length === 1) throw errors[0];
   if (errors.length === 0) return;
   const succeeded = applied.length - errors.length;
-  throw new Problem(errors.map(errorText).join("\n"), `${succeeded} of ${applied.length} agents were applied.`);
+  throw new Problem(
+    errors.map((error) => errorText(error)).join("\n"),
+    `${succeeded} of ${applied.length} agents were applied.`,
+  );
 }
 
 export const apply = command({
