@@ -17,6 +17,7 @@ import { bindOperations } from "./bind-operations.ts";
 import type { ChangeOnce } from "./change-once.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
+import { frontPageRoute } from "./front-page.ts";
 import type { Guard } from "./guard.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory.ts";
@@ -269,6 +270,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   }
   bindOperations(app, { ...options, clientOf });
   healthRoutes(app, readiness, logger);
+  frontPageRoute(app);
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);
