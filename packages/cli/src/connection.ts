@@ -21,6 +21,8 @@ interface ConnectionOptions {
   readonly key?: string | undefined;
 }
 
+const profileSource = (name: string): string => `profile ${name}`;
+
 function findProfile(env: NodeJS.ProcessEnv, name?: string, namedBy = ""): Connection | undefined {
   const { current, profiles } = readProfiles(env);
   const wanted = name ?? current;
@@ -35,7 +37,7 @@ function findProfile(env: NodeJS.ProcessEnv, name?: string, namedBy = ""): Conne
     );
   }
   const reason = name === undefined ? `${wanted} is the current profile` : `${namedBy} names the profile ${wanted}`;
-  return { ...profile, source: `profile ${wanted}`, reason };
+  return { ...profile, source: profileSource(wanted), reason };
 }
 
 /** `--url` and `--key`. One without the other is refused: the rest would come from elsewhere, and a key is for its own server only. */
@@ -89,9 +91,8 @@ export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEn
 }
 
 /** Says that the current profile is passed over, and how to use it nevertheless; undefined if it is the one that is used. */
-export function passedOver({ url, reason }: Connection, env: NodeJS.ProcessEnv): string | undefined {
-  const current = findProfile(env);
-  if (!current || current.reason === reason) return undefined;
-  const name = current.source.replace("profile ", "");
+export function passedOver({ url, source, reason }: Connection, env: NodeJS.ProcessEnv): string | undefined {
+  const { current: name } = readProfiles(env);
+  if (name === null || source === profileSource(name)) return undefined;
   return `The current profile, ${name}, is not used here: ${reason}, so commands go to ${url}. --profile ${name} uses it.`;
 }

@@ -156,6 +156,8 @@ describe("which server a command uses", () => {
       stderr: "",
     });
     expect(findConnection({}, env, folder).url).toBe("http://127.0.0.1:5");
+    const named = await shell(["profiles", "use", "other"], { env: { PERCH_PROFILE: "other" } });
+    expect(named).toMatchObject({ code: 0, stderr: "" });
     expect((await shell(["profiles"])).stderr).toBe(
       "Commands go to http://127.0.0.1:5: other is the current profile.\n",
     );
