@@ -18,6 +18,7 @@ const fast = [
   "packages/server/test/guarantees/retrieval/retrieval-set.test.ts",
   "spec/documents.test.ts",
   "spec/requirements.test.ts",
+  "spec/sdk-surfaces.test.ts",
 ];
 
 /** A condition that a test waits for may take this long on a busy machine; a test that passes does not wait for it. */
@@ -33,7 +34,7 @@ const withServices = {
 
 /**
  * No module of ours keeps state, so a test worker imports it once for all of its files (`isolate: false`).
- * fast needs nothing; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside.
+ * fast needs nothing but python3; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside.
  */
 export default defineConfig({
   test: {
