@@ -43,7 +43,7 @@ export class PerchError extends Error {
     this.retryable = failure.retryable;
     this.retryAfterSeconds = failure.retryAfterSeconds;
     this.method = failure.method;
-    this.url = failure.url;
+    this.url = failure.url && withoutKeys(failure.url);
     this.idempotencyKey = failure.idempotencyKey;
   }
 }

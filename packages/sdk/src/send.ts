@@ -1,7 +1,6 @@
 import { createError } from "./create-error.ts";
 import { warnIfDeprecated } from "./deprecation.ts";
 import { ConnectionError, type Origin, PerchError, TimeoutError } from "./errors.ts";
-import { withoutKeys } from "./failure.ts";
 import type { ErrorDetail } from "./generated-schemas.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-rules.ts";
@@ -84,8 +83,7 @@ function startAttempt(settings: Settings, { method, path, headers, options }: Ca
   const { signal: caller, timeoutSeconds = settings.timeoutSeconds } = options;
   caller?.throwIfAborted();
   const [pathname = ""] = path.split("?");
-  const url = withoutKeys(settings.baseUrl + pathname);
-  const origin = { method, url, idempotencyKey: headers["idempotency-key"] };
+  const origin = { method, url: settings.baseUrl + pathname, idempotencyKey: headers["idempotency-key"] };
   const limit = startTimeLimit(timeoutSeconds * 1000, caller);
   const startedAtMs = performance.now();
   const toPerchError = (error: unknown): PerchError => {
