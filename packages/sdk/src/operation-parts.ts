@@ -16,8 +16,8 @@ export type ItemOf<K extends OperationKey> = ResponseOf<K> extends { data: Array
 export type PaginationOf<K extends OperationKey> =
   ResponseOf<K> extends { pagination: infer P extends Pagination } ? P : never;
 
-/** Options of a call are an argument of their own: in a query or a request they are an error of the compiler. */
-type WithoutOptions = { readonly [Name in keyof RequestOptions]?: never };
+/** Options of a call are an argument of their own: in a query or a request they are an error of the compiler, which shows this text. */
+type WithoutOptions = { readonly [Name in keyof RequestOptions]?: "This is an option: pass it in the next argument" };
 /** The query of an operation, as its method takes it. */
 export type QueryOf<K extends OperationKey> =
   RequestOf<K> extends { query?: infer Query } ? NonNullable<Query> & WithoutOptions : never;
