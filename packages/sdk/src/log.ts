@@ -37,10 +37,11 @@ export interface Log {
   readonly retry: (outcome: Outcome, waitMs: number) => void;
 }
 
-/** One line on stderr, so that a program's output stays as it is. */
+/** One line on stderr, so that a program's output stays as it is. Codes are the server's words: none may move the cursor. */
 const toStderr = (message: string, fields: LogFields): void => {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  console.error([`perch: ${message}`, ...given.map(([name, value]) => `${name}=${value}`)].join(" "));
+  const line = [`perch: ${message}`, ...given.map(([name, value]) => `${name}=${value}`)].join(" ");
+  console.error(line.replaceAll(/[^\x20-\x7e]/g, "?"));
 };
 
 function fieldsOf({ method, url, status, code, correlationId, runId }: Outcome): LogFields {

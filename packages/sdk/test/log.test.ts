@@ -78,5 +78,9 @@ describe("the log", () => {
       ],
     ]);
     for (const other of others) expect(other).not.toHaveBeenCalled();
+    const hostile = { error: { code: "\u001b[2J\ngone", message: "" } };
+    const refused = clientWith([() => Response.json(hostile, { status: 400 })], { logger: undefined }).perch.me();
+    await expect(refused).rejects.toThrow();
+    expect(written.mock.lastCall?.[0]).toContain("code=?[2J?gone durationMs=");
   });
 });
