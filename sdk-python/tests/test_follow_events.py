@@ -29,6 +29,7 @@ class _Server:
     def answer(self, request: httpx.Request) -> httpx.Response:
         query = request.url.params
         self.asked.append(query)
+        assert len(self.asked) < 100, "An event never comes"
         if self._happened:
             self._events += self._happened.pop(0)
         newest_first = sorted(self._events, key=lambda event: str(event["created_at"]), reverse=True)

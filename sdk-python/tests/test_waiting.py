@@ -104,6 +104,7 @@ def test_a_deployment_is_asked_for_no_faster_than_the_server_wants_and_no_longer
 
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append(time.monotonic())
+        assert len(seen) < 10, "It does not stop"
         assert request.url.path == "/v1/agents/bot/deployments" + ("/dep_1" if request.method == "GET" else "")
         deployment = {"id": "dep_1", "status": "pending"}
         return httpx.Response(200, json={"data": deployment}, headers={"retry-after": "1"})
