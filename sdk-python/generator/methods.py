@@ -112,7 +112,7 @@ class Methods:
         return [f"    {define} {name}(", *(f"        {row}," for row in rows), f"    ) -> {returns}:"]
 
     def _overloads(self, operation: Operation, flavour: Flavour) -> list[str]:
-        """An agent has a model, or is remote: the document cannot say that, so that its description does."""
+        """An agent has a model, or is remote. The document says that in words alone."""
         if operation.id != "createAgent":
             return []
         keywords = self._keywords(operation)

@@ -137,9 +137,11 @@ def test_objects_are_equal_by_value_and_cannot_be_changed() -> None:
 
 
 def test_a_description_is_short_and_shows_no_credential() -> None:
-    assert repr(models.Use(used=1, limit=2)) == "Use(used=1, limit=2)"
+    key = models.ApiKey.from_dict({"id": "key_1", "role": None, "permissions": ["read"], "created_at": _time, "new": 1})
+    assert repr(key) == f"ApiKey(id='key_1', permissions=['read'], created_at={_time}, unknown=<1 fields>)"
+    assert repr(models.VersionDiff.from_dict({"changes": [{"path": "a"}]})) == "VersionDiff(changes=<1 items>)"
     agent = models.Agent.from_dict(_agent(instructions="Be kind. " * 1000))
-    assert repr(agent).startswith("Agent(model='text', ") or repr(agent).startswith("Agent(id='text', ")
+    assert repr(agent).startswith("Agent(id='text', name='text', ")
     assert len(repr(agent)) < 300
     secret = "perch_" + "0" * 46
     for kind, field in (

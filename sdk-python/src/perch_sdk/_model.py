@@ -94,7 +94,9 @@ class Model:
     def __repr__(self) -> str:
         text = ""
         for name, value in _values(self).items():
-            shown = f"{', ' if text else ''}{name}={_short(name, value)}"
+            if value is None:
+                continue
+            shown = f"{', ' if text else ''}{name.lstrip('_')}={_short(name, value)}"
             if len(text) + len(shown) > _MAX_REPR:
                 text += ", …"
                 break
@@ -128,12 +130,15 @@ def _short(name: str, value: Any) -> str:
         return "<hidden>"
     if isinstance(value, Model):
         return f"{type(value).__name__}(…)"
-    if isinstance(value, (list, dict)):
-        return repr(value) if not value else f"<{len(value)} {'items' if isinstance(value, list) else 'fields'}>"
     if isinstance(value, datetime):
         return _time_on_wire(value)
+    is_list = isinstance(value, list)
+    if isinstance(value, dict) or (is_list and any(isinstance(item, (Model, dict, list)) for item in value)):
+        return f"<{len(value)} {'items' if is_list else 'fields'}>" if value else repr(value)
     text = repr(value)
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…{text[0]}"
+    if len(text) <= _MAX_TEXT:
+        return text
+    return f"<{len(value)} items>" if is_list else f"{text[:_MAX_TEXT]}…{text[0]}"
 
 
 def with_etag(model: M, etag: str | None) -> M:
