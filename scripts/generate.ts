@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openApiDocument } from "../packages/contract/src/index.ts";
 import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config/config-reference.ts";
 import { migrate } from "../packages/server/src/db/migrate.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
+import { completeOpenApiDocument, typescriptSamplesFile } from "./code-samples/openapi-document.ts";
 import { rightsTables, withRightsTables } from "./database-rights/rights-tables.ts";
 import { createScratchDatabase, withClient } from "./testbed/scratch-database.ts";
 import { generateSources } from "./typescript-sdk/generate-sources.ts";
@@ -15,19 +15,16 @@ import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";
 /** Rewrites every checked-in file that is made from another. Tests fail when one is stale. */
 const root = join(import.meta.dirname, "..");
 
-writeFileSync(
-  join(root, "packages/contract/openapi.json"),
-  `${JSON.stringify(openApiDocument(server.version), null, 2)}\n`,
-);
+const document = completeOpenApiDocument(server.version);
+writeFileSync(join(root, "packages/contract/openapi.json"), `${JSON.stringify(document, null, 2)}\n`);
+writeFileSync(join(root, "packages/sdk/test/generated-code-samples.ts"), typescriptSamplesFile());
 writeFileSync(join(root, "docs/operations/configuration.md"), configurationReference());
 writeFileSync(join(root, "packages/cli/agent.schema.json"), `${JSON.stringify(agentFileSchema(), null, 2)}\n`);
 writeFileSync(
   join(root, "spec/message-signatures/verify-request.json"),
   `${JSON.stringify({ cases: requestCases() }, null, 1)}\n`,
 );
-for (const [name, text] of Object.entries(
-  generateSources(openApiDocument(server.version) as unknown as OpenApiDocument),
-))
+for (const [name, text] of Object.entries(generateSources(document as unknown as OpenApiDocument)))
   writeFileSync(join(root, "packages/sdk/src", name), text);
 execFileSync("python3", [join(root, "sdk-python/generate.py")], {
   env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },

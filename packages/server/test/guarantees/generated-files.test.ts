@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openApiDocument } from "@perch/contract";
 import { expect, test } from "vitest";
+import { completeOpenApiDocument, typescriptSamplesFile } from "../../../../scripts/code-samples/openapi-document.ts";
 import { rightsTables, withRightsTables } from "../../../../scripts/database-rights/rights-tables.ts";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { configurationReference } from "../../src/config/config-reference.ts";
@@ -15,7 +15,12 @@ const stale = "is stale: run pnpm generate";
 
 test("openapi.json matches the operation table", async () => {
   const checkedIn = JSON.parse(await readFile(join(root, "packages/contract/openapi.json"), "utf8"));
-  expect(checkedIn, `openapi.json ${stale}`).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))));
+  expect(checkedIn, `openapi.json ${stale}`).toEqual(JSON.parse(JSON.stringify(completeOpenApiDocument(version))));
+});
+
+test("the program with all TypeScript samples matches the examples", async () => {
+  const checkedIn = await readFile(join(root, "packages/sdk/test/generated-code-samples.ts"), "utf8");
+  expect(checkedIn, `generated-code-samples.ts ${stale}`).toBe(typescriptSamplesFile());
 });
 
 test("the configuration page matches the settings", async () => {
