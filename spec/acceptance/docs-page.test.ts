@@ -1,9 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
+import { type OperationKey, operationExamples, operationKeys, operations } from "../../packages/contract/src/index.ts";
+import { type RequestParts, sendOperation } from "../../scripts/record-examples/send.ts";
+import { type Narration, playStory } from "../../scripts/record-examples/story.ts";
+import { type StoryServer, startStoryServer } from "../../scripts/record-examples/story-server.ts";
+import { RequestPanel } from "../docs-page/request-panel.ts";
+import { shapeDifferences } from "../docs-page/shape.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
@@ -17,44 +20,128 @@ const quiet = [
   "--no-first-run",
 ];
 
-const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../packages/contract/openapi.json"), "utf8"));
-const summaries = Object.values<Record<string, { summary: string }>>(document.paths).flatMap((path) =>
-  Object.values(path).map(({ summary }) => summary),
-);
+/**
+ * With PERCH_DOCS_PAGE=all, every request of the story is sent from the page, which takes about a minute. Otherwise these are: of each
+ * group of operations some, with ids to paste, with query parameters, with a stream or with a body that the reader must edit.
+ */
+const sentFromPage: readonly OperationKey[] =
+  process.env.PERCH_DOCS_PAGE === "all"
+    ? operationKeys
+    : [
+        "GET /v1/models",
+        "POST /v1/agents",
+        "POST /v1/secrets",
+        "GET /v1/agents/{agent_id}/deployments/{deployment_id}",
+        "GET /v1/agents/{agent_id}/versions/{version}/diff",
+        "POST /v1/agents/{agent_id}/invoke",
+        "GET /v1/agents/{agent_id}/logs",
+        "GET /v1/agents/{agent_id}/metrics",
+        "POST /v1/agents/{agent_id}/memory/search",
+        "GET /v1/events",
+        "POST /v1/keys/revoke-leaked",
+        "GET /v1/audit-log",
+        "POST /v1/mfa/confirm",
+        "DELETE /v1/agents/{agent_id}",
+      ];
 
-let database: ScratchDatabase;
-let server: ServerProcess;
+let server: StoryServer;
 let browser: Browser;
 
 beforeAll(async () => {
   if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
-  database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  server = await startServer(database);
-  browser = await chromium.launch({ executablePath, args: quiet });
-});
+  [server, browser] = await Promise.all([startStoryServer(), chromium.launch({ executablePath, args: quiet })]);
+}, 240_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
-  await database?.drop();
 });
 
+async function openDocs(page: Page): Promise<void> {
+  await page.goto(`${server.url}/docs`);
+  await page.getByRole("heading", { name: "Perch", level: 1 }).waitFor();
+}
+const newPage = () => browser.newPage({ viewport: { width: 1400, height: 1000 } });
+const tokenField = (page: Page) => page.getByPlaceholder("Token").first();
+
 test("/docs shows every operation in a real browser, and asks no other host for anything", async () => {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  const page = await newPage();
   const asked: string[] = [];
   const complaints: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  await page.goto(`${server.url}/docs`);
-  await page.getByRole("heading", { name: "Perch", level: 1 }).waitFor();
-  for (const summary of summaries)
-    await page.getByText(summary, { exact: true }).first().waitFor({ state: "attached" });
+  await openDocs(page);
+  for (const key of operationKeys)
+    await page.getByText(operations[key].summary, { exact: true }).first().waitFor({ state: "attached" });
   await page.screenshot({ path: process.env.PERCH_SCREENSHOT ?? "/dev/null", type: "png" });
   const outside = asked.filter(
     (url) => !url.startsWith(server.url) && !url.startsWith("data:") && !url.startsWith("blob:"),
   );
-  expect(summaries.length).toBeGreaterThan(10);
+  await page.close();
+  expect(operationKeys.length).toBeGreaterThan(10);
   expect(asked.length).toBeGreaterThan(2);
   expect(outside).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+test("a key that is entered at /docs survives a reload, and neither another tab nor the next visit has it", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await openDocs(page);
+  await tokenField(page).fill(server.apiKey);
+  // The page writes it down a moment later.
+  await expect.poll(() => page.evaluate("JSON.stringify({ ...sessionStorage })")).toContain(server.apiKey);
+  await page.reload();
+  await expect.poll(() => tokenField(page).inputValue()).toBe(server.apiKey);
+  const other = await context.newPage();
+  await openDocs(other);
+  await tokenField(other).waitFor();
+  expect(await tokenField(other).inputValue()).toBe("");
+  const kept = await context.storageState();
+  await context.close();
+  expect(JSON.stringify(kept)).not.toContain(server.apiKey);
+});
+
+/** Whether a parameter or a field of what was sent is as the story has it. A webhook's URL is that of the example. */
+const isAsOffered = (key: OperationKey, request: RequestParts, sent: { url: string; body: unknown }): boolean => {
+  const query = Object.fromEntries(new URL(sent.url).searchParams);
+  const expected = Object.fromEntries(
+    Object.entries(request.query ?? {}).map(([name, value]) => [name, String(value)]),
+  );
+  const body = key === "POST /v1/webhooks" ? operationExamples[key]?.request.body : request.body;
+  return JSON.stringify([query, sent.body ?? null]) === JSON.stringify([expected, body ?? null]);
+};
+
+test("the requests that /docs offers succeed as offered, and live answers have the shape of the examples", async () => {
+  const page = await newPage();
+  await openDocs(page);
+  await tokenField(page).fill(server.apiKey);
+  const panel = await RequestPanel.open(page, server.url);
+  const problems: string[] = [];
+  const shown: OperationKey[] = [];
+
+  const sendFromPage = async (key: OperationKey, request: RequestParts) => {
+    const response = await panel.send(key, request);
+    const sent = { url: response.url(), body: response.request().postDataJSON() as unknown };
+    if (!isAsOffered(key, request, sent)) problems.push(`${key} is offered as ${JSON.stringify(sent)}`);
+    return { status: response.status(), text: await response.text() };
+  };
+  const show = async (key: OperationKey, request: RequestParts): Promise<unknown> => {
+    const send = sentFromPage.includes(key) ? sendFromPage : sendOperation.bind(undefined, server);
+    const { status, text } = await send(key, request);
+    if (status !== operations[key].status) throw new Error(`${key} answers ${status}: ${text}`);
+    shown.push(key);
+    const body: unknown = JSON.parse(text);
+    problems.push(...shapeDifferences(operationExamples[key]?.response, body).map((one) => `${key}: ${one}`));
+    return body;
+  };
+  const prepare = async (...call: Parameters<typeof sendOperation> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const { status, text } = await sendOperation(server, ...call);
+    if (status >= 300) throw new Error(`${call[0]} answers ${status}: ${text}`);
+    return JSON.parse(text) as unknown;
+  };
+  await playStory({ show, prepare, webhookUrl: server.webhookUrl } as Narration);
+  await page.close();
+
+  expect(problems).toEqual([]);
+  expect(shown.toSorted()).toEqual(operationKeys.toSorted());
+}, 300_000);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Operation, operationKeys, operations, routeOf } from "@perch/contract";
+import { type Operation, operationExamples, operationKeys, operations, routeOf } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { usePerch } from "../../test/support/harness.ts";
@@ -12,6 +12,8 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
+  readonly example?: unknown;
+  readonly examples?: unknown;
 }
 interface DescribedOperation {
   readonly operationId: string;
@@ -108,6 +110,41 @@ describe("GET /docs", () => {
     expect(html).toContain("/openapi.json");
     expect(html).not.toMatch(/https?:\/\//);
     expect(html).not.toMatch(/(src|href|url)\s*[=:]\s*["']?\/\//);
+  });
+
+  test("its document is ours, and offers each request as its example has it", async () => {
+    const documents = ["/openapi.json", "/docs/openapi.json"].map(async (path) => {
+      const document = (await (await fetch(perch().url + path)).json()) as Document;
+      return document.paths;
+    });
+    const [ours = {}, shown = {}] = await Promise.all(documents);
+    const offered = operationKeys.map((key) => {
+      const { method, path } = routeOf(key);
+      const { parameters = [], ...operation } = shown[path]?.[method.toLowerCase()] ?? {};
+      const { parameters: _, ...described } = ours[path]?.[method.toLowerCase()] ?? {};
+      expect(operation).toMatchObject(described);
+      const isOn = (one: Parameter) => one.in === "query" && one.examples === undefined;
+      return {
+        key,
+        on: parameters
+          .filter(isOn)
+          .map(({ name }) => name)
+          .sort(),
+      };
+    });
+    const examples = operationKeys.map((key) => ({
+      key,
+      on: Object.keys(operationExamples[key]?.request.query ?? {}).sort(),
+    }));
+    expect(offered).toEqual(examples);
+    expect(Object.keys(ours).length).toBeGreaterThan(40);
+  });
+
+  test("keeps for the tab what its script would keep for good, before that script runs", async () => {
+    const { html } = await page();
+    const [first] = html.match(/<script[^>]*>/) ?? [];
+    expect(first).toBe('<script src="/docs/tab-storage.js">');
+    expect(await (await fetch(`${perch().url}/docs/tab-storage.js`)).text()).toContain("sessionStorage");
   });
 
   test("its script comes from this server", async () => {

@@ -3,8 +3,10 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
+import { type OpenApiDocument, pageDocument, tabStorageScript } from "./documentation-page.ts";
 
 const documentFile = createRequire(import.meta.url).resolve("@perch/contract/openapi.json");
+const tabStoragePath = "/docs/tab-storage.js";
 
 /** The page can reach nothing but this server, and runs no script but its own file and the one line that starts it. */
 function pagePolicy(html: string): string {
@@ -27,27 +29,35 @@ const icon =
 
 /** `/openapi.json`, and a reference page at `/docs` that loads nothing from outside. */
 export async function documentationRoutes(app: FastifyInstance): Promise<void> {
-  const document: unknown = JSON.parse(readFileSync(documentFile, "utf8"));
+  const document = JSON.parse(readFileSync(documentFile, "utf8")) as OpenApiDocument;
+  const shownDocument = pageDocument(document);
   app.get("/openapi.json", async (_, reply) => reply.header("cache-control", "public, max-age=60").send(document));
   app.get("/favicon.ico", async (_, reply) => reply.type("image/svg+xml").send(icon));
   await app.register(async (pages) => {
     pages.addHook("onSend", async (_, reply, payload) => {
       reply.header("cache-control", "public, max-age=60");
-      if (typeof payload === "string" && String(reply.getHeader("content-type")).startsWith("text/html")) {
-        reply.header("content-security-policy", pagePolicy(payload));
-      }
-      return payload;
+      if (typeof payload !== "string" || !String(reply.getHeader("content-type")).startsWith("text/html"))
+        return payload;
+      reply.header("content-security-policy", pagePolicy(payload));
+      // Before all other scripts.
+      return payload.replace("<head>", `<head><script src="${tabStoragePath}"></script>`);
     });
+    pages.get("/docs/openapi.json", async () => shownDocument);
+    pages.get(tabStoragePath, async (_, reply) => reply.type("text/javascript; charset=utf-8").send(tabStorageScript));
     await pages.register(scalar, {
       routePrefix: "/docs",
       configuration: {
-        url: "/openapi.json",
+        url: "/docs/openapi.json",
         pageTitle: "Perch API reference",
         defaultOpenAllTags: true,
         withDefaultFonts: false,
         telemetry: false,
         hideClientButton: true,
         showDeveloperTools: "never",
+        persistAuth: true,
+        hiddenClients: true,
+        modelsSectionLabel: "Schemas",
+        documentDownloadType: "none",
         agent: { disabled: true },
         mcp: { disabled: true },
       },
