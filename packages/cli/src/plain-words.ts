@@ -8,6 +8,8 @@ const translations: readonly (readonly [RegExp, (...parts: string[]) => string])
   [/POST \/v1\/secrets\b/g, () => perchCommand("secrets set")],
   [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
   [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],
+  // But not in the name of an event, deployment.rolled_back.
+  [/(?<![.\w])rolled_back\b/g, () => "rolled back"],
   [/with "redeploy": true/g, () => "with --redeploy"],
   [/with a traffic_percent of 100/g, () => "without --canary"],
   [/Is baseUrl correct\?/, () => "Is the address correct?"],

@@ -11,13 +11,17 @@ const sent: string[] = [];
 
 /** An agent that answers every message with `ok`. */
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    if (request.method === "GET")
-      return response.writeHead(200, { "content-type": "application/json" }).end('{"success":true,"data":{}}');
-    sent.push((JSON.parse(await text(request)) as { message: string }).message);
+  server = createServer((request, response) => {
+    if (request.method === "GET") {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"success":true,"data":{}}');
+      return;
+    }
     const done = { response: "ok", request_id: "req_1", tokens_used: 1, duration_ms: 1 };
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    return response.end(`id: 1-0\nevent: done\ndata: ${JSON.stringify(done)}\n\n`);
+    void text(request).then((body) => {
+      sent.push((JSON.parse(body) as { message: string }).message);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(`id: 1-0\nevent: done\ndata: ${JSON.stringify(done)}\n\n`);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -102,6 +102,7 @@ describe("an error", () => {
       "Create them: perch secrets set, with --agent for one agent alone.",
     ],
     ['deploy it with "redeploy": true.', "deploy it with --redeploy."],
+    ["It is rolled_back; see deployment.rolled_back.", "It is rolled back; see deployment.rolled_back."],
     ["Correct it (PATCH /v1/providers/acme).", "Correct it (perch api PATCH /v1/providers/acme)."],
   ])("speaks of commands where the API speaks of requests: %s", (message, shown) => {
     expect(errorText(new PerchError({ code: "conflict", message }))).toBe(shown);
