@@ -20,10 +20,7 @@ const quiet = [
   "--no-first-run",
 ];
 
-/**
- * With PERCH_DOCS_PAGE=all, every request of the story is sent from the page, which takes about a minute. Otherwise these are: of each
- * group of operations some, with ids to paste, with query parameters, with a stream or with a body that the reader must edit.
- */
+/** With PERCH_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; else one of each group. */
 const sentFromPage: readonly OperationKey[] =
   process.env.PERCH_DOCS_PAGE === "all"
     ? operationKeys
@@ -32,39 +29,38 @@ const sentFromPage: readonly OperationKey[] =
         "POST /v1/agents",
         "POST /v1/secrets",
         "GET /v1/agents/{agent_id}/deployments/{deployment_id}",
-        "GET /v1/agents/{agent_id}/versions/{version}/diff",
         "POST /v1/agents/{agent_id}/invoke",
-        "GET /v1/agents/{agent_id}/logs",
         "GET /v1/agents/{agent_id}/metrics",
         "POST /v1/agents/{agent_id}/memory/search",
         "GET /v1/events",
         "POST /v1/keys/revoke-leaked",
         "GET /v1/audit-log",
         "POST /v1/mfa/confirm",
-        "DELETE /v1/agents/{agent_id}",
       ];
 
 let server: StoryServer;
 let browser: Browser;
+/** One page for all tests, because it takes seconds to load. */
+let page: Page;
 
 beforeAll(async () => {
   if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
   [server, browser] = await Promise.all([startStoryServer(), chromium.launch({ executablePath, args: quiet })]);
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
+  page = await context.newPage();
 }, 240_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
 });
 
-async function openDocs(page: Page): Promise<void> {
-  await page.goto(`${server.url}/docs`);
-  await page.getByRole("heading", { name: "Perch", level: 1 }).waitFor();
+async function openDocs(tab: Page): Promise<void> {
+  await tab.goto(`${server.url}/docs`);
+  await tab.getByRole("heading", { name: "Perch", level: 1 }).waitFor();
 }
-const newPage = () => browser.newPage({ viewport: { width: 1400, height: 1000 } });
-const tokenField = (page: Page) => page.getByPlaceholder("Token").first();
+const tokenField = (tab: Page) => tab.getByPlaceholder("Token").first();
 
 test("/docs shows every operation in a real browser, and asks no other host for anything", async () => {
-  const page = await newPage();
   const asked: string[] = [];
   const complaints: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
@@ -76,7 +72,6 @@ test("/docs shows every operation in a real browser, and asks no other host for 
   const outside = asked.filter(
     (url) => !url.startsWith(server.url) && !url.startsWith("data:") && !url.startsWith("blob:"),
   );
-  await page.close();
   expect(operationKeys.length).toBeGreaterThan(10);
   expect(asked.length).toBeGreaterThan(2);
   expect(outside).toEqual([]);
@@ -84,21 +79,18 @@ test("/docs shows every operation in a real browser, and asks no other host for 
 });
 
 test("a key that is entered at /docs survives a reload, and neither another tab nor the next visit has it", async () => {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await openDocs(page);
+  if (page.url() === "about:blank") await openDocs(page);
   await tokenField(page).fill(server.apiKey);
   // The page writes it down a moment later.
   await expect.poll(() => page.evaluate("JSON.stringify({ ...sessionStorage })")).toContain(server.apiKey);
   await page.reload();
   await expect.poll(() => tokenField(page).inputValue()).toBe(server.apiKey);
-  const other = await context.newPage();
+  const other = await page.context().newPage();
   await openDocs(other);
   await tokenField(other).waitFor();
   expect(await tokenField(other).inputValue()).toBe("");
-  const kept = await context.storageState();
-  await context.close();
-  expect(JSON.stringify(kept)).not.toContain(server.apiKey);
+  await other.close();
+  expect(JSON.stringify(await page.context().storageState())).not.toContain(server.apiKey);
 });
 
 /** Whether a parameter or a field of what was sent is as the story has it. A webhook's URL is that of the example. */
@@ -112,8 +104,7 @@ const isAsOffered = (key: OperationKey, request: RequestParts, sent: { url: stri
 };
 
 test("the requests that /docs offers succeed as offered, and live answers have the shape of the examples", async () => {
-  const page = await newPage();
-  await openDocs(page);
+  if (page.url() === "about:blank") await openDocs(page);
   await tokenField(page).fill(server.apiKey);
   const panel = await RequestPanel.open(page, server.url);
   const problems: string[] = [];
@@ -140,8 +131,6 @@ test("the requests that /docs offers succeed as offered, and live answers have t
     return JSON.parse(text) as unknown;
   };
   await playStory({ show, prepare, webhookUrl: server.webhookUrl } as Narration);
-  await page.close();
-
   expect(problems).toEqual([]);
   expect(shown.toSorted()).toEqual(operationKeys.toSorted());
 }, 300_000);
