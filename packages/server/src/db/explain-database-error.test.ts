@@ -71,11 +71,6 @@ describe("a failure of PostgreSQL is one line that says what to do", () => {
       "grant perch_missing to perch_server",
       /is not prepared for Perch .* perch-server prepare-database$/,
     ],
-    [
-      "a missing extension",
-      "select null::vectors",
-      /A superuser has to run in it: create extension if not exists vector;$/,
-    ],
   ])("%s", async (_, statement, expected) => {
     expect(await explain(database.appUrl, statement)).toMatch(expected);
   });
@@ -85,6 +80,13 @@ describe("a failure of PostgreSQL is one line that says what to do", () => {
     const error = new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string");
     const line = explainDatabaseError(error, { url: database.appUrl, source: "PERCH_DATABASE_URL" });
     expect(line).toMatch(/asks for the password of the role perch_server\. Put it into PERCH_DATABASE_URL\.$/);
+  });
+
+  test("a missing extension", () => {
+    const error = Object.assign(new Error('type "halfvec" does not exist'), { code: "42704" });
+    expect(explainDatabaseError(error, { url: database.ownerUrl, source: "PERCH_MIGRATION_DATABASE_URL" })).toMatch(
+      /lacks the extension vector\. A superuser has to run in it: create extension if not exists vector;$/,
+    );
   });
 
   test("a server that is too old", () => {

@@ -40,6 +40,9 @@ const lacksTables: Explain = ({ database }, _, message) =>
 
 const isStopping: Explain = ({ host }, _, message) => `PostgreSQL at ${host} is not ready (${message}). Try again.`;
 
+/** The types and the index that migrations take from pgvector. */
+const ofVector = /"(vector|halfvec|hnsw)"/;
+
 /** By SQLSTATE. */
 const explanations: Readonly<Record<string, Explain>> = {
   "28P01": ({ role, host }, source) =>
@@ -58,7 +61,7 @@ const explanations: Readonly<Record<string, Explain>> = {
   "57P02": isStopping,
   "57P03": isStopping,
   "42704": ({ database, host }, _, message) =>
-    message.includes('"vector')
+    ofVector.test(message)
       ? `The database ${database} lacks the extension vector. A superuser has to run in it: create extension if not exists vector;`
       : `PostgreSQL at ${host} is not prepared for Perch (${message}). Let a superuser run what this prints: ${prepare}`,
 };

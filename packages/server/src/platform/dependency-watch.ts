@@ -44,8 +44,9 @@ export function createDependencyWatch({ dependencies, logger, now }: WatchDeps):
       await withinLimit(ping);
       if (silent.delete(name)) logger.info({ dependency: name, addresses }, "dependency answers again");
     } catch (error) {
-      if (!silent.has(name))
-        logger.warn({ dependency: name, addresses, effect, err: error }, "dependency does not answer");
+      // One of several nodes stands for all.
+      const err: unknown = error instanceof AggregateError ? error.errors[0] : error;
+      if (!silent.has(name)) logger.warn({ dependency: name, addresses, effect, err }, "dependency does not answer");
       silent.add(name);
     }
   };
