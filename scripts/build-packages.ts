@@ -3,6 +3,7 @@ import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { makeTemplate } from "../packages/cli/src/dev/database.ts";
+import { migrate } from "../packages/server/src/db/migrate.ts";
 
 /**
  * Builds the JavaScript of published packages: Node does not strip types under node_modules. This is the same type stripping, done
@@ -43,7 +44,7 @@ export async function buildPackages(): Promise<void> {
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     const files = buildCode(folder);
     if (name === "contract") buildDeclarations(folder);
-    if (name === "cli") writeFileSync(join(folder, "dist/database.tar.gz"), await makeTemplate());
+    if (name === "cli") writeFileSync(join(folder, "dist/database.tar.gz"), await makeTemplate(migrate));
     console.log(`built ${name}: ${files} files`);
   }
 }

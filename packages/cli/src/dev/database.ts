@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
@@ -35,15 +36,27 @@ export interface DevDatabase {
 }
 
 const extensions = { vector, btree_gin };
-/** An empty database with our roles, created when the package is built, because creating one takes several seconds. A checkout has none. */
+/**
+ * An empty database with our roles and tables, made when the package is built, because making one takes several seconds. The server
+ * still migrates it at the first start, for what has changed since: partitions at least. A checkout has none.
+ */
 const template = join(import.meta.dirname, "../database.tar.gz");
 
-export async function makeTemplate(): Promise<Uint8Array> {
-  const db = await PGlite.create({ extensions });
-  await db.exec(roles);
-  const dump = await db.dumpDataDir("gzip");
-  await db.close();
-  return new Uint8Array(await dump.arrayBuffer());
+/** `migrate` makes the tables. The files are dumped after a clean end, so that nobody has to recover them. */
+export async function makeTemplate(migrate: (ownerUrl: string) => Promise<unknown>): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "perch-template-"));
+  try {
+    const dataDir = join(folder, "database");
+    const { ownerUrl, close } = await openDatabase(dataDir, 0);
+    await migrate(ownerUrl);
+    await close();
+    const db = await PGlite.create({ dataDir, extensions });
+    const dump = await db.dumpDataDir("gzip");
+    await db.close();
+    return new Uint8Array(await dump.arrayBuffer());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function openFiles(folder: string): Promise<PGlite> {
