@@ -34,7 +34,7 @@ describe("a .perch that perch dev did not write", () => {
     const { code, stderr } = await createShell({ cwd })(["dev"]);
     expect(code).toBe(1);
     expect(stderr).toContain(`${join(cwd, ".perch/dev.json")} is damaged, or perch dev did not write it.\n`);
-    expect(stderr).toContain("perch dev --reset removes all of .perch/");
+    expect(stderr).toContain("`perch dev --reset` removes all of .perch/");
     expect(readFileSync(join(cwd, ".perch/dev.json"), "utf8")).toBe(text);
   });
 

@@ -174,7 +174,7 @@ describe("perch dev", () => {
     const failure = await start("-f", "agents").catch((error: Error) => error.message);
     writeFileSync(file, whole);
     expect(failure).toContain(`${join(cwd, ".perch/database")} is damaged`);
-    expect(failure).toContain("perch dev --reset removes all of .perch/");
+    expect(failure).toContain("`perch dev --reset` removes all of .perch/");
     expect(failure).not.toContain("node_modules");
   });
 

@@ -95,7 +95,9 @@ describe("perch audit", () => {
     await perch(["providers", "update", "local", "--all-models"]);
     const { stdout } = await perch(["audit", "--limit", "2"]);
     const sentences = stdout.trim().split("\n");
-    expect(sentences[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d key_\w{26} updated provider local \(models\) from /);
+    expect(sentences[0]).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ key_\w{26} updated provider local \(models\) from /,
+    );
     expect(sentences[1]).toMatch(/ key_\w{26} created provider local \(.*models.*\) from /);
     const next = await perch(["audit", "--limit", "2", "--offset", "1"]);
     expect(next.stdout.split("\n")[0]).toBe(sentences[1]);

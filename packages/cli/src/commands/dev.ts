@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { defaultFile } from "../agent-file/agent-sources.ts";
+import { defaultFile, listSources } from "../agent-file/agent-sources.ts";
 import { requireWatchable, watchAgents } from "../agent-file/watch-agents.ts";
 import { command, fileOption, type Session, yesOption } from "../command.ts";
 import { findProviderKeys, howToAddKey, type ProviderKeys } from "../dev/provider-keys.ts";
@@ -21,9 +21,10 @@ function readProviderKeys({ cwd, env }: Session): ProviderKeys {
 }
 
 function printNextSteps(
-  { terminal, show, cwd }: Session,
+  { terminal, show }: Session,
   { state, isFirst }: Dev,
   { providers, lines }: ProviderKeys,
+  hasFiles: boolean,
   seconds: string,
 ): void {
   const { url, key } = state;
@@ -34,9 +35,7 @@ function printNextSteps(
     terminal.line(
       isFirst ? "Try, in another terminal in this folder:" : "Your data of last time are there. In another terminal:",
     );
-    const first = existsSync(join(cwd, defaultFile))
-      ? perchCommand("agents")
-      : `${perchCommand("init")} && ${perchCommand("apply")}`;
+    const first = hasFiles ? perchCommand("agents") : `${perchCommand("init")} && ${perchCommand("apply")}`;
     for (const line of [first, perchCommand('invoke my-agent "Hello"'), perchCommand("logs my-agent --follow")])
       terminal.line(`  ${terminal.style("cyan", line)}`);
     terminal.line("The draft of an agent answers: what you save counts at once. --environment runs what is deployed.");
@@ -81,7 +80,8 @@ export const dev = command({
     const applying = new AbortController();
     const watching = watchAgents(session, running.state, paths, applying.signal);
     try {
-      printNextSteps(session, running, keys, ((performance.now() - startedAt) / 1000).toFixed(1));
+      const hasFiles = listSources(cwd, paths ?? [defaultFile]).some(({ file }) => existsSync(file));
+      printNextSteps(session, running, keys, hasFiles, ((performance.now() - startedAt) / 1000).toFixed(1));
       const stopped = signal.aborted ? Promise.resolve(undefined) : once(signal, "abort").then(() => undefined);
       const broken = await Promise.race([stopped, running.broken]);
       if (broken) throw new Problem(`${broken.name} stopped by itself.`, broken.lastLines());
