@@ -39,6 +39,8 @@ class Parameter:
 
 #: Options of a call. A field of the same name could not be told from it.
 _options = {"timeout_seconds", "idempotency_key", "if_match", "wait_seconds"}
+#: Where in a list to begin, and how far to go.
+_positions = {"limit", "offset", "cursor", "start_time", "end_time"}
 
 
 class Methods:
@@ -129,11 +131,14 @@ class Methods:
             lines += ["    @overload", *head[:-1], f"{head[-1]} ...", ""]
         return lines
 
-    def _docstring(self, operation: Operation, summary: str | None = None) -> list[str]:
+    def _docstring(
+        self, operation: Operation, summary: str | None = None, keywords: list[Parameter] | None = None
+    ) -> list[str]:
         lines = [summary or f"{operation.spec['summary']}."]
         if summary is None and operation.spec.get("description"):
             lines += ["", *operation.spec["description"].replace("\n\n", "\n").split("\n")]
-        described = [one for one in [*self._query(operation), *self._body(operation)] if one.description]
+        every = keywords or [*self._query(operation), *self._body(operation)]
+        described = [one for one in every if one.description]
         lines += [""] if described else []
         lines += [f":param {one.name}: {' '.join(one.description.split())}" for one in described]
         text = [line.replace("\\", "\\\\").replace("`", "``") for line in lines]
@@ -141,7 +146,14 @@ class Methods:
             return [f'        """{text[0]}"""']
         return [f'        """{text[0]}', *(f"        {line}".rstrip() for line in text[1:]), '        """']
 
-    def _call(self, operation: Operation, headers: str = "", *, has_timeout: bool = True) -> list[str]:
+    def _call(
+        self,
+        operation: Operation,
+        headers: str = "",
+        *,
+        has_timeout: bool = True,
+        keywords: list[Parameter] | None = None,
+    ) -> list[str]:
         lines = ["        call = Call(", f'            "{operation.method}",']
         wire = [one["name"] for one in operation.parameters("path")]
         if wire:
@@ -150,6 +162,8 @@ class Methods:
         else:
             lines.append(f'            "{operation.path}",')
         query, body = self._query(operation), self._body(operation)
+        if keywords is not None:
+            query = [one for one in query if one in keywords]
         if query:
             rows = (f'                "{one.wire}": {one.value},' for one in query)
             lines += ["            query={", *rows, "            },"]
@@ -216,10 +230,13 @@ class Methods:
             last = qualified(item, self._models.names(), "m")
             kind = f"EventStream[{last}]"
         summary = f"{operation.spec['summary']}, as a stream that reconnects by itself."
+        # A stream of a list begins now and has no pages.
+        keywords = [one for one in self._keywords(operation) if not operation.is_list or one.name not in _positions]
+        returns = f"{flavour.prefix}{kind}"
         return [
-            *self._signature(operation, [], name=name, returns=f"{flavour.prefix}{kind}", define="def"),
-            *self._docstring(operation, summary),
-            *self._call(operation),
+            *self._signature(operation, [], name=name, returns=returns, define="def", keywords=keywords),
+            *self._docstring(operation, summary, keywords),
+            *self._call(operation, keywords=keywords),
             f"        return {flavour.prefix}{kind.partition('[')[0]}(self._transport, call, {last})",
         ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from perch_sdk import Perch, RunDone, RunFailedError, RunStepEvent, RunToken, RunTool
+from perch_sdk import AsyncPerch, Perch, RunDone, RunFailedError, RunStepEvent, RunToken, RunTool
 
 from .agents import runs, scripted
 from .both_clients import Kind, both, items, value, with_client
@@ -117,28 +117,36 @@ def test_a_run_that_fails_raises_what_waiting_for_it_would_have_raised(
     with_client(kind, work, testbed.key, base_url=testbed.url)
 
 
-def test_logs_are_followed_also_after_a_broken_connection(testbed: Testbed, perch: Perch, proxy: FlakyProxy) -> None:
+@both
+def test_logs_are_followed_without_a_gap_also_after_a_broken_connection(
+    kind: Kind, testbed: Testbed, perch: Perch, proxy: FlakyProxy
+) -> None:
     name = scripted(perch, {"reply": "ok"})
-    proxy.plan(Cut(400))
-    heard: list[str] = []
+    proxy.plan(Cut(400), Refuse(), Refuse())
     is_over = threading.Event()
 
-    def say() -> None:
+    def write() -> None:
         number = 0
         while not is_over.is_set():
-            perch.logs.add(name, entries=[{"message": f"entry {number}", "level": "warn"}])
+            perch.logs.add(name, entries=[{"message": f"{number}", "level": "warn"}])
             number += 1
             time.sleep(0.1)
 
-    speaker = threading.Thread(target=say)
-    speaker.start()
+    async def work(client: Any) -> list[int]:
+        entries = client.logs.follow(name, level="warn")
+        heard: list[int] = []
+        # The connection breaks, two attempts fail, and it is opened again.
+        while len(proxy.seen) < 4 or len(heard) < 12:
+            entry = await anext(entries) if kind is AsyncPerch else next(entries)
+            heard.append(int(entry.message))
+        await value(entries.close())
+        return heard
+
+    writer = threading.Thread(target=write)
+    writer.start()
     try:
-        with Perch(testbed.key, base_url=proxy.url) as client, client.logs.follow(name, level="warn") as entries:
-            for entry in entries:
-                heard.append(entry.message)
-                if len(proxy.seen) == 2 and len(heard) > 5:
-                    break
+        heard = with_client(kind, work, testbed.key, base_url=proxy.url)
     finally:
         is_over.set()
-        speaker.join()
-    assert len(set(heard)) == len(heard)
+        writer.join()
+    assert heard == list(range(heard[0], heard[0] + len(heard)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ._follow_logs import MAX_PAGE, Missed, as_events
 from ._model import Model
+from ._pages import AsyncPageList, PageList
 from ._run_events import RunReader, RunStreamEvent
 
 if TYPE_CHECKING:
@@ -17,15 +19,17 @@ if TYPE_CHECKING:
     from ._call import Call
     from ._generated.models import InvocationResult
     from ._sse import ServerSentEvent
-    from ._transport import AsyncTransport, OnOpen, Transport
+    from ._transport import AsyncCatchUp, AsyncTransport, CatchUp, OnOpen, Transport
 
 T = TypeVar("T", bound=Model)
 _ended = "The stream was closed before the run ended. The run goes on."
 
 
 class _Stream(Generic[T]):
-    def __init__(self, transport: Transport, call: Call, on_open: OnOpen | None = None) -> None:
-        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open)
+    def __init__(
+        self, transport: Transport, call: Call, on_open: OnOpen | None = None, catch_up: CatchUp | None = None
+    ) -> None:
+        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, catch_up)
 
     def __iter__(self) -> Self:
         return self
@@ -41,14 +45,23 @@ class _Stream(Generic[T]):
 
 
 class EventStream(_Stream[T]):
-    """An endless stream of events: ``for entry in stream``. Use it in a ``with``, or close it."""
+    """New log entries, without end: ``for entry in stream``. Use it in a ``with``, or close it."""
 
     def __init__(self, transport: Transport, call: Call, kind: type[T]) -> None:
-        super().__init__(transport, call)
+        super().__init__(transport, call, catch_up=self._catch_up)
+        self._transport = transport
         self._kind = kind
+        self._missed = Missed(call)
+
+    def _catch_up(self) -> list[ServerSentEvent]:
+        found = PageList(self._transport, self._missed.call(), self._kind, MAX_PAGE)
+        return as_events(found.to_list())
 
     def __next__(self) -> T:
-        return self._kind.from_dict(json.loads(next(self._events).data))
+        while True:
+            event = next(self._events)
+            if self._missed.is_new(event):
+                return self._kind.from_dict(json.loads(event.data))
 
 
 class RunStream(_Stream[RunStreamEvent]):
@@ -94,8 +107,10 @@ class RunStream(_Stream[RunStreamEvent]):
 
 
 class _AsyncStream(Generic[T]):
-    def __init__(self, transport: AsyncTransport, call: Call, on_open: OnOpen | None = None) -> None:
-        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open)
+    def __init__(
+        self, transport: AsyncTransport, call: Call, on_open: OnOpen | None = None, catch_up: AsyncCatchUp | None = None
+    ) -> None:
+        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, catch_up)
 
     def __aiter__(self) -> Self:
         return self
@@ -116,14 +131,23 @@ class _AsyncStream(Generic[T]):
 
 
 class AsyncEventStream(_AsyncStream[T]):
-    """An endless stream of events: ``async for entry in stream``. Use it in an ``async with``, or close it."""
+    """New log entries, without end: ``async for entry in stream``. Use it in an ``async with``, or close it."""
 
     def __init__(self, transport: AsyncTransport, call: Call, kind: type[T]) -> None:
-        super().__init__(transport, call)
+        super().__init__(transport, call, catch_up=self._catch_up)
+        self._transport = transport
         self._kind = kind
+        self._missed = Missed(call)
+
+    async def _catch_up(self) -> list[ServerSentEvent]:
+        found = AsyncPageList(self._transport, self._missed.call(), self._kind, MAX_PAGE)
+        return as_events(await found.to_list())
 
     async def __anext__(self) -> T:
-        return self._kind.from_dict(json.loads((await anext(self._events)).data))
+        while True:
+            event = await anext(self._events)
+            if self._missed.is_new(event):
+                return self._kind.from_dict(json.loads(event.data))
 
 
 class AsyncRunStream(_AsyncStream[RunStreamEvent]):

@@ -17,13 +17,16 @@ from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
     from ._call import Call
     from ._errors import Exchange
     from ._retries import Attempts
 
     OnOpen = Callable[[httpx.Headers], None]
+    #: Fetches what a stream missed that cannot be resumed.
+    CatchUp = Callable[[], list[ServerSentEvent]]
+    AsyncCatchUp = Callable[[], Awaitable[list[ServerSentEvent]]]
 
 M = TypeVar("M", bound=Model)
 _cut = httpx.RemoteProtocolError("The stream ended before its last event")
@@ -97,10 +100,13 @@ class Transport:
             if wait_seconds is not None and wait.is_over():
                 raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
 
-    def events(self, call: Call, on_open: OnOpen | None = None) -> Generator[ServerSentEvent, None, None]:
+    def events(
+        self, call: Call, on_open: OnOpen | None = None, catch_up: CatchUp | None = None
+    ) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
         last_event_id: str | None = None
+        is_back = False
         while True:
             request = self.settings.stream_request(call, last_event_id)
             attempts.begin()
@@ -111,6 +117,9 @@ class Transport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
+                        if is_back and catch_up:
+                            yield from catch_up()
+                        is_back = True
                         parser = EventParser(on_heartbeat=attempts.reset)
                         for chunk in response.iter_bytes():
                             for event in parser.feed(chunk):
@@ -169,10 +178,13 @@ class AsyncTransport:
             if wait_seconds is not None and wait.is_over():
                 raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
 
-    async def events(self, call: Call, on_open: OnOpen | None = None) -> AsyncGenerator[ServerSentEvent, None]:
+    async def events(
+        self, call: Call, on_open: OnOpen | None = None, catch_up: AsyncCatchUp | None = None
+    ) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
         last_event_id: str | None = None
+        is_back = False
         while True:
             request = self.settings.stream_request(call, last_event_id)
             attempts.begin()
@@ -183,6 +195,10 @@ class AsyncTransport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
+                        if is_back and catch_up:
+                            for missed in await catch_up():
+                                yield missed
+                        is_back = True
                         parser = EventParser(on_heartbeat=attempts.reset)
                         async for chunk in response.aiter_bytes():
                             for event in parser.feed(chunk):
