@@ -34,7 +34,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export interface Header {
   readonly description?: string;
@@ -58,6 +58,7 @@ interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Response>>;
   readonly security?: readonly unknown[];
   readonly "x-permission": string;
+  readonly "x-codeSamples"?: readonly { readonly lang: string; readonly source: string }[];
 }
 
 export interface Operation extends DocumentedOperation {

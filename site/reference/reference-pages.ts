@@ -3,7 +3,6 @@ import { codeBlock } from "../highlight.ts";
 import { escapeHtml, relativeUrl } from "../html.ts";
 import { renderText } from "../markdown.ts";
 import type { SitePage } from "../site-page.ts";
-import { exampleRequest } from "./example-request.ts";
 import { type FieldContext, fieldList, fieldsOf, typeOf } from "./fields.ts";
 import { findObjectHomes, mentionedBy } from "./objects.ts";
 import { type OpenApi, type Operation, operationsOf, type Response, resolveHeader, resolveSchema } from "./openapi.ts";
@@ -122,12 +121,17 @@ function operationSection(operation: Operation, context: FieldContext): string {
     `<h2 id="${operationId}">${escapeHtml(summary)}${anchor(operationId)}</h2>\n`,
     `<p class="route">${route(method, path)}</p>\n`,
     renderText(description),
-    codeBlock(exampleRequest(context.document, operation), "sh"),
+    curlSample(operation),
     parameterSection(operation, context),
     bodySection(operation, context),
     ...Object.entries(operation.responses).map(([status, response]) => responseSection(status, response, context)),
     errorLine(operation, context.url),
   ].join("");
+}
+
+function curlSample({ "x-codeSamples": samples = [] }: Operation): string {
+  const sample = samples.find(({ lang }) => lang === "shell");
+  return sample ? codeBlock(sample.source, "sh") : "";
 }
 
 function anchor(id: string): string {
@@ -154,7 +158,7 @@ function bodySection({ requestBody }: Operation, context: FieldContext): string 
 
 function responseSection(status: string, { content = {}, description = "" }: Response, context: FieldContext): string {
   return Object.entries(content)
-    .map(([type, { schema }]) => {
+    .map(([type, { schema, example }]) => {
       const isStream = type === "text/event-stream";
       const note = isStream
         ? ", as a stream of events"
@@ -162,7 +166,8 @@ function responseSection(status: string, { content = {}, description = "" }: Res
           ? ""
           : `: ${escapeHtml(description)}`;
       const fields = schema.$ref ? `<p>${typeOf(schema, context)}</p>\n` : fieldsOf(schema, context);
-      return `<h3>Response ${status}${note}</h3>\n${fields}`;
+      const shown = example === undefined ? "" : codeBlock(JSON.stringify(example, null, 2), "json");
+      return `<h3>Response ${status}${note}</h3>\n${fields}${shown}`;
     })
     .join("");
 }

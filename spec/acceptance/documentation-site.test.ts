@@ -162,7 +162,7 @@ describe("the reference", () => {
     const perch = await startServer(database);
     try {
       const key = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-      const env = { ...process.env, ...exampleIds, PERCH_URL: perch.url, PERCH_API_KEY: key };
+      const env = { ...process.env, PERCH_URL: perch.url, PERCH_API_KEY: key };
       const script = examples.map((example) => `${example} -s --max-time 10 -w '\\n%{http_code}\\n--\\n'`).join("\n");
       const { stdout } = await promisify(execFile)("sh", ["-c", script], { env, maxBuffer: 10_000_000 });
       const answers = stdout.split("\n--\n").slice(0, -1);
@@ -184,19 +184,6 @@ describe("the reference", () => {
 function isUnderstood(example: string, answer: string): boolean {
   return /\n(2\d\d|404|409|503)$/.test(answer) || (example.includes("/v1/mfa/") && answer.endsWith("\n401"));
 }
-
-const exampleIds = {
-  CLEAR_ID: "clr_01h455vb4pex5vsknk084sn02q",
-  DELIVERY_ID: "dlv_01h455vb4pex5vsknk084sn02q",
-  DEPLOYMENT_ID: "dep_01h455vb4pex5vsknk084sn02q",
-  EVENT_ID: "evt_01h455vb4pex5vsknk084sn02q",
-  KEY_ID: "key_01h455vb4pex5vsknk084sn02q",
-  MEMORY_ID: "mem_01h455vb4pex5vsknk084sn02q",
-  PROVIDER_NAME: "openai",
-  REQUEST_ID: "req_01h455vb4pex5vsknk084sn02q",
-  VERSION: "v1.4.0",
-  WEBHOOK_ID: "wh_01h455vb4pex5vsknk084sn02q",
-};
 
 describe("the build refuses", () => {
   const problemsOf = (markdown: string) => {
