@@ -40,7 +40,7 @@ export function typescriptStatements(operation: SampledOperation): string {
 }
 
 const typescriptSample = (operation: SampledOperation): string =>
-  `import { Perch } from "@perch/sdk";\n\n// Reads PERCH_URL and PERCH_API_KEY.\nconst perch = new Perch();\n\n${typescriptStatements(operation)}\n`;
+  `import { Perch } from "@perch/sdk";\n\n// Reads PERCH_URL and PERCH_API_KEY.\nconst perch = new Perch();\n\n${typescriptStatements(operation)}`;
 
 function pythonSample(operation: SampledOperation): string {
   const { operationId, request, isList } = operation;
@@ -52,7 +52,7 @@ function pythonSample(operation: SampledOperation): string {
   ];
   const called = call(`perch.${method}`, args, "    ");
   const statements = isList ? `for item in ${called}:\n    print(item)` : `result = ${called}\nprint(result)`;
-  return `from perch_sdk import Perch\n\n# Reads PERCH_URL and PERCH_API_KEY.\nperch = Perch()\n\n${statements}\n`;
+  return `from perch_sdk import Perch\n\n# Reads PERCH_URL and PERCH_API_KEY.\nperch = Perch()\n\n${statements}`;
 }
 
 function curlSample({ method, path, request, isPublic }: SampledOperation): string {
@@ -73,5 +73,5 @@ function curlSample({ method, path, request, isPublic }: SampledOperation): stri
 export const codeSamplesOf = (operation: SampledOperation): CodeSample[] => [
   { lang: "typescript", label: "TypeScript", source: typescriptSample(operation) },
   { lang: "python", label: "Python", source: pythonSample(operation) },
-  { lang: "shell", label: "curl", source: `${curlSample(operation)}\n` },
+  { lang: "shell", label: "curl", source: curlSample(operation) },
 ];

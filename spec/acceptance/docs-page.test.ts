@@ -133,4 +133,4 @@ test("the requests that /docs offers succeed as offered, and live answers have t
   await playStory({ show, prepare, webhookUrl: server.webhookUrl } as Narration);
   expect(problems).toEqual([]);
   expect(shown.toSorted()).toEqual(operationKeys.toSorted());
-}, 300_000);
+}, 600_000);

@@ -1,9 +1,19 @@
 type Json = Record<string, unknown>;
 
+interface Schema extends Json {
+  readonly $ref?: string;
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly enum?: readonly unknown[];
+}
+
+type Schemas = Readonly<Record<string, Schema>>;
+
 interface Parameter extends Json {
   readonly in: string;
   readonly required?: boolean;
   readonly example?: unknown;
+  readonly schema: Schema;
 }
 
 interface DocumentedOperation extends Json {
@@ -14,6 +24,7 @@ interface DocumentedOperation extends Json {
 export interface OpenApiDocument extends Json {
   readonly info: Json & { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly schemas: Schemas };
 }
 
 const howToTry = `
@@ -25,11 +36,22 @@ offered. Ids such as \`req_01kg0000000000000000000001\` are made up: replace the
 The document behind this page is [/openapi.json](/openapi.json).
 `.trim();
 
-/** The page would send the first allowed value of every parameter that may be left out. */
-const onlyIfGiven = (parameter: Parameter): Parameter =>
-  parameter.in === "query" && !parameter.required && parameter.example === undefined
-    ? { ...parameter, examples: { default: { "x-disabled": true } } }
-    : parameter;
+/** What the page fills in of its own accord where a parameter has no example: a default or the first allowed value. */
+function valueOfPage({ schema }: Parameter, schemas: Schemas): unknown {
+  const resolved = schemas[schema.$ref?.split("/").at(-1) ?? ""] ?? schema;
+  return resolved.default ?? resolved.example ?? resolved.enum?.[0];
+}
+
+/** The page would send every optional parameter that it has a value for, and show an example of a schema beside that of its parameter. */
+function offeredParameter(parameter: Parameter, schemas: Schemas): Parameter {
+  if (parameter.example !== undefined) {
+    const { example: _, ...schema } = parameter.schema;
+    return { ...parameter, schema };
+  }
+  const value = valueOfPage(parameter, schemas);
+  if (parameter.in !== "query" || parameter.required || value === undefined) return parameter;
+  return { ...parameter, examples: { default: { value, "x-disabled": true } } };
+}
 
 /** The page would ask for JSON or events, whichever comes, and get events without end. */
 const accept = {
@@ -42,12 +64,12 @@ const accept = {
 
 const withoutOwnAccept = { "x-scalar-disable-parameters": { "default-headers": { default: { accept: true } } } };
 
-function offered(operation: DocumentedOperation): DocumentedOperation {
+function offeredOperation(operation: DocumentedOperation, schemas: Schemas): DocumentedOperation {
   const { parameters = [], responses } = operation;
   const canStream = Object.values(responses).some(({ content }) => content?.["text/event-stream"]);
   return {
     ...operation,
-    parameters: [...parameters.map(onlyIfGiven), ...(canStream ? [accept] : [])],
+    parameters: [...parameters.map((one) => offeredParameter(one, schemas)), ...(canStream ? [accept] : [])],
     ...(canStream && withoutOwnAccept),
   };
 }
@@ -59,7 +81,9 @@ const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) =>
 export const pageDocument = (document: OpenApiDocument): OpenApiDocument => ({
   ...document,
   info: { ...document.info, description: `${document.info.description}\n\n${howToTry}` },
-  paths: mapValues(document.paths, (methods) => mapValues(methods, offered)),
+  paths: mapValues(document.paths, (methods) =>
+    mapValues(methods, (operation) => offeredOperation(operation, document.components.schemas)),
+  ),
 });
 
 /**

@@ -13,7 +13,8 @@ interface Parameter {
   readonly in: string;
   readonly required: boolean;
   readonly example?: unknown;
-  readonly examples?: unknown;
+  readonly examples?: { readonly default?: { readonly "x-disabled"?: boolean } };
+  readonly schema: object;
 }
 interface DescribedOperation {
   readonly operationId: string;
@@ -123,11 +124,14 @@ describe("GET /docs", () => {
       const { parameters = [], ...operation } = shown[path]?.[method.toLowerCase()] ?? {};
       const { parameters: _, ...described } = ours[path]?.[method.toLowerCase()] ?? {};
       expect(operation).toMatchObject(described);
-      const isOn = (one: Parameter) => one.in === "query" && one.examples === undefined;
+      const query = parameters.filter((one) => one.in === "query");
+      const isSwitchedOff = ({ examples }: Parameter) => examples?.default?.["x-disabled"] === true;
+      const wouldBeSent = ({ schema }: Parameter) =>
+        ["$ref", "default", "enum", "example"].some((name) => name in schema);
       return {
         key,
-        on: parameters
-          .filter(isOn)
+        on: query
+          .filter((one) => one.example !== undefined || (wouldBeSent(one) && !isSwitchedOff(one)))
           .map(({ name }) => name)
           .sort(),
       };
