@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { readCpuTimes } from "../bench/cpu-time.ts";
+import { userEnvironment as env, npmInstall, writeManifest } from "./install-packages.ts";
 import { packPackages } from "./pack-packages.ts";
 
 /**
@@ -53,23 +54,9 @@ async function timed<T>(title: string, work: () => Promise<T> | T): Promise<T> {
   return result;
 }
 
-/** Commands that npm runs must use the Node that runs this script. */
-const env: NodeJS.ProcessEnv = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PERCH_|npm_|NODE_OPTIONS$)/.test(name))),
-  PATH: `${join(process.execPath, "..")}${delimiter}${process.env.PATH}`,
-  NO_COLOR: "1",
-};
-
 function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
-  mkdirSync(folder, { recursive: true });
-  const files = Object.fromEntries([...tarballs].map(([name, file]) => [name, `file:${file}`]));
-  const names: Record<string, string> = { contract: "@perch/contract", sdk: "@perch/sdk", server: "@perch/server" };
-  // The packages are on no registry yet: their dependencies on each other are resolved to the tarballs.
-  const overrides = Object.fromEntries(Object.entries(names).map(([name, real]) => [real, files[name]]));
-  const manifest = { private: true, dependencies: { perch: files.cli }, overrides };
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", args, { cwd: folder, env, stdio: "inherit" });
+  writeManifest(folder, tarballs, ["perch"]);
+  execFileSync("npm", npmInstall, { cwd: folder, env, stdio: "inherit" });
 }
 
 async function waitUntilReady(child: ChildProcess): Promise<void> {
