@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface MeasuredCommand {
   /** As a builder types it. */
@@ -11,11 +12,15 @@ export interface MeasuredCommand {
 }
 
 export interface CommandSettings {
-  /** As a builder types it; what is spawned is Node with `args`. */
+  /** As a builder types it; what is spawned is `program` with `args`. */
   readonly command: string;
+  /** Node, unless given. */
+  readonly program?: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Ends the command and all that it has started, in a process group of its own. It then counts as failed. */
+  readonly signal?: AbortSignal;
 }
 
 interface Watched {
@@ -27,9 +32,35 @@ interface Watched {
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;
 
-function watch({ command, args, cwd, env }: CommandSettings): Watched {
+/** Longer than any of our processes takes to stop in order. */
+const stopLimitMs = 60_000;
+
+function endWith(child: ChildProcess, signal: AbortSignal): void {
+  const end = (name: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, name);
+    } catch {
+      // It has ended in the meantime.
+    }
+  };
+  let late: NodeJS.Timeout | undefined;
+  const begin = () => {
+    end("SIGTERM");
+    late = setTimeout(() => end("SIGKILL"), stopLimitMs);
+  };
+  signal.addEventListener("abort", begin);
+  child.once("close", () => {
+    signal.removeEventListener("abort", begin);
+    clearTimeout(late);
+  });
+}
+
+function watch({ command, program = process.execPath, args, cwd, env, signal }: CommandSettings): Watched {
+  signal?.throwIfAborted();
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const detached = signal !== undefined;
+  const child = spawn(program, args, { cwd, env, detached, stdio: ["ignore", "pipe", "pipe"] });
+  if (signal) endWith(child, signal);
   let output = "";
   let lastAt = startedAt;
   let silentMs = 0;
@@ -67,26 +98,40 @@ export async function runMeasured(settings: CommandSettings): Promise<MeasuredCo
   return measured;
 }
 
-/** A command that stays: measured until its output has `ready`. */
+/** A command that stays: measured until it is ready. */
 export interface RunningCommand {
   readonly measured: MeasuredCommand;
   readonly output: () => string;
   readonly stop: () => Promise<void>;
+  /** SIGKILL, as if the machine had failed. */
+  readonly kill: () => Promise<void>;
 }
 
-export async function startMeasured(settings: CommandSettings, ready: string): Promise<RunningCommand> {
+/** A text that its output has when it is ready, or a question that is asked until the answer is yes. */
+export type Ready = string | (() => Promise<boolean>);
+
+export async function startMeasured(settings: CommandSettings, ready: Ready): Promise<RunningCommand> {
   const { child, output, measure, onOutput } = watch(settings);
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const end = async (signal: NodeJS.Signals) => {
+    if (hasEnded()) return;
     const ended = once(child, "exit");
-    child.kill("SIGINT");
-    await ended;
+    child.kill(signal);
+    const late = setTimeout(() => child.kill("SIGKILL"), stopLimitMs);
+    await ended.finally(() => clearTimeout(late));
   };
   const measured = await new Promise<MeasuredCommand>((resolve, reject) => {
-    onOutput(() => {
-      if (output().includes(ready)) resolve(measure());
-    });
+    const check = async (isReady: () => Promise<boolean>) => {
+      while (!hasEnded() && !(await isReady())) await sleep(100);
+      resolve(measure());
+    };
+    child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${settings.command} ended with ${code}:\n${output()}`)));
+    if (typeof ready === "function") void check(ready).catch(reject);
+    else
+      onOutput(() => {
+        if (output().includes(ready)) resolve(measure());
+      });
   });
-  return { measured, output, stop };
+  return { measured, output, stop: () => end("SIGINT"), kill: () => end("SIGKILL") };
 }

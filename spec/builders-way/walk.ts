@@ -20,7 +20,7 @@ const modelKey = "sk-test-K3yQ7vXz91LmNpRtWb42";
 const urlIn = ({ measured }: RunningCommand): string => / at (\S+)/.exec(measured.output)?.[1] ?? "";
 
 /** What the builder does in an editor: takes the tool out of its comments, with the address of this server. */
-function switchToolOn(folder: string, url: string): void {
+export function switchToolOn(folder: string, url: string, token: string): void {
   const file = join(folder, "agent.yaml");
   const lines = readFileSync(file, "utf8").split("\n");
   const from = lines.indexOf("# tools:");
@@ -66,7 +66,7 @@ export async function walkBuildersWay(onStep: (step: MeasuredCommand) => void = 
     await perch("perch providers add local --base-url …", [
       ...["providers", "add", "local", "--base-url", modelUrl, "--api-key-env", "LLM_API_KEY"],
     ]);
-    switchToolOn(folder, mcpUrl);
+    switchToolOn(folder, mcpUrl, token);
     await perch("perch apply --yes", ["apply", "--yes"]);
     const asked = await perch('perch invoke support "Where is order 42?"', ["invoke", "support", "Where is order 42?"]);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
