@@ -17,6 +17,9 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+/** Should it start after all, it is stopped in order, and the test fails. */
+const isReady = (stdout: string): boolean => stdout.includes("Perch is ready");
+
 describe("a .perch that perch dev did not write", () => {
   const whole = { url: "http://127.0.0.1:1", key: "k", masterKey: Buffer.alloc(32, 1).toString("base64"), ports: {} };
   test.each([
@@ -31,7 +34,7 @@ describe("a .perch that perch dev did not write", () => {
     const cwd = newFolder();
     mkdirSync(join(cwd, ".perch"));
     writeFileSync(join(cwd, ".perch/dev.json"), text);
-    const { code, stderr } = await createShell({ cwd })(["dev"]);
+    const { code, stderr } = await createShell({ cwd })(["dev"], { until: isReady });
     expect(code).toBe(1);
     expect(stderr).toContain(`${join(cwd, ".perch/dev.json")} is damaged, or perch dev did not write it.\n`);
     expect(stderr).toContain("`perch dev --reset` removes all of .perch/");
@@ -42,7 +45,7 @@ describe("a .perch that perch dev did not write", () => {
     const cwd = newFolder();
     const perch = createShell({ cwd });
     writeFileSync(join(cwd, ".perch"), "mine");
-    expect((await perch(["dev"])).stderr).toContain(
+    expect((await perch(["dev"], { until: isReady })).stderr).toContain(
       `${join(cwd, ".perch")} is damaged, or perch dev did not write it.`,
     );
     expect((await perch(["dev", "--reset"])).stderr).toContain("Nobody can be asked here.");
