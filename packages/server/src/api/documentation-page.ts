@@ -24,7 +24,10 @@ interface DocumentedOperation extends Json {
 export interface OpenApiDocument extends Json {
   readonly info: Json & { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly components: { readonly schemas: Schemas };
+  readonly components: Json & {
+    readonly schemas: Schemas;
+    readonly responses: Readonly<Record<string, Json & { readonly description: string }>>;
+  };
 }
 
 const howToTry = `
@@ -77,10 +80,17 @@ function offeredOperation(operation: DocumentedOperation, schemas: Schemas): Doc
 const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
+/** The page shows the status before the description: `409 conflict`, not `409 409 conflict`. */
+const withoutStatus = <T extends { readonly description: string }>(response: T): T => ({
+  ...response,
+  description: response.description.replace(/^\d+ /, ""),
+});
+
 /** The document as the page at `/docs` needs it: each request is offered as its example has it, with nothing else. */
 export const pageDocument = (document: OpenApiDocument): OpenApiDocument => ({
   ...document,
   info: { ...document.info, description: `${document.info.description}\n\n${howToTry}` },
+  components: { ...document.components, responses: mapValues(document.components.responses, withoutStatus) },
   paths: mapValues(document.paths, (methods) =>
     mapValues(methods, (operation) => offeredOperation(operation, document.components.schemas)),
   ),

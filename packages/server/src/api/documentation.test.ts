@@ -144,6 +144,15 @@ describe("GET /docs", () => {
     expect(Object.keys(ours).length).toBeGreaterThan(40);
   });
 
+  test("its document describes an error by its code alone, because the page shows the status before it", async () => {
+    const document = (await (await fetch(`${perch().url}/docs/openapi.json`)).json()) as {
+      components: { responses: Record<string, { description: string }> };
+    };
+    const errors = Object.entries(document.components.responses);
+    expect(errors.length).toBeGreaterThan(5);
+    for (const [code, { description }] of errors) expect(description).toBe(code);
+  });
+
   test("keeps for the tab what its script would keep for good, before that script runs", async () => {
     const { html } = await page();
     const [first] = html.match(/<script[^>]*>/) ?? [];
