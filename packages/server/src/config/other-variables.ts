@@ -6,6 +6,7 @@ const others = {
   "tests and benchmarks, for how much they do": [
     "PERCH_BENCH_EVENTS_PER_SECOND",
     "PERCH_BENCH_MEMORIES",
+    "PERCH_DOCS_PAGE",
     "PERCH_FAULT_INVOCATIONS",
     "PERCH_FREEZE_SECONDS",
     "PERCH_FUZZ_REQUESTS",

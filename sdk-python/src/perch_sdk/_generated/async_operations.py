@@ -954,11 +954,6 @@ class AsyncLogs:
         agent_id: str,
         *,
         level: m.LogLevel | None = None,
-        start_time: str | datetime | None = None,
-        end_time: str | datetime | None = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        cursor: str | None = None,
         request_id: str | None = None,
         environment: str | None = None,
         version: str | None = None,
@@ -967,11 +962,6 @@ class AsyncLogs:
     ) -> AsyncEventStream[m.LogEntry]:
         """Get logs, as a stream that reconnects by itself.
 
-        :param start_time: Only entries at this time or later. The default is 24 hours ago.
-        :param end_time: Only entries before this time.
-        :param limit: Maximum number of entries to return.
-        :param offset: Number of entries to skip. ``cursor`` is faster.
-        :param cursor: ``pagination.next_cursor`` of the previous page.
         :param contains: Only entries whose message contains this text. Case is ignored. A long text is searched in fewer entries at a time.
         """
         call = Call(
@@ -982,11 +972,6 @@ class AsyncLogs:
             ),
             query={
                 "level": level,
-                "start_time": start_time,
-                "end_time": end_time,
-                "limit": limit,
-                "offset": offset,
-                "cursor": cursor,
                 "request_id": request_id,
                 "environment": environment,
                 "version": version,
