@@ -28,15 +28,17 @@ export const toNewEntry = (
 ): NewAuditEntry => {
   const fields = fieldsOf(body);
   const changed = changedResourceOf(response, params);
+  const resourceType = resourceTypeOf(key);
+  // A second factor has no id of its own: it belongs to the calling key.
+  const ofCaller = resourceType === "mfa" ? toPublicId("key", caller.keyId) : null;
   return {
     actor: caller.user?.by ?? "key",
     keyId: caller.keyId,
     userId: caller.user?.id ?? null,
     operation: operations[key].id,
-    resourceType: resourceTypeOf(key),
+    resourceType,
     ...changed,
-    // A resource without an id of its own (a second factor) belongs to the calling key.
-    resource: changed.resource ?? toPublicId("key", caller.keyId),
+    resource: changed.resource ?? ofCaller,
     address,
     correlationId,
     outcome: result.outcome,

@@ -120,7 +120,7 @@ describe("GET /v1/audit-log", () => {
     expect(refused.status).toBe(401);
     await expect
       .poll(async () => (await readAuditLog(organisation, { outcome: "refused" })).data, { timeout: 10_000 })
-      .toMatchObject([{ operation: "createAgent", key_id: id, details: { reason: "unauthorized" } }]);
+      .toMatchObject([{ operation: "createAgent", resource: null, key_id: id, details: { reason: "unauthorized" } }]);
   });
 
   test("revoking a leaked key without authentication is recorded once", async () => {
