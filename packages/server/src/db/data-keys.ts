@@ -56,7 +56,7 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
     const masterKey = masterKeys.get(name);
     if (!masterKey)
       throw new MasterKeyError(
-        `The data keys are under the master key ${name}; PERCH_MASTER_KEY is ${masterKeyName(current)}. Give the one they are under as PERCH_MASTER_KEY, or among PERCH_PREVIOUS_MASTER_KEYS.`,
+        `The data keys are encrypted with the master key ${name}; PERCH_MASTER_KEY is ${masterKeyName(current)}. Set PERCH_MASTER_KEY to that key, or add it to PERCH_PREVIOUS_MASTER_KEYS.`,
       );
     return openBytes(wrappingKey(masterKey), wrapped, purpose);
   };

@@ -3,6 +3,7 @@ import { Role, roles } from "@perch/contract";
 import type { Config } from "../../config/config.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { OperatorError } from "../../platform/operator-error.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { issueKey } from "../../resources/keys/issue-key.ts";
 import { closeCore, composeCore } from "../core.ts";
@@ -21,7 +22,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
     await core.dataKeys.load();
     const { token } = await core.db.inOrganisation(organisationId, async (trx) => {
       const organisation = await trx.selectFrom("organisations").select("id").executeTakeFirst();
-      if (!organisation) throw new UsageError(`There is no organisation ${values.organisation}.`);
+      if (!organisation) throw new OperatorError(`There is no organisation ${values.organisation}.`);
       const issued = await issueKey(
         trx,
         core.keyDigest,

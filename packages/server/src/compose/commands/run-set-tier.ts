@@ -4,6 +4,7 @@ import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Config } from "../../config/config.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { OperatorError } from "../../platform/operator-error.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { updateTier } from "../../resources/organisations/organisation-queries.ts";
 import { closeCore, composeCore } from "../core.ts";
@@ -21,7 +22,7 @@ export async function runSetTier(config: Config, logger: Logger, args: string[])
   try {
     const name = await changes.commit(organisationId, async (trx) => {
       const changed = await updateTier(trx, organisationId, tier.data);
-      if (changed === undefined) throw new UsageError(`There is no organisation ${values.organisation}.`);
+      if (changed === undefined) throw new OperatorError(`There is no organisation ${values.organisation}.`);
       await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "set-tier",
