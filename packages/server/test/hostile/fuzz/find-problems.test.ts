@@ -67,6 +67,14 @@ test("a response that the contract declares passes", () => {
   expect(problemsWith(429, errorBody("rate_limited"), { "retry-after": "1" })).toEqual([]);
 });
 
+test("only the front page may be cached", () => {
+  const frontPage = { attack: { name: "no path", target: () => "http://other.example", mayReachOtherOperation: true } };
+  const cached = { "cache-control": "public, max-age=60" };
+  expect(problemsWith(200, {}, cached, frontPage)).toEqual([]);
+  expect(problemsWith(404, errorBody("not_found"), cached, frontPage)).not.toEqual([]);
+  expect(problemsWith(200, validBody, cached)).not.toEqual([]);
+});
+
 test.each<[string, () => string[]]>([
   ["a 500", () => problemsWith(500, errorBody("server_error"))],
   ["a 503", () => problemsWith(503, errorBody("unavailable"))],
