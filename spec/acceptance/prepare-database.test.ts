@@ -19,11 +19,16 @@ const passwordFile = join(folder, "password");
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const admin = () => serviceUrl("PERCH_DATABASE_ADMIN_URL");
 
-function urlOf(role: string, password: string, database: string): string {
+function adminOf(database: string): string {
   const url = new URL(admin());
+  url.pathname = `/${encodeURI(database)}`;
+  return url.href;
+}
+
+function urlOf(role: string, password: string, database: string): string {
+  const url = new URL(adminOf(database));
   url.username = encodeURIComponent(role);
   url.password = encodeURIComponent(password);
-  url.pathname = `/${encodeURI(database)}`;
   return url.href;
 }
 
@@ -64,7 +69,7 @@ describe("perch-server prepare-database", () => {
     expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining("A superuser has to run this once") });
     const statement = first.stderr.trimEnd().split("\n").at(-1) ?? "";
     expect(statement).toBe("create extension if not exists vector;");
-    await withClient(urlOf("postgres", new URL(admin()).password, names.database), (client) => client.query(statement));
+    await withClient(adminOf(names.database), (client) => client.query(statement));
 
     const second = await run(...args);
     expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining("perch-server migrate") });
