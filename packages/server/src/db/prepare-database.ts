@@ -119,6 +119,10 @@ async function prepare(url: string, wanted: Wanted): Promise<PreparationReport> 
       throw new OperatorError(
         `The database ${database} belongs to ${present.name}, not to ${owner.name}. Name its owner with --owner, or run: alter database ${identifier(database)} owner to ${identifier(owner.name)}`,
       );
+    if (owner.name === server.name)
+      throw new OperatorError(
+        `The role ${server.name} owns the database ${database}, so the server must not log in as it. Name another role with --server, or give the database another owner: alter database ${identifier(database)} owner to … Nothing was changed.`,
+      );
     const each: Preparation = { database, owner, server };
     const missing = await missingRoles(client, [owner.name, server.name]);
     await createRoles(client, each);
