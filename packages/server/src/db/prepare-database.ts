@@ -13,12 +13,10 @@ import {
 } from "./preparation-sql.ts";
 import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
 
-export interface PreparationReport {
-  readonly preparation: Preparation;
-  /** The roles that did not exist before. */
-  readonly created: readonly string[];
-  /** The statement that a superuser still has to run in the database, and why this role could not. */
-  readonly leftToSuperuser: { readonly statement: string; readonly reason: string } | undefined;
+/** The statement that a superuser still has to run in the database, and why this role could not. */
+export interface LeftToSuperuser {
+  readonly statement: string;
+  readonly reason: string;
 }
 
 interface Wanted {
@@ -28,6 +26,8 @@ interface Wanted {
   readonly defaultOwner: string;
   readonly server: Login;
   readonly ownerLogin: (name: string) => Login;
+  /** `created` are the roles that did not exist before. Called at once, because a later step may fail. */
+  readonly onRoles: (preparation: Preparation, created: readonly string[]) => void;
 }
 
 async function connect(url: string, database?: string): Promise<pg.Client> {
@@ -93,7 +93,7 @@ async function createRoles(client: pg.Client, preparation: Preparation): Promise
   }
 }
 
-async function createVector(client: pg.Client): Promise<PreparationReport["leftToSuperuser"]> {
+async function createVector(client: pg.Client): Promise<LeftToSuperuser | undefined> {
   try {
     await client.query(vectorSql);
     return undefined;
@@ -107,9 +107,9 @@ async function createVector(client: pg.Client): Promise<PreparationReport["leftT
   }
 }
 
-async function prepare(url: string, wanted: Wanted): Promise<PreparationReport> {
+async function prepare(url: string, wanted: Wanted): Promise<LeftToSuperuser | undefined> {
   const { database, server } = wanted;
-  const { preparation, created } = await withClient(connectToAny(url), async (client) => {
+  const ownerName = await withClient(connectToAny(url), async (client) => {
     const { rows } = await client.query<{ version: number }>(serverVersionSql);
     refuseOldServer(rows[0]?.version ?? 0);
     const present = await findOwner(client, database);
@@ -123,22 +123,22 @@ async function prepare(url: string, wanted: Wanted): Promise<PreparationReport> 
       throw new OperatorError(
         `The role ${server.name} owns the database ${database}, so the server must not log in as it. Name another role with --server, or give the database another owner: alter database ${identifier(database)} owner to … Nothing was changed.`,
       );
-    const each: Preparation = { database, owner, server };
+    const preparation: Preparation = { database, owner, server };
     const missing = await missingRoles(client, [owner.name, server.name]);
-    await createRoles(client, each);
+    await createRoles(client, preparation);
+    wanted.onRoles(preparation, missing);
     if (!present) await client.query(createDatabaseSql(database, owner.name));
-    return { preparation: each, created: missing };
+    return owner.name;
   });
-  const leftToSuperuser = await withClient(connect(url, database), async (client) => {
-    for (const statement of databaseRightsSql(database, preparation.owner.name)) await client.query(statement);
+  return withClient(connect(url, database), async (client) => {
+    for (const statement of databaseRightsSql(database, ownerName)) await client.query(statement);
     await client.query(trustedExtensionSql);
     return createVector(client);
   });
-  return { preparation, created, leftToSuperuser };
 }
 
 /** Runs the preparation as the role of `url`, as far as its rights allow. */
-export async function prepareDatabase(url: string, wanted: Wanted): Promise<PreparationReport> {
+export async function prepareDatabase(url: string, wanted: Wanted): Promise<LeftToSuperuser | undefined> {
   try {
     return await prepare(url, wanted);
   } catch (error) {

@@ -98,20 +98,21 @@ ${preparationScript(preparation)}`);
 async function runOn(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
   const named = decodeURI(new URL(url).pathname.slice(1));
   const database = given.database ?? (["", "postgres"].includes(named) ? defaults.database : named);
-  const { preparation, created, leftToSuperuser } = await prepareDatabase(url, {
+  const leftToSuperuser = await prepareDatabase(url, {
     database,
     owner,
     defaultOwner: defaults.owner,
     ownerLogin: (name) => toLogin(name, passwords.owner),
     server: toLogin(server, passwords.server),
+    onRoles: (preparation, created) => {
+      const isNew = ({ name }: Login) => created.includes(name);
+      const shown = {
+        ...(isNew(preparation.owner) ? { owner: passwords.owner } : {}),
+        ...(isNew(preparation.server) ? { server: passwords.server } : {}),
+      };
+      console.log(settingLines(url, preparation, shown));
+    },
   });
-  const isNew = ({ name }: Login) => created.includes(name);
-  console.log(
-    settingLines(url, preparation, {
-      ...(isNew(preparation.owner) ? { owner: passwords.owner } : {}),
-      ...(isNew(preparation.server) ? { server: passwords.server } : {}),
-    }),
-  );
   if (leftToSuperuser)
     throw new OperatorError(
       `${leftToSuperuser.reason} A superuser has to run this once in the database ${database}:\n${leftToSuperuser.statement}`,
