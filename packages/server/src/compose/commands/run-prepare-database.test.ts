@@ -41,4 +41,29 @@ describe("perch-server prepare-database --run", () => {
     );
     expect(memberships.rowCount).toBe(0);
   });
+
+  test("prints the passwords that it made although a later step fails, and never the one that it was given", async () => {
+    const [maker, given] = [`prepare_maker_${suffix}`, randomBytes(12).toString("hex")];
+    const roles = { owner: `${maker}_owner`, server: `${maker}_server` };
+    await asAdmin(
+      `create role ${maker} login createrole password '${given}'`,
+      `grant perch_app, perch_platform, perch_recorder to ${maker} with admin option, inherit false, set false`,
+    );
+    try {
+      const url = new URL(adminUrl("postgres"));
+      Object.assign(url, { username: "", password: "", search: `?user=${maker}&password=${given}&sslmode=disable` });
+      const names = ["--database", `${maker}_new`, "--owner", roles.owner, "--server", roles.server];
+      const { failure, printed } = await runToFailure("--run", "--url", url.href, ...names);
+      expect(failure).toBeInstanceOf(OperatorError);
+      expect(failure.message).toContain("permission denied to create database");
+      expect(printed + failure.message).not.toContain(given);
+      const address = new URL(/^PERCH_DATABASE_URL=(.*)$/m.exec(printed)?.[1] ?? "nothing was printed");
+      expect(address.search).toBe("?sslmode=disable");
+      address.pathname = "/postgres";
+      const { rows } = await withClient(address.href, (client) => client.query("select current_user as role"));
+      expect(rows).toEqual([{ role: roles.server }]);
+    } finally {
+      await asAdmin(...[roles.server, roles.owner].map((role) => `drop role if exists ${role}`), `drop role ${maker}`);
+    }
+  });
 });

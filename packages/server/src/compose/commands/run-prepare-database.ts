@@ -43,6 +43,9 @@ interface Passwords {
   readonly server: Password;
 }
 
+/** The rest of a query may name the user and the password of whoever runs this. */
+const keptParameters = ["host", "port", "sslmode", "sslrootcert"];
+
 /** The two settings. A password that is not ours to print is the word PASSWORD. */
 function settingLines(base: string, { database, owner, server }: Preparation, shown: Partial<Passwords>): string {
   const address = (role: string, password: Password | undefined): string => {
@@ -51,6 +54,9 @@ function settingLines(base: string, { database, owner, server }: Preparation, sh
     url.password = password?.isOurs ? password.text : "PASSWORD";
     // As the PostgreSQL client reads it: it decodes no more than this encodes.
     url.pathname = `/${encodeURI(database)}`;
+    const kept = [...url.searchParams].filter(([name]) => keptParameters.includes(name));
+    url.search = new URLSearchParams(kept).toString();
+    url.hash = "";
     return url.href;
   };
   return [
