@@ -121,10 +121,14 @@ describe("perch-server prepare-database", () => {
   test.each([
     [["--run"], "--run and --url belong together"],
     [["--run", "--url", "db.example/perch"], "postgres://postgres@db.example"],
+    [["--run", "--url", "postgres://postgres:se/cret@db.example/perch"], "percent-encode its user and password"],
+    [["--run", "--url", "postgres://postgres:100%cret@db.example/perch"], "percent-encode its user and password"],
     [["--owner", "x".repeat(64)], "--owner is a name of up to 63 bytes"],
     [["--owner", "one", "--server", "one"], "two different roles"],
     [["--server-password-file", "/nowhere"], "/nowhere cannot be read"],
   ])("refuses %s, and exits with 2", async (args, message) => {
-    expect(await run(...args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+    const ended = await run(...args);
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+    expect(ended.stderr).not.toContain("cret@");
   });
 });

@@ -65,12 +65,28 @@ function settingLines(base: string, { database, owner, server }: Preparation, sh
   ].join("\n");
 }
 
+/** As the PostgreSQL client reads it, which decodes each part. The address is not shown, because it may hold a password. */
+function isReadableUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password, pathname } = new URL(text);
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function parseOptions(args: string[]) {
   const { values } = parseArgs({ args, options: commandTable["prepare-database"].options });
   const { run, url, database, owner, server } = values;
   if (run !== (url !== undefined)) throw new UsageError("--run and --url belong together.");
   if (url !== undefined && !/^postgres(ql)?:\/\/./.test(url))
     throw new UsageError("--url is an address such as postgres://postgres@db.example:5432/postgres.");
+  if (url !== undefined && !isReadableUrl(url))
+    throw new UsageError(
+      "--url cannot be read: percent-encode its user and password, such as %2F for / and %25 for %.",
+    );
   for (const [name, value] of Object.entries({ database, owner, server }))
     if (value !== undefined && !isName(value)) throw new UsageError(`--${name} is a name of up to 63 bytes.`);
   if (/[?#]/.test(database ?? "")) throw new UsageError("--database is a name without ? and #.");
