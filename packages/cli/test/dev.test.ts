@@ -10,6 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -25,6 +27,15 @@ const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: cwd } });
 const longMs = 180_000;
 let running: ChildProcess | undefined;
 let printed = "";
+/** The run that is under way when `perch dev` is killed. */
+let patientRun = "";
+let isHeld = true;
+let toolCalls = 0;
+/** A tool that does not answer while `isHeld`. */
+const tool = createServer(({ method }, response) => {
+  if (method === "POST") toolCalls++;
+  if (method !== "POST" || !isHeld) response.end("now");
+});
 
 interface State {
   readonly url: string;
@@ -68,6 +79,8 @@ const answers = () =>
 
 afterAll(async () => {
   if (running) await end(running, "SIGINT");
+  tool.closeAllConnections();
+  tool.close();
   rmSync(cwd, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -128,16 +141,51 @@ describe("perch dev", () => {
     expect(commands.filter((command) => command.includes("s3cret-of"))).toEqual([]);
   });
 
+  test("a run waits for a tool after its first step", { timeout: longMs }, async () => {
+    await once(tool.listen(0, "127.0.0.1"), "listening");
+    const { port } = tool.address() as AddressInfo;
+    const steps = [{ tool_calls: [{ name: "wait", arguments: {} }] }, { reply: "It was worth the wait." }];
+    const file = join(cwd, "patient.json");
+    const definition = {
+      name: "patient",
+      model: "perch/script",
+      instructions: JSON.stringify({ steps }),
+      tools: [
+        {
+          type: "http",
+          name: "wait",
+          description: "Answers late.",
+          method: "POST",
+          url: `http://127.0.0.1:${port}/wait`,
+          parameters: { type: "object" },
+        },
+      ],
+    };
+    writeFileSync(file, JSON.stringify(definition));
+    expect(await perch(["apply", "-f", file, "--yes"])).toMatchObject({ code: 0 });
+    const begun = await perch(["invoke", "patient", "Take your time", "--async", "--json"]);
+    patientRun = begun.json<{ request_id: string }>().request_id;
+    await expect.poll(() => toolCalls, { timeout: 20_000 }).toBeGreaterThan(0);
+  });
+
   test("killed without a word, it leaves no server behind, and the next start has all data", {
     timeout: longMs,
   }, async () => {
     if (running) await end(running, "SIGKILL");
     await expect.poll(answers, { timeout: 20_000 }).toBe(false);
+    // As an earlier release would have left it.
+    writeFileSync(join(cwd, ".perch/dev.json"), JSON.stringify({ ...state(), release: "0.0.1" }));
+    isHeld = false;
     mkdirSync(join(cwd, "agents"));
     writeFileSync(join(cwd, ".env"), "OPENAI_API_KEY=s3cret-of-env-file\n");
     await start("-f", "agent.yaml", "-f", "agents");
     expect((await perch(["runs", "bot", "--json"])).json()).toMatchObject({ pagination: { total: 1 } });
     expect(await perch(["invoke", "bot", "Again"])).toMatchObject({ code: 0, stdout: "Again\n" });
+  });
+
+  test("a run that was under way ends after an upgrade", { timeout: longMs }, async () => {
+    const run = async () => (await perch(["runs", "get", "patient", patientRun, "--json"])).json<{ status: string }>();
+    await expect.poll(async () => (await run()).status, { timeout: 60_000 }).toBe("completed");
   });
 
   test("a provider whose key is in .env is ready, and the key is not printed", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Problem } from "../problem.ts";
 import type { Child } from "./child.ts";
 import { type DevDatabase, openDatabase } from "./database.ts";
-import { findEngine, missingEngine, startEngine, stopOrphan } from "./engine.ts";
+import { findEngine, missingEngine, replaceWorker, startEngine, stopOrphan } from "./engine.ts";
 import { findServer, runServerCommand, serverSettings, startServer } from "./server.ts";
 import {
   brokenFolder,
@@ -74,7 +74,7 @@ export async function startDev({ cwd, apiPort, settings, onProgress }: DevOption
   try {
     await stopOrphan(folder);
     const server = findServer();
-    let state = await readState(folder, server.release, apiPort);
+    let state = await readState(folder, apiPort);
     const isFirst = state.key === null;
     onProgress(isFirst ? "making the database and the engine's folder" : "starting the database and the engine");
     // The engine comes up while the tables are prepared.
@@ -98,6 +98,7 @@ export async function startDev({ cwd, apiPort, settings, onProgress }: DevOption
     onProgress("starting the server");
     const child = await startServer(server, ready, folder, env);
     undo.push(() => child.stop(35));
+    await replaceWorker(ready.ports);
     const broken = Promise.race([engine, child].map((part) => part.exited.then(() => part)));
     return { state: ready, isFirst, broken, stop };
   } catch (error) {

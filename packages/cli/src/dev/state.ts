@@ -14,8 +14,6 @@ export interface DevState {
   readonly key: string | null;
   readonly masterKey: string;
   readonly ports: Ports;
-  /** The release that last ran here: another release needs another address for its workers. */
-  readonly release: string;
   readonly schema: string;
 }
 
@@ -121,23 +119,16 @@ function parseState(file: string): Partial<DevState> {
   return stored;
 }
 
-export async function readState(folder: DevFolder, release: string, apiPort?: number): Promise<DevState> {
+export async function readState(folder: DevFolder, apiPort?: number): Promise<DevState> {
   const file = stateFile(folder);
   const stored = existsSync(file) ? parseState(file) : {};
-  const { worker, ...others } = stored.ports ?? {};
-  const remembered = {
-    ...(stored.release === release && worker !== undefined ? { worker } : {}),
-    ...others,
-    ...(apiPort !== undefined && { api: apiPort }),
-  };
-  const ports = await choosePorts(remembered);
+  const ports = await choosePorts({ ...stored.ports, ...(apiPort !== undefined && { api: apiPort }) });
   if (apiPort !== undefined && ports.api !== apiPort) throw new Problem(`Port ${apiPort} is taken.`);
   return {
     url: `http://127.0.0.1:${ports.api}`,
     key: stored.key ?? null,
     masterKey: stored.masterKey ?? randomBytes(32).toString("base64"),
     ports,
-    release,
     schema: stored.schema ?? "",
   };
 }
