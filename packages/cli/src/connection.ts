@@ -27,7 +27,7 @@ function findProfile(env: NodeJS.ProcessEnv, name?: string, namedBy = ""): Conne
   const { current, profiles } = readProfiles(env);
   const wanted = name ?? current;
   if (wanted === null) return undefined;
-  const profile = profiles[wanted];
+  const profile = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined;
   if (!profile) {
     const known = Object.keys(profiles).join(", ") || "none yet";
     const suggestion = didYouMean(wanted, Object.keys(profiles));

@@ -64,7 +64,7 @@ function hintOf(error: PerchError, { server, suggestion }: ErrorContext): string
     const question = server?.isDev ? `Does ${quoted("dev")} still run?` : "Is the server running?";
     return `${question} ${quoted("doctor")} looks at what is wrong.`;
   }
-  return hints[code]?.() ?? "";
+  return (Object.hasOwn(hints, code) && hints[code]?.()) || "";
 }
 
 /** What became of the run, and the next command. */

@@ -88,7 +88,14 @@ describe("perch login and profiles", () => {
     expect(statSync(join(cwd, "mine/perch/config.json")).mode & 0o777).toBe(0o600);
     expect((await perch(["agents"])).code).toBe(0);
     expect((await perch(["whoami", "--json"])).json()).toMatchObject({ source: "profile staging" });
-    expect((await perch(["agents", "--profile", "nowhere"])).stderr).toContain("There is no profile nowhere.");
+    for (const name of ["nowhere", "constructor"]) {
+      const refused = [
+        ["agents", "--profile", name],
+        ["profiles", "use", name],
+        ["logout", name],
+      ];
+      for (const args of refused) expect((await perch(args)).stderr).toContain(`There is no profile ${name}.`);
+    }
     expect(withoutAccidents((await perch(["profiles"])).stdout)).toMatchSnapshot();
     const elsewhere = { PERCH_URL: url, PERCH_API_KEY: organisation.adminKey };
     const overridden = await perch(["whoami"], { env: elsewhere });

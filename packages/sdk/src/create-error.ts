@@ -40,5 +40,7 @@ export function createError(failure: Failure): PerchError {
   const isAboutRun = runIdOf(failure) !== undefined;
   if (isAboutRun && failure.code === "server_error") return new RunFailedError(failure);
   if (isAboutRun && failure.code === "conflict") return new RunCancelledError(failure);
-  return new (errorClasses[failure.code] ?? PerchError)(failure);
+  // The server chooses the code, which may be the name of something that every object has.
+  const known = Object.hasOwn(errorClasses, failure.code) ? errorClasses[failure.code] : undefined;
+  return new (known ?? PerchError)(failure);
 }

@@ -76,7 +76,7 @@ export function messageOf(failure: Failure): string {
     runId && `run ${runId}`,
     correlationId && `correlation id ${correlationId}`,
   ];
-  const next = advice[code] ?? "";
+  const next = (Object.hasOwn(advice, code) && advice[code]) || "";
   const parts = [
     sentence(failure.message),
     fields.length > 0 && sentence(fields.join("; ")),

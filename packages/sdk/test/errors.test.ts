@@ -95,7 +95,10 @@ describe("a refusal", () => {
     const names = errorCodes.map((code) => createError({ code, message: "" }).name);
     expect(new Set(names).size).toBe(errorCodes.length);
     expect(names).not.toContain("PerchError");
-    expect(createError({ code: "later_than_this_client", message: "" }).name).toBe("PerchError");
+    for (const code of ["later_than_this_client", "constructor", "toString"]) {
+      const { name, message } = createError({ code, message: "It failed." });
+      expect([name, message]).toEqual(["PerchError", `It failed. (${code})`]);
+    }
   });
 });
 

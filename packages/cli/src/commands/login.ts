@@ -82,7 +82,7 @@ const use = command({
     "--url and --key, --profile, PERCH_URL and PERCH_API_KEY, PERCH_PROFILE, and a `perch dev` of this folder come first, in this order. If one of them does, this command says so.",
   run: async ({ terminal, env, cwd, show }, { name }) => {
     const { profiles } = readProfiles(env);
-    if (!profiles[name]) {
+    if (!Object.hasOwn(profiles, name)) {
       const suggestion = didYouMean(name, Object.keys(profiles));
       throw new Problem(`There is no profile ${name}.${suggestion}`, `\`${perchCommand("profiles")}\` lists them.`);
     }
@@ -102,7 +102,7 @@ const remove = command({
   run: async ({ terminal, env, show }, { name }) => {
     const { current, profiles } = readProfiles(env);
     const removed = name ?? current;
-    if (removed === null || !profiles[removed])
+    if (removed === null || !Object.hasOwn(profiles, removed))
       throw new Problem(
         removed === null ? "There is no profile yet." : `There is no profile ${removed}.`,
         `\`${perchCommand("profiles")}\` lists them.`,
