@@ -3,6 +3,7 @@ import type { AuditEntry } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { auditSentence } from "../src/audit-sentence.ts";
+import { perchCommand } from "../src/perch-command.ts";
 import { createShell } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
@@ -75,14 +76,14 @@ describe("--api-key-env", () => {
 });
 
 describe("perch env", () => {
-  test("prints exports of the current connection, the key only with --show-key", async () => {
+  test("prints exports of the current connection; without --show-key, a key from elsewhere is unset", async () => {
     const perch = createShell({
       cwd: "/",
       env: { PERCH_URL: "http://a.example/it's", PERCH_API_KEY: "perch_00secret" },
     });
     const hidden = await perch(["env"]);
-    expect(hidden.stdout).toBe("export PERCH_URL='http://a.example/it'\\''s'\n");
-    expect(hidden.stderr).toContain('eval "$(perch env --show-key)"');
+    expect(hidden.stdout).toBe("export PERCH_URL='http://a.example/it'\\''s'\nunset PERCH_API_KEY\n");
+    expect(hidden.stderr).toContain(`eval "$(${perchCommand("env --show-key")})"`);
     expect(hidden.stdout + hidden.stderr + (await perch(["env", "--json"])).stdout).not.toContain("perch_00secret");
     expect((await perch(["env", "--show-key"])).stdout).toContain("export PERCH_API_KEY='perch_00secret'\n");
   });
