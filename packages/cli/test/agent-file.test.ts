@@ -91,8 +91,8 @@ describe("reading agent.yaml", () => {
   test("changes are named down to the field", () => {
     const changes = changesBetween({ a: 1, b: { c: 1, d: 2 }, t: [1] }, { a: 1, b: { c: 2, d: 2 }, t: [2] });
     expect(changes).toEqual([
-      { path: "b.c", from: 1, to: 2 },
-      { path: "t", from: [1], to: [2] },
+      { path: ["b", "c"], from: 1, to: 2 },
+      { path: ["t"], from: [1], to: [2] },
     ]);
   });
 });
@@ -111,27 +111,36 @@ describe("changes of tools", () => {
     const moved = { ...search, url: "https://c.example/mcp" };
     const reworded = { ...issues, headers: { ...issues.headers, Accept: "application/json" } };
     expect(changes([search, issues], [moved, reworded])).toEqual([
-      { path: "tools.search.url", from: "https://a.example/mcp", to: "https://c.example/mcp" },
-      { path: "tools.issues.headers.Accept", from: "text/plain", to: "application/json" },
+      { path: ["tools", "search", "url"], from: "https://a.example/mcp", to: "https://c.example/mcp" },
+      { path: ["tools", "issues", "headers", "Accept"], from: "text/plain", to: "application/json" },
     ]);
   });
 
   test("a tool that is new or gone is one change, and no change is lost", () => {
     expect(changes([search], [issues])).toEqual([
-      { path: "tools.search", from: search, to: undefined },
-      { path: "tools.issues", from: undefined, to: issues },
+      { path: ["tools", "search"], from: search, to: undefined },
+      { path: ["tools", "issues"], from: undefined, to: issues },
     ]);
     expect(changes([search, issues], [issues, search])).toEqual([
-      { path: "tools", from: ["search", "issues"], to: ["issues", "search"] },
+      { path: ["tools"], from: ["search", "issues"], to: ["issues", "search"] },
     ]);
-    expect(changesBetween({}, { tools: [search] })).toEqual([{ path: "tools.search", from: undefined, to: search }]);
-    expect(changes([search], "wrong")).toEqual([{ path: "tools", from: [search], to: "wrong" }]);
+    expect(changesBetween({}, { tools: [search] })).toEqual([
+      { path: ["tools", "search"], from: undefined, to: search },
+    ]);
+    expect(changes([search], "wrong")).toEqual([{ path: ["tools"], from: [search], to: "wrong" }]);
   });
 
   test.each([
     ["a field", [{ ...issues, headers: { Authorization: "Bearer not-shown-1" } }], [issues]],
     ["a whole tool", [], [{ ...issues, query: { api_key: "not-shown-2" } }]],
     ["a block", [search], [{ ...search, headers: { "X-Api-Key": "not-shown-3" } }]],
+    ["a header of any name", [search], [{ ...search, headers: { "X-Auth": "not-shown-4" } }]],
+    [
+      "a parameter whose name has dots",
+      [{ ...issues, query: { "user.session": "a" } }],
+      [{ ...issues, query: { "user.session": "not-shown-5" } }],
+    ],
+    ["a value beside a reference", [issues], [{ ...issues, headers: { Cookie: "a=not-shown-6; b={{secret.b}}" } }]],
   ])("a credential in %s is hidden, and a reference to a secret is not", (_, from, to) => {
     const text = JSON.stringify(hideSecrets(changes(from, to)));
     expect(text).toContain("[secret]");
@@ -141,6 +150,25 @@ describe("changes of tools", () => {
 });
 
 describe("the changes that perch apply prints", () => {
+  test.each([
+    ["https://me:not-shown@a.example/mcp", "https://[secret]@a.example/mcp"],
+    ["https://a.example/{id}/mcp?key=not-shown#not-shown", "https://a.example/{id}/mcp?[secret]"],
+    ["https://a.example/mcp", "https://a.example/mcp"],
+    ["me:not-shown@a.example", "[secret]"],
+  ])("the address %s is shown as %s", (url, shown) => {
+    const changes = changesBetween(
+      { runtime: { type: "remote", url: "https://b.example" } },
+      { runtime: { type: "remote", url } },
+    );
+    expect(hideSecrets(changes)).toEqual([{ path: "runtime.url", from: "https://b.example", to: shown }]);
+  });
+
+  test("the schema of a tool's parameters is shown, whatever their names", () => {
+    const parameters = { type: "object", properties: { headers: { type: "string" }, query: { type: "string" } } };
+    const tool = { type: "http", name: "t", parameters };
+    expect(hideSecrets(changesBetween({}, { tools: [tool] }))).toEqual([{ path: "tools.t", to: tool }]);
+  });
+
   test.each([
     [{}, { auth: { type: "jwt", secret: "not for the terminal" } }],
     [{ auth: null }, { auth: { type: "oauth2", clientSecret: "not for the terminal" } }],

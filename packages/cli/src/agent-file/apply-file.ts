@@ -12,7 +12,7 @@ import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type AgentCheck, checkAgent } from "./check-agent.ts";
 import { createFindValue, type FindValue } from "./declared-secrets.ts";
-import { type Change, changesBetween, hideSecrets } from "./difference.ts";
+import { type Change, changesBetween, hideSecrets, type ShownChange } from "./difference.ts";
 import { type Fields, isObject } from "./fields.ts";
 import { type LiveVersion, listLiveVersions } from "./live-versions.ts";
 import { planSecrets, type SecretStep } from "./plan-secrets.ts";
@@ -26,7 +26,7 @@ export interface Plan {
   /** The file's name, for messages. */
   readonly file: string;
   readonly outcome: Outcome;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ShownChange[];
   readonly secrets: readonly SecretStep[];
   readonly warnings: readonly string[];
   readonly run: () => Promise<void>;
@@ -48,7 +48,7 @@ async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promis
 
 /** A block of `security` that is no longer in the file is removed by null. */
 function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): Record<string, unknown> {
-  const fields = new Set(changes.map(({ path }) => path.split(".")[0] ?? ""));
+  const fields = new Set(changes.map(({ path: [field = ""] }) => field));
   const patch: Record<string, unknown> = {};
   for (const field of fields) patch[field] = wanted[field] ?? null;
   if (isObject(patch.security) && isObject(current.security)) {
@@ -100,7 +100,7 @@ function planChanges(perch: Perch, document: AgentDocument, agent: Agent) {
 }
 
 /** Before anybody is asked: what follows from it is not in the list of changes. */
-function warnOfAuth({ name, fields }: AgentDocument, changes: readonly Change[], current?: Agent): string[] {
+function warnOfAuth({ name, fields }: AgentDocument, changes: readonly ShownChange[], current?: Agent): string[] {
   if (!isObject(fields.auth) || !changes.some(({ path }) => path.split(".")[0] === "auth")) return [];
   const takeBack = current?.auth
     ? "Changing it again will need such a token."

@@ -3,9 +3,15 @@ import type { Terminal } from "../terminal.ts";
 import { isObject } from "./fields.ts";
 
 export interface Change {
-  readonly path: string;
+  /** The names on the way to the field. One of them may have dots. */
+  readonly path: readonly string[];
   readonly from: unknown;
   readonly to: unknown;
+}
+
+/** A change as it is shown: `tools.search.url`, and no secrets. */
+export interface ShownChange extends Omit<Change, "path"> {
+  readonly path: string;
 }
 
 type Named = Readonly<Record<string, unknown>> & { readonly name: string };
@@ -14,10 +20,10 @@ const isNamedList = (value: unknown): value is readonly Named[] =>
   Array.isArray(value) && value.every((item) => isObject(item) && typeof item.name === "string");
 
 /** Tools are compared by their names. Their order is a change of its own, since the model sees them in it. */
-function changesOfNamed(from: readonly Named[], to: readonly Named[], path: string): Change[] {
+function changesOfNamed(from: readonly Named[], to: readonly Named[], path: readonly string[]): Change[] {
   const [before, after] = [from, to].map((list) => new Map(list.map((item) => [item.name, item])));
   const names = [...new Set([...from, ...to].map(({ name }) => name))];
-  const changes = names.flatMap((name) => changesBetween(before?.get(name), after?.get(name), `${path}.${name}`));
+  const changes = names.flatMap((name) => changesBetween(before?.get(name), after?.get(name), [...path, name]));
   const [orderBefore, orderAfter] = [from, to].map((list) =>
     list.map(({ name }) => name).filter((name) => before?.has(name) && after?.has(name)),
   );
@@ -26,43 +32,55 @@ function changesOfNamed(from: readonly Named[], to: readonly Named[], path: stri
 }
 
 /** Where two definitions differ, down to the single field. Other lists than those of tools are compared as a whole. */
-export function changesBetween(from: unknown, to: unknown, path = ""): Change[] {
+export function changesBetween(from: unknown, to: unknown, path: readonly string[] = []): Change[] {
   if (isDeepStrictEqual(from, to)) return [];
-  if (path === "tools" && isNamedList(from ?? []) && isNamedList(to ?? []))
+  if (path.length === 1 && path[0] === "tools" && isNamedList(from ?? []) && isNamedList(to ?? []))
     return changesOfNamed((from ?? []) as readonly Named[], (to ?? []) as readonly Named[], path);
   if (!isObject(from) || !isObject(to)) return [{ path, from, to }];
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
-  return [...names].flatMap((name) => changesBetween(from[name], to[name], path ? `${path}.${name}` : name));
+  return [...names].flatMap((name) => changesBetween(from[name], to[name], [...path, name]));
 }
 
 /** The fields of `auth` that nobody can read back. */
 const secretFields = new Set(["secret", "previousSecret", "clientSecret"]);
-/** Headers and parameters that usually carry a credential. A reference to a secret is none. */
-const credentialName = /authorization|cookie|api-?_?key|token|secret|password/i;
+/** Nothing but a reference to a secret, after at most a scheme: `Bearer {{secret.token}}`. */
+const referenceOnly = /^(?:[A-Za-z-]{1,16} )?\{\{secret\.[a-z][a-z0-9_]{0,62}\}\}$/;
 const hidden = "[secret]";
+const sentFields = ["headers", "query"];
 
+/** Any header or parameter may carry a credential, whatever its name. Fields of `parameters` with these names are deeper. */
 function isSecret(path: readonly string[], value: unknown): boolean {
   const [block = ""] = path;
   const name = path.at(-1) ?? "";
-  if (block === "auth") return secretFields.has(name);
-  const isSent = ["tools", "runtime"].includes(block) && ["headers", "query"].includes(path.at(-2) ?? "");
-  return isSent && credentialName.test(name) && typeof value === "string" && !value.includes("{{secret.");
+  if (block === "auth" && secretFields.has(name)) return true;
+  if (!["tools", "runtime"].includes(block) || path.length > 4) return false;
+  if (sentFields.includes(path.at(-2) ?? "")) return typeof value !== "string" || !referenceOnly.test(value);
+  return sentFields.includes(name) && typeof value === "string";
+}
+
+/** An address without user, password and query, which may be credentials too. */
+function withoutCredentials(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.host) return /[@?]/.test(text) ? hidden : text;
+  const address =
+    url.username || url.password
+      ? `${url.protocol}//${hidden}@${url.host}${url.pathname}`
+      : text.replace(/[?#].*$/s, "");
+  return url.search ? `${address}?${hidden}` : address;
 }
 
 function hide(path: readonly string[], value: unknown): unknown {
   if (value === undefined) return value;
   if (isSecret(path, value)) return hidden;
+  if (typeof value === "string" && /url$/i.test(path.at(-1) ?? "")) return withoutCredentials(value);
   if (Array.isArray(value)) return value.map((item) => hide(path, item));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hide([...path, name], inner)]));
 }
 
 /** The changes as they may be shown: a terminal's output is kept in logs of builds. */
-export const hideSecrets = (changes: readonly Change[]): Change[] =>
-  changes.map(({ path, from, to }) => {
-    const steps = path.split(".");
-    return { path, from: hide(steps, from), to: hide(steps, to) };
-  });
+export const hideSecrets = (changes: readonly Change[]): ShownChange[] =>
+  changes.map(({ path, from, to }) => ({ path: path.join("."), from: hide(path, from), to: hide(path, to) }));
 
 const shown = (value: unknown): string => (value === undefined ? "(none)" : JSON.stringify(value));
 const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
@@ -77,7 +95,7 @@ function changedLines(from: string, to: string): { readonly removed: string[]; r
   return { removed: before.slice(start, before.length - end), added: after.slice(start, after.length - end) };
 }
 
-export function printChanges({ line, style }: Terminal, changes: readonly Change[]): void {
+export function printChanges({ line, style }: Terminal, changes: readonly ShownChange[]): void {
   for (const { path, from, to } of changes) {
     if (isLong(from) || isLong(to)) {
       const { removed, added } = changedLines(String(from ?? ""), String(to ?? ""));
