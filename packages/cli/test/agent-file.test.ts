@@ -15,6 +15,11 @@ import { createShell } from "./shell.ts";
 const { body: CreateAgent } = agentOperations["POST /v1/agents"];
 const templatesFolder = join(import.meta.dirname, "../templates");
 
+/** Ten aliases of ten aliases, and so on. */
+const aliasBomb = ["x", ...Array.from({ length: 9 }, (_, i) => Array(10).fill(`*a${i}`).join(","))]
+  .map((items, i) => `a${i}: &a${i} [${items}]`)
+  .join("\n");
+
 const fileWith = (text: string): string => {
   const file = join(mkdtempSync(join(tmpdir(), "perch-file-")), "agent.yaml");
   writeFileSync(file, text);
@@ -84,6 +89,8 @@ describe("reading agent.yaml", () => {
     ["model: perch/echo\n", "agent.yaml:1: an agent needs a name."],
     ["name: a\nmodel: [\n", "agent.yaml:"],
     ["", "is empty"],
+    ["name: a\nmodel: b\n---\nname: c\nmodel: *nothing\n", "agent.yaml:"],
+    [`name: a\n${aliasBomb}`, "agent.yaml:1: Excessive alias count"],
   ])("%j is refused with its place", (text, reason) => {
     expect(() => requireAgents([sourceOf(fileWith(text))])).toThrow(reason);
   });

@@ -23,11 +23,20 @@ const properties = schema.properties as Readonly<Record<string, { readonly defau
 
 type ParsedDocument = ReturnType<typeof parseAllDocuments>[number];
 
+/** Aliases that stand for too much, or for nothing, are found only here. */
+function toValue(document: ParsedDocument, location: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new Problem(`${location}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 function readDocument(document: ParsedDocument, source: AgentSource, lines: LineCounter): AgentDocument {
   const formatLocation = (offset: number) => `${source.name}:${lines.linePos(offset).line}`;
   if (document.errors.length > 0)
     throw new Problem(document.errors.map(({ pos, message }) => `${formatLocation(pos[0])}: ${message}`).join("\n"));
-  const parsed: unknown = document.toJS();
+  const parsed = toValue(document, formatLocation(document.range?.[0] ?? 0));
   if (!isObject(parsed) || typeof parsed.name !== "string")
     throw new Problem(`${formatLocation(document.range?.[0] ?? 0)}: an agent needs a name.`);
   const locationOf = (path: string): string => {
