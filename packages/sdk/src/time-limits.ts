@@ -1,3 +1,7 @@
+/** No timer takes more, about 24 days: a longer one, `Infinity` too, would end at once. */
+const maxTimerMs = 2 ** 31 - 1;
+const startTimer = (onTime: () => void, ms: number) => setTimeout(onTime, Math.min(ms, maxTimerMs));
+
 /** Sleeps. Rejects with the signal's reason when it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -5,7 +9,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
@@ -33,7 +37,7 @@ export function startTimeLimit(ms: number, caller: AbortSignal | undefined): Tim
     controller.abort(new DOMException("No response in time", "TimeoutError"));
   };
   const onCaller = (): void => controller.abort(caller?.reason);
-  let timer = setTimeout(onTime, ms);
+  let timer = startTimer(onTime, ms);
   caller?.addEventListener("abort", onCaller, { once: true });
   if (caller?.aborted) onCaller();
   return {
@@ -41,7 +45,7 @@ export function startTimeLimit(ms: number, caller: AbortSignal | undefined): Tim
     timedOut: () => isOver && caller?.aborted !== true,
     restart: (nextMs) => {
       clearTimeout(timer);
-      timer = setTimeout(onTime, nextMs);
+      timer = startTimer(onTime, nextMs);
     },
     stop: () => {
       clearTimeout(timer);

@@ -10,6 +10,9 @@ const invoke = "POST /v1/agents/{agent_id}/invoke";
 /** Delay between two requests for a run that has not ended. */
 const pollIntervalMs = 250;
 
+/** The server ignores a longer `Prefer: wait`. */
+const maxWaitSeconds = 9999;
+
 /** Agents, and their runs. */
 export class Agents extends AgentsMethods {
   /**
@@ -23,7 +26,7 @@ export class Agents extends AgentsMethods {
   async invoke(agentId: string, body: InvokeAgent, options: RequestOptions = {}): Promise<InvocationResult> {
     const { timeoutSeconds = this.client.settings.timeoutSeconds } = options;
     // Shorter than the timeout of an attempt, so that the server answers 202 before we give up.
-    const waitSeconds = Math.max(1, Math.floor(timeoutSeconds * 0.8));
+    const waitSeconds = Math.max(1, Math.min(Math.floor(timeoutSeconds * 0.8), maxWaitSeconds));
     const repeated = {
       ...options,
       idempotencyKey: options.idempotencyKey ?? newIdempotencyKey(),

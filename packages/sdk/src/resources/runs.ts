@@ -5,9 +5,6 @@ import type { RequestOptions, WaitOptions } from "../options.ts";
 import { RunStream } from "../run-stream.ts";
 import { startTimeLimit } from "../time-limits.ts";
 
-/** No timer takes more: about 24 days. */
-const maxTimeoutMs = 2 ** 31 - 1;
-
 /** Runs of an agent. */
 export class Runs extends RunsMethods {
   /**
@@ -30,8 +27,8 @@ export class Runs extends RunsMethods {
    * @throws StillRunningError after `timeoutSeconds`, which is not limited unless set. The run goes on.
    */
   async wait(agentId: string, runId: string, options: WaitOptions = {}): Promise<InvocationResult> {
-    const { timeoutSeconds, ...others } = options;
-    const limit = startTimeLimit(timeoutSeconds === undefined ? maxTimeoutMs : timeoutSeconds * 1000, options.signal);
+    const { timeoutSeconds = Number.POSITIVE_INFINITY, ...others } = options;
+    const limit = startTimeLimit(timeoutSeconds * 1000, options.signal);
     try {
       return await this.follow(agentId, runId, { ...others, signal: limit.signal }).result();
     } catch (error) {
