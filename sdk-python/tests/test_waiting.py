@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import socket
+import threading
 import time
+from contextlib import contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -11,17 +16,21 @@ import pytest
 from perch_sdk import (
     DeploymentFailedError,
     Perch,
+    PerchError,
     RunCancelledError,
     RunFailedError,
     StillRunningError,
     TimeoutError,
+    UnavailableError,
 )
 
 from .agents import scripted
 from .both_clients import Kind, both, items, value, with_client
-from .mock_http import http_that
+from .mock_http import http_that, perch_that
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from .conftest import Testbed
 
 _call = {"name": "perch_echo", "arguments": {}}
@@ -117,3 +126,98 @@ def test_a_deployment_is_asked_for_no_faster_than_the_server_wants_and_no_longer
     with_client(kind, work, "key", base_url="https://perch.example", http_client=http_that(kind, answer))
     assert len(seen) <= 3  # at once, after one second, and at the end
     assert seen[-1] - seen[0] >= 1.0
+
+
+@contextmanager
+def _silent_server(*answers: bytes) -> Iterator[str]:
+    """The address of a server that gives these answers to its first connections, and none to the others."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    accepted: list[socket.socket] = []
+
+    def serve() -> None:
+        with suppress(OSError):  # it was closed
+            for number in count():
+                connection, _ = listener.accept()
+                accepted.append(connection)
+                if number < len(answers):
+                    connection.recv(65536)
+                    connection.sendall(answers[number])
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+        for connection in accepted:
+            connection.close()
+
+
+def _answer(data: dict[str, Any]) -> bytes:
+    body = json.dumps({"data": data}).encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
+
+
+@both
+def test_no_wait_outlasts_its_time_when_the_server_is_silent(kind: Kind) -> None:
+    async def work(client: Any) -> list[PerchError]:
+        waits: list[Callable[[], Any]] = [
+            lambda: client.runs.wait("bot", "req_1", timeout_seconds=0.5),
+            lambda: client.deployments.deploy_and_wait("bot", environment="e", version="v1", timeout_seconds=0.5),
+        ]
+        errors = []
+        for wait in waits:
+            with pytest.raises(PerchError) as late:
+                await value(wait())
+            errors.append(late.value)
+        return errors
+
+    with _silent_server() as url:
+        began = time.monotonic()
+        # An attempt takes 20 seconds, and there are five.
+        run, deployment = with_client(kind, work, "key", base_url=url, timeout_seconds=20)
+        assert time.monotonic() - began < 15
+    assert isinstance(run, StillRunningError)
+    assert run.run_id == "req_1"
+    assert isinstance(deployment, TimeoutError)
+    assert "The deployment was not answered after 0.5 s" in str(deployment)
+    assert (deployment.method, deployment.url) == ("POST", f"{url}/v1/agents/bot/deployments")
+    assert deployment.idempotency_key
+
+
+@both
+def test_a_deployment_that_was_created_is_named_when_the_server_is_silent_after(kind: Kind) -> None:
+    async def work(client: Any) -> None:
+        with pytest.raises(TimeoutError, match="dep_1 is still pending after 2 s"):
+            await value(client.deployments.deploy_and_wait("bot", environment="e", version="v1", timeout_seconds=2))
+
+    with _silent_server(_answer({"id": "dep_1", "status": "pending"})) as url:
+        with_client(kind, work, "key", base_url=url, timeout_seconds=20)
+
+
+@both
+def test_a_wait_ends_with_the_error_when_no_retry_is_left_before_its_time(kind: Kind) -> None:
+    async def work(client: Any) -> None:
+        with pytest.raises(UnavailableError):
+            await value(client.runs.wait("bot", "req_1", timeout_seconds=60))
+
+    http = http_that(kind, lambda _: httpx.Response(503))
+    with_client(kind, work, "key", base_url="https://perch.example", http_client=http, max_retries=0)
+
+
+def test_no_retry_begins_after_the_time_of_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("random.random", lambda: 1.0)
+    sent: list[httpx.Request] = []
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(503, headers={"retry-after": "30"})
+
+    began = time.monotonic()
+    with perch_that(refuse) as client, pytest.raises(StillRunningError):
+        client.runs.wait("bot", "req_1", timeout_seconds=0.3)
+    assert time.monotonic() - began < 15
+    assert len(sent) == 1

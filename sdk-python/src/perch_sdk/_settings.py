@@ -67,9 +67,14 @@ class Settings:
     def seconds(self, call: Call) -> float:
         return self.timeout_seconds if call.timeout_seconds is None else call.timeout_seconds
 
-    def request(self, call: Call) -> dict[str, Any]:
-        """Arguments of httpx's ``build_request``."""
-        return self._request(call, self.seconds(call), accept="application/json")
+    def request(self, call: Call, remaining: float | None = None) -> dict[str, Any]:
+        """Arguments of httpx's ``build_request``.
+
+        :param remaining: What is left of the caller's wait, which no request outlasts.
+        """
+        seconds = self.seconds(call)
+        timeout = seconds if remaining is None else min(seconds, remaining)
+        return self._request(call, timeout, accept="application/json")
 
     def stream_request(self, call: Call, last_event_id: str | None) -> dict[str, Any]:
         resume = {} if last_event_id is None else {"last-event-id": last_event_id}
@@ -89,9 +94,13 @@ class Settings:
 
     def waiting(self, call: Call, remaining: float | None) -> Call:
         """The call with a ``Prefer: wait`` header and a timeout that leaves time for it."""
-        wait = _wait_seconds if remaining is None else min(_wait_seconds, max(0, math.ceil(remaining)))
+        wait = _wait_seconds if remaining is None else math.ceil(min(_wait_seconds, remaining))
         headers = {**call.headers, "prefer": f"wait={wait}"}
         return replace(call, headers=headers, timeout_seconds=wait + self.seconds(call))
+
+
+class WaitIsOver(Exception):  # noqa: N818
+    """The time of a :class:`Wait` has passed. Whoever waits knows what for, and raises an error that says so."""
 
 
 class Wait:
@@ -105,3 +114,12 @@ class Wait:
 
     def is_over(self) -> bool:
         return self.remaining() == 0.0
+
+    def limit(self, pause: float) -> float:
+        """The pause, or what is left if that is less."""
+        left = self.remaining()
+        return pause if left is None else min(pause, left)
+
+    def raise_if_over(self) -> None:
+        if self.is_over():
+            raise WaitIsOver

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     AsyncCatchUp = Callable[[], Awaitable[list[ServerSentEvent]]]
 
 M = TypeVar("M", bound=Model)
+_no_limit = Wait(None)
 _cut = httpx.RemoteProtocolError("The stream ended before its last event")
 
 
@@ -71,11 +72,12 @@ class Transport:
         """Of an operation whose body has more than ``data``."""
         return kind.from_dict(self.send(call).body)
 
-    def send(self, call: Call) -> Answer:
-        """Sends with retries, until there is a response, a permanent error, or no retry left."""
+    def send(self, call: Call, wait: Wait = _no_limit) -> Answer:
+        """Sends with retries, until there is a response, a permanent error, no retry left, or the wait is over."""
         attempts = self.settings.attempts(call)
         while True:
-            request = self.http.build_request(**self.settings.request(call))
+            wait.raise_if_over()
+            request = self.http.build_request(**self.settings.request(call, wait.remaining()))
             attempts.begin()
             try:
                 response = self.http.send(request)
@@ -84,10 +86,11 @@ class Transport:
                 if response.is_success:
                     return _answer(response, self.settings.exchange(call))
             except (httpx.RequestError, ValueError) as failure:
+                wait.raise_if_over()
                 pause = attempts.after_failure(failure)
             else:
                 pause = attempts.after_error_response(response)
-            time.sleep(pause)
+            time.sleep(wait.limit(pause))
 
     def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
         """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""

@@ -11,7 +11,7 @@ from ._call import Call
 from ._error_of import create_error, parse_retry_after, run_error, still_running
 from ._errors import DeploymentFailedError, PerchError
 from ._generated.models import Deployment, Invocation, InvocationResult
-from ._settings import Settings, Wait
+from ._settings import Settings, Wait, WaitIsOver
 from ._streams import AsyncRunStream, RunStream
 
 if TYPE_CHECKING:
@@ -25,19 +25,14 @@ _max_poll_seconds = 2.0
 class _Polling:
     """How long to pause before asking again: longer each time, and at least what the server asks for."""
 
-    def __init__(self, seconds: float | None) -> None:
-        self._wait = Wait(seconds)
+    def __init__(self) -> None:
         self._pause = _initial_poll_seconds
-
-    def is_over(self) -> bool:
-        return self._wait.is_over()
 
     def pause(self, answer: Answer) -> float:
         asked = parse_retry_after(answer.headers.get("retry-after"), time.time()) or 0.0
         pause = max(self._pause, asked)
         self._pause = min(self._pause * 1.5, _max_poll_seconds)
-        left = self._wait.remaining()
-        return pause if left is None else min(pause, left)
+        return pause
 
 
 def _result(run: Invocation, exchange: Exchange) -> InvocationResult | None:
@@ -60,16 +55,17 @@ def wait_for_run(transport: Transport, call: Call, run_id: str, seconds: float |
     if seconds is None:
         with RunStream(transport, call, run_id) as stream:
             return stream.result()
-    polling = _Polling(seconds)
+    wait, polling = Wait(seconds), _Polling()
     exchange = transport.settings.exchange(call)
-    while True:
-        answer = transport.send(call)
-        result = _result(answer.of(Invocation), exchange)
-        if result:
-            return result
-        if polling.is_over():
-            raise still_running(run_id, seconds, exchange)
-        time.sleep(polling.pause(answer))
+    try:
+        while True:
+            answer = transport.send(call, wait)
+            result = _result(answer.of(Invocation), exchange)
+            if result:
+                return result
+            time.sleep(wait.limit(polling.pause(answer)))
+    except WaitIsOver:
+        raise still_running(run_id, seconds, exchange) from None
 
 
 async def wait_for_run_async(
@@ -88,38 +84,59 @@ async def wait_for_run_async(
 class _Deploying(_Polling):
     """Looks at a deployment until its checks have passed or failed."""
 
-    def __init__(self, created: Deployment, create: Call, settings: Settings, seconds: float) -> None:
-        super().__init__(seconds)
+    def __init__(self, create: Call, settings: Settings, seconds: float) -> None:
+        super().__init__()
+        self._settings = settings
         self._seconds = seconds
-        self.get = Call("GET", f"{create.path}/{quote(created.id, safe='')}")
-        self._exchange = settings.exchange(self.get)
+        #: The call that comes next, or that was not answered in time.
+        self.call = create
+        self._created: Deployment | None = None
 
     def is_pending(self, deployment: Deployment) -> bool:
+        if self._created is None:
+            self._created = deployment
+            self.call = Call("GET", f"{self.call.path}/{quote(deployment.id, safe='')}")
         if deployment.status in ("failed", "rolled_back"):
-            raise DeploymentFailedError(deployment, self._exchange)
-        if deployment.status == "pending" and self.is_over():
-            message = f"The deployment {deployment.id} is still pending after {self._seconds:g} s, and goes on"
-            raise create_error(message, code="timed_out", exchange=self._exchange)
+            raise DeploymentFailedError(deployment, self._settings.exchange(self.call))
         return deployment.status == "pending"
+
+    def late(self) -> PerchError:
+        created, after = self._created, f"after {self._seconds:g} s"
+        message = (
+            f"The deployment {created.id} is still pending {after}, and goes on"
+            if created
+            else f"The deployment was not answered {after}"
+        )
+        return create_error(message, code="timed_out", exchange=self._settings.exchange(self.call))
 
 
 def deploy_and_wait(transport: Transport, create: Call, seconds: float) -> Deployment:
-    answer = transport.send(create)
-    deployment = answer.of(Deployment)
-    deploying = _Deploying(deployment, create, transport.settings, seconds)
-    while deploying.is_pending(deployment):
-        time.sleep(deploying.pause(answer))
-        answer = transport.send(deploying.get)
-        deployment = answer.of(Deployment)
-    return deployment
+    wait, deploying = Wait(seconds), _Deploying(create, transport.settings, seconds)
+    try:
+        while True:
+            answer = transport.send(deploying.call, wait)
+            deployment = answer.of(Deployment)
+            if not deploying.is_pending(deployment):
+                return deployment
+            time.sleep(wait.limit(deploying.pause(answer)))
+    except WaitIsOver:
+        raise deploying.late() from None
 
 
 async def deploy_and_wait_async(transport: AsyncTransport, create: Call, seconds: float) -> Deployment:
-    answer = await transport.send(create)
-    deployment = answer.of(Deployment)
-    deploying = _Deploying(deployment, create, transport.settings, seconds)
-    while deploying.is_pending(deployment):
-        await asyncio.sleep(deploying.pause(answer))
-        answer = await transport.send(deploying.get)
-        deployment = answer.of(Deployment)
-    return deployment
+    deploying = _Deploying(create, transport.settings, seconds)
+
+    async def work() -> Deployment:
+        while True:
+            answer = await transport.send(deploying.call)
+            deployment = answer.of(Deployment)
+            if not deploying.is_pending(deployment):
+                return deployment
+            await asyncio.sleep(deploying.pause(answer))
+
+    try:
+        return await asyncio.wait_for(work(), seconds)
+    except asyncio.TimeoutError as error:
+        if isinstance(error, PerchError):
+            raise
+        raise deploying.late() from None
