@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 import httpx
-from perch_sdk.models import Agent
 
 from perch_sdk import AsyncPerch, etag_of
 from perch_sdk._call import Call
+from perch_sdk.models import Agent
 
 from .both_clients import Kind, both, value, with_client
 
