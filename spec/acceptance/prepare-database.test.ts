@@ -80,6 +80,7 @@ describe("perch-server prepare-database", () => {
     const appUrl = urlOf(names.server, passwords.server, names.database);
     const database: ScratchDatabase = { ownerUrl, appUrl, adminUrl: admin(), drop: async () => undefined };
     expect(await runCommand(database, ["migrate"])).toContain("applied 0001_organisations");
+    expect(await run(...args)).toMatchObject({ code: 0 });
     const key = await runCommand(database, ["create-organisation", "--name", "First"]);
     const server = await startServer(database);
     try {
@@ -123,6 +124,8 @@ describe("perch-server prepare-database", () => {
     [["--run", "--url", "db.example/perch"], "postgres://postgres@db.example"],
     [["--run", "--url", "postgres://postgres:se/cret@db.example/perch"], "percent-encode its user and password"],
     [["--run", "--url", "postgres://postgres:100%cret@db.example/perch"], "percent-encode its user and password"],
+    [["--run", "--url", "postgres://db.example/template1"], "template1 is a template of PostgreSQL"],
+    [["--database", "template0"], "template0 is a template of PostgreSQL"],
     [["--owner", "x".repeat(64)], "--owner is a name of up to 63 bytes"],
     [["--owner", "one", "--server", "one"], "two different roles"],
     [["--server-password-file", "/nowhere"], "/nowhere cannot be read"],

@@ -21,6 +21,8 @@ export interface LeftToSuperuser {
 
 interface Wanted {
   readonly database: string;
+  /** Whether the operator named the database itself, and not only the address to connect to. */
+  readonly isChosen: boolean;
   /** Undefined: the present owner of the database if it exists, else `defaultOwner`. */
   readonly owner: string | undefined;
   readonly defaultOwner: string;
@@ -82,6 +84,23 @@ async function missingRoles(client: pg.Client, names: readonly string[]): Promis
   return rows.map(({ name }) => name);
 }
 
+/** Tables that are not of an extension, in a database that Perch has never migrated. A `migrate` that failed leaves Kysely's. */
+const hasForeignTablesSql = `
+  select (to_regclass('public.kysely_migration') is null or to_regclass('public.organisations') is null)
+     and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                  where nspname = 'public' and relkind in ('r', 'p', 'f')
+                    and relname not in ('kysely_migration', 'kysely_migration_lock')
+                    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e'))
+      as "isForeign"`;
+
+async function refuseForeignDatabase(client: pg.Client, database: string): Promise<void> {
+  const { rows } = await client.query<{ isForeign: boolean }>(hasForeignTablesSql);
+  if (rows[0]?.isForeign)
+    throw new OperatorError(
+      `The database ${database} has tables, but none of Perch. Name the database for Perch with --database; if it is this one, other roles than Perch's two lose the right to connect. Nothing was changed.`,
+    );
+}
+
 async function createRoles(client: pg.Client, preparation: Preparation): Promise<void> {
   try {
     await client.query(rolesSql(preparation));
@@ -113,6 +132,8 @@ async function prepare(url: string, wanted: Wanted): Promise<LeftToSuperuser | u
     const { rows } = await client.query<{ version: number }>(serverVersionSql);
     refuseOldServer(rows[0]?.version ?? 0);
     const present = await findOwner(client, database);
+    if (present && !wanted.isChosen)
+      await withClient(connect(url, database), (inside) => refuseForeignDatabase(inside, database));
     const kept = present && !present.isSuperuser ? present.name : undefined;
     const owner = wanted.ownerLogin(wanted.owner ?? kept ?? wanted.defaultOwner);
     if (present && !present.isSuperuser && present.name !== owner.name)

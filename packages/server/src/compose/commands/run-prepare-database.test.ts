@@ -42,6 +42,30 @@ describe("perch-server prepare-database --run", () => {
     expect(memberships.rowCount).toBe(0);
   });
 
+  test("refuses a database with tables of another application, unless it is named with --database", async () => {
+    const withTable = `${database}_other`;
+    const url = adminUrl(withTable);
+    await asAdmin(`create database ${withTable} owner ${owner}`);
+    try {
+      await withClient(url, (client) => client.query("create table public.customers ()"));
+      const { failure } = await runToFailure("--run", "--url", url, "--server", `${owner}_server`);
+      expect(failure).toBeInstanceOf(OperatorError);
+      expect(failure.message).toContain(`The database ${withTable} has tables, but none of Perch`);
+      // It goes on to the next refusal.
+      const named = await runToFailure("--run", "--url", url, "--database", withTable, "--owner", "another");
+      expect(named.failure.message).toContain(`belongs to ${owner}`);
+      const { rows } = await withClient(url, (client) =>
+        client.query(
+          "select datacl is null as untouched, to_regrole($1) is null as missing from pg_database where datname = $2",
+          [`${owner}_server`, withTable],
+        ),
+      );
+      expect(rows).toEqual([{ untouched: true, missing: true }]);
+    } finally {
+      await asAdmin(`drop database ${withTable} with (force)`);
+    }
+  });
+
   test("prints the passwords that it made although a later step fails, and never the one that it was given", async () => {
     const [maker, given] = [`prepare_maker_${suffix}`, randomBytes(12).toString("hex")];
     const roles = { owner: `${maker}_owner`, server: `${maker}_server` };

@@ -77,6 +77,12 @@ function isReadableUrl(text: string): boolean {
   }
 }
 
+/** PostgreSQL copies template1 into every new database, and lets nobody change template0. */
+function refuseTemplate(database: string | undefined): void {
+  if (database === "template0" || database === "template1")
+    throw new UsageError(`${database} is a template of PostgreSQL: choose another database with --database.`);
+}
+
 function parseOptions(args: string[]) {
   const { values } = parseArgs({ args, options: commandTable["prepare-database"].options });
   const { run, url, database, owner, server } = values;
@@ -90,6 +96,7 @@ function parseOptions(args: string[]) {
   for (const [name, value] of Object.entries({ database, owner, server }))
     if (value !== undefined && !isName(value)) throw new UsageError(`--${name} is a name of up to 63 bytes.`);
   if (/[?#]/.test(database ?? "")) throw new UsageError("--database is a name without ? and #.");
+  refuseTemplate(database);
   if (server === (owner ?? defaults.owner)) throw new UsageError("--owner and --server are two different roles.");
   return {
     ...values,
@@ -120,8 +127,10 @@ ${preparationScript(preparation)}`);
 async function runOn(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
   const named = decodeURI(new URL(url).pathname.slice(1));
   const database = given.database ?? (["", "postgres"].includes(named) ? defaults.database : named);
+  refuseTemplate(database);
   const leftToSuperuser = await prepareDatabase(url, {
     database,
+    isChosen: given.database !== undefined,
     owner,
     defaultOwner: defaults.owner,
     ownerLogin: (name) => toLogin(name, passwords.owner),
