@@ -18,7 +18,10 @@ interface WatchDeps {
 }
 
 export interface DependencyWatch {
-  /** The names of those that do not answer. Asks them at most every five seconds, and waits for a second. */
+  /**
+   * The names of those that do not answer. Asks them at most every five seconds. Only the first time it waits for them, for a
+   * second; later the answer is the last known one, because a probe may wait for no longer than a second itself.
+   */
   readonly listSilent: () => Promise<readonly string[]>;
 }
 
@@ -37,7 +40,7 @@ const withinLimit = (ping: () => Promise<unknown>): Promise<unknown> =>
 export function createDependencyWatch({ dependencies, logger, now }: WatchDeps): DependencyWatch {
   const silent = new Set<string>();
   let askedAtMs = Number.NEGATIVE_INFINITY;
-  let asked: Promise<unknown> = Promise.resolve();
+  let firstRound: Promise<unknown> | undefined;
 
   const ask = async ({ name, addresses, effect, ping }: Dependency): Promise<void> => {
     try {
@@ -55,9 +58,10 @@ export function createDependencyWatch({ dependencies, logger, now }: WatchDeps):
     listSilent: async () => {
       if (now() - askedAtMs >= freshMs) {
         askedAtMs = now();
-        asked = Promise.all(dependencies.map(ask));
+        const round = Promise.all(dependencies.map(ask));
+        firstRound ??= round;
       }
-      await asked;
+      await firstRound;
       return dependencies.map(({ name }) => name).filter((name) => silent.has(name));
     },
   };
