@@ -187,6 +187,17 @@ describe("readConfig", () => {
     expect(message).not.toContain(wrong.PERCH_MASTER_KEY.slice(0, 12));
   });
 
+  test.each([
+    ["PERCH_RESTATE_INGRESS_URL", "http://one:8080,http://user:my-password@engine:8080"],
+    ["PERCH_RESTATE_ADMIN_URL", "http://my-password@engine:9070"],
+    ["PERCH_OTLP_URL", "https://user:my-password@collector:4318"],
+  ])("an address in %s that holds a user or a password is refused in one line without it", (name, value) => {
+    const message = configErrorMessage({ ...complete, [name]: value });
+    expect(namedIn(message)).toEqual([name]);
+    expect(message).toContain("must not hold a user or a password");
+    expect(message).not.toContain("my-password");
+  });
+
   test.each(["http://perch.example", "https://perch.example/path", "perch.example", "https://user@perch.example"])(
     "a public address is an origin that others can trust, not %s",
     (address) => {

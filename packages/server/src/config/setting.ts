@@ -45,14 +45,23 @@ export const onOrOff = z.stringbool({ error: "must be true or false" });
 /** `host:port` is an address too, with `host` as its scheme, so the scheme is checked. */
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
+/** Addresses are logged, and `fetch` refuses those that hold a password. */
+const hasNoPassword = (text: string): boolean => {
+  const url = URL.parse(text);
+  return !url?.username && !url?.password;
+};
+const passwordError = "must not hold a user or a password";
+
 /** An address of HTTP; the example is shown when it is not one. */
-export const httpUrl = (example: string) => z.string().refine(isHttpUrl, `must be an address such as ${example}`);
+export const httpUrl = (example: string) =>
+  z.string().refine(isHttpUrl, `must be an address such as ${example}`).refine(hasNoPassword, passwordError);
 
 export const httpUrls = (example: string) =>
   z
     .string()
     .transform((text) => text.split(",").map((item) => item.trim().replace(/\/$/, "")))
-    .refine((list) => list.every(isHttpUrl), `must be addresses such as ${example}, separated by commas`);
+    .refine((list) => list.every(isHttpUrl), `must be addresses such as ${example}, separated by commas`)
+    .refine((list) => list.every(hasNoPassword), passwordError);
 
 export const commaList = z
   .string()
