@@ -82,6 +82,13 @@ describe("a failure of PostgreSQL is one line that says what to do", () => {
     expect(line).toMatch(/asks for the password of the role perch_server\. Put it into PERCH_DATABASE_URL\.$/);
   });
 
+  test("a role and a database whose names cannot be decoded", () => {
+    const error = Object.assign(new Error("refused"), { code: "28P01" });
+    const url = "postgres://ro%le@db.example/100%";
+    const line = explainDatabaseError(error, { url, source: "PERCH_DATABASE_URL" });
+    expect(line).toContain("refuses the role ro%le or its password");
+  });
+
   test("a missing extension", () => {
     const error = Object.assign(new Error('type "halfvec" does not exist'), { code: "42704" });
     expect(explainDatabaseError(error, { url: database.ownerUrl, source: "PERCH_MIGRATION_DATABASE_URL" })).toMatch(

@@ -17,14 +17,23 @@ function chainOf(error: unknown): readonly unknown[] {
   return [error, ...chainOf(inner)];
 }
 
+/** A part that cannot be decoded is shown as it is. */
+function decoded(decode: (text: string) => string, text: string): string {
+  try {
+    return decode(text);
+  } catch {
+    return text;
+  }
+}
+
 function placeOf(url: string): { readonly host: string; readonly role: string; readonly database: string } {
   const { hostname, port, username, pathname, searchParams } = new URL(url);
-  const host = searchParams.get("host") ?? (decodeURIComponent(hostname) || "localhost");
-  const role = decodeURIComponent(username) || "of this user";
+  const host = searchParams.get("host") ?? (decoded(decodeURIComponent, hostname) || "localhost");
+  const role = decoded(decodeURIComponent, username) || "of this user";
   return {
     host: host.startsWith("/") ? host : `${host}:${searchParams.get("port") ?? (port || "5432")}`,
     role,
-    database: decodeURI(pathname.slice(1)) || role,
+    database: decoded(decodeURI, pathname.slice(1)) || role,
   };
 }
 
