@@ -29,7 +29,10 @@ function printNextSteps(
 ): void {
   const { url, key } = state;
   show({ url, key, providers, ready_after_seconds: Number(seconds) }, () => {
-    terminal.line(`Perch is ready after ${seconds} s at ${url} (docs at ${url}/docs). Everything is in .perch/.`);
+    // An address ends its line, so that nothing else is copied with it.
+    terminal.line(`Perch is ready after ${seconds} s at ${url}`);
+    terminal.line(`Its documentation is at ${url}/docs`);
+    terminal.line("Everything is in .perch/.");
     for (const line of lines) terminal.line(line);
     if (isFirst && lines.length === 0) terminal.line(howToAddKey);
     terminal.line(
