@@ -55,6 +55,27 @@ describe("a .perch that perch dev did not write", () => {
   });
 });
 
+describe("perch dev --reset", () => {
+  test("removes a folder in which a file has the place of a folder", async () => {
+    const cwd = newFolder();
+    mkdirSync(join(cwd, ".perch"));
+    writeFileSync(join(cwd, ".perch/logs"), "mine");
+    const perch = createShell({ cwd });
+    expect((await perch(["dev"], { until: isReady })).stderr).toContain(`${join(cwd, ".perch/logs")} is damaged`);
+    expect((await perch(["dev", "--reset"])).stderr).toContain("Nobody can be asked here.");
+    await resetDev(cwd);
+    expect(existsSync(join(cwd, ".perch"))).toBe(false);
+  });
+
+  test("leaves a folder alone in which perch dev was started while it asked", async () => {
+    const cwd = newFolder();
+    mkdirSync(join(cwd, ".perch"));
+    writeFileSync(join(cwd, ".perch/lock"), String(process.ppid));
+    await expect(resetDev(cwd)).rejects.toThrow("perch dev runs here already");
+    expect(existsSync(join(cwd, ".perch/lock"))).toBe(true);
+  });
+});
+
 describe("the engine's package", () => {
   test("that is not installed is named, with the command that installs it", () => {
     const { message, hint } = missingEngine("linux-x64");

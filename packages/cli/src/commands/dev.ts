@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defaultFile, listSources } from "../agent-file/agent-sources.ts";
 import { requireWatchable, watchAgents } from "../agent-file/watch-agents.ts";
@@ -63,10 +63,10 @@ export const dev = command({
     if (port !== undefined && !/^[1-9]\d{0,4}$/.test(port)) throw new UsageError("perch dev: --port is a number.");
     // Imported here because it loads the database, which no other command needs.
     const { startDev, resetDev } = await import("../dev/start-dev.ts");
-    const { lockFolder, openFolder } = await import("../dev/state.ts");
+    const { folderOf, requireUnlocked } = await import("../dev/state.ts");
     const { createProgress } = await import("../dev/progress.ts");
     if (reset && existsSync(join(cwd, ".perch"))) {
-      if (statSync(join(cwd, ".perch")).isDirectory()) lockFolder(openFolder(cwd))();
+      requireUnlocked(folderOf(cwd));
       if (!(await terminal.confirm("Remove all agents, runs and memories of .perch/ in this folder?", yes === true)))
         return;
       await resetDev(cwd);

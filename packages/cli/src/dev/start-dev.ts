@@ -1,5 +1,4 @@
-import { existsSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
 import { Problem } from "../problem.ts";
 import type { Child } from "./child.ts";
 import { type DevDatabase, openDatabase } from "./database.ts";
@@ -9,10 +8,12 @@ import {
   brokenFolder,
   type DevFolder,
   type DevState,
+  folderOf,
   lockFolder,
   openFolder,
   type Ports,
   readState,
+  requireUnlocked,
   writeState,
 } from "./state.ts";
 
@@ -36,12 +37,13 @@ interface DevOptions {
 
 type Cleanup = () => Promise<void> | void;
 
-/** Removes all of `.perch`, also one that is broken. */
+/** Removes all of `.perch`, also one that is broken, unless `perch dev` runs there. */
 export async function resetDev(cwd: string): Promise<void> {
-  const root = join(cwd, ".perch");
+  const folder = folderOf(cwd);
+  requireUnlocked(folder);
   // An engine that was left running would go on without its files.
-  if (statSync(root).isDirectory()) await stopOrphan(openFolder(cwd));
-  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  await stopOrphan(folder);
+  rmSync(folder.root, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function openStoredDatabase(folder: DevFolder, port: number): Promise<DevDatabase> {

@@ -37,11 +37,20 @@ export function brokenFolder(path: string, error?: unknown): Problem {
   );
 }
 
-export function openFolder(cwd: string): DevFolder {
+export function folderOf(cwd: string): DevFolder {
   const root = join(cwd, ".perch");
-  const folder = { root, database: join(root, "database"), engine: join(root, "engine"), logs: join(root, "logs") };
+  return { root, database: join(root, "database"), engine: join(root, "engine"), logs: join(root, "logs") };
+}
+
+export function openFolder(cwd: string): DevFolder {
+  const folder = folderOf(cwd);
+  const { root, logs } = folder;
   if (existsSync(root) && !statSync(root).isDirectory()) throw brokenFolder(root);
-  mkdirSync(folder.logs, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(logs, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "EEXIST" ? brokenFolder(logs) : error;
+  }
   // The folder holds keys and data, which must not be committed.
   writeFileSync(join(root, ".gitignore"), "*\n");
   return folder;
@@ -56,12 +65,19 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Allows one `perch dev` per folder: two would corrupt the files. */
-export function lockFolder({ root }: DevFolder): () => void {
-  const file = join(root, "lock");
-  const holder = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+const lockFile = ({ root }: DevFolder): string => join(root, "lock");
+
+export function requireUnlocked(folder: DevFolder): void {
+  const file = lockFile(folder);
+  const holder = existsSync(file) && statSync(file).isFile() ? Number(readFileSync(file, "utf8")) : 0;
   if (holder > 0 && holder !== process.pid && isAlive(holder))
     throw new Problem(`perch dev runs here already, as process ${holder}.`, `If it does not, remove ${file}.`);
+}
+
+/** Allows one `perch dev` per folder: two would corrupt the files. */
+export function lockFolder(folder: DevFolder): () => void {
+  const file = lockFile(folder);
+  requireUnlocked(folder);
   writeFileSync(file, String(process.pid));
   return () => rmSync(file, { force: true });
 }
