@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { missingEngine } from "../src/dev/engine.ts";
 import { findProviderKeys } from "../src/dev/provider-keys.ts";
+import { serverSettings } from "../src/dev/server.ts";
 import { resetDev } from "../src/dev/start-dev.ts";
+import { folderOf } from "../src/dev/state.ts";
 import { createShell } from "./shell.ts";
 
 const folders: string[] = [];
@@ -73,6 +75,30 @@ describe("perch dev --reset", () => {
     writeFileSync(join(cwd, ".perch/lock"), String(process.ppid));
     await expect(resetDev(cwd)).rejects.toThrow("perch dev runs here already");
     expect(existsSync(join(cwd, ".perch/lock"))).toBe(true);
+  });
+});
+
+describe("the settings of the server of perch dev", () => {
+  const database = { ownerUrl: "postgres://owner", serverUrl: "postgres://server", close: async () => {} };
+  const ports = { api: 1, worker: 2, database: 3, ingress: 4, admin: 5, node: 6 };
+  const state = { url: "", key: null, masterKey: Buffer.alloc(32, 1).toString("base64"), ports, schema: "" };
+  const settings = () => serverSettings(state, database, folderOf("/nowhere"));
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test.each([
+    ["of other programs", "PERCH_AGENT"],
+    ["that name a file", "PERCH_MASTER_KEY_FILE"],
+    ["of another Valkey", "PERCH_VALKEY_URL_FILE"],
+    ["of a security policy", "PERCH_SECURITY"],
+  ])("have no variables of the shell %s", (_, name) => {
+    vi.stubEnv(name, "/elsewhere");
+    expect(settings()).not.toHaveProperty(name);
+    expect(settings()).toHaveProperty("PATH");
+  });
+
+  test.each(["PERCH_PROVIDERS", "PERCH_DEFAULT_LOGS", "PERCH_PUBLIC_URL"])("have %s of the shell", (name) => {
+    vi.stubEnv(name, "mine");
+    expect(settings()).toMatchObject({ [name]: "mine" });
   });
 });
 

@@ -36,6 +36,26 @@ export function findServer(): ServerPackage {
   };
 }
 
+/**
+ * The settings of the shell that perch dev passes on: what a developer may want otherwise, and what cannot lead elsewhere. All
+ * others stay outside, because those of a server that the shell is also used for would reach its database, its engine or its
+ * Valkey, and the server refuses to start with variables of other programs, such as PERCH_AGENT.
+ */
+const passedOn = new Set([
+  "PERCH_CORS_ORIGINS",
+  "PERCH_DEFAULT_LOGS",
+  "PERCH_LOCAL_EMBEDDER_DIR",
+  "PERCH_LOG_LEVEL",
+  "PERCH_MODEL_IDLE_TIMEOUT_SECONDS",
+  "PERCH_MODEL_PRICES",
+  "PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES",
+  "PERCH_PROVIDERS",
+  "PERCH_PUBLIC_URL",
+]);
+
+const inherited = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PERCH_") || passedOn.has(name)));
+
 /** What differs from production is here and in docs/decisions/0031-perch-dev.md. */
 export function serverSettings(
   { masterKey, ports }: DevState,
@@ -43,7 +63,7 @@ export function serverSettings(
   folder: DevFolder,
 ): NodeJS.ProcessEnv {
   return {
-    ...process.env,
+    ...inherited(process.env),
     PERCH_DATABASE_URL: database.serverUrl,
     PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
     PERCH_DATABASE_MAX_CONNECTIONS: "4",
