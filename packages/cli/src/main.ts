@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-import { runCli } from "./run.ts";
+import "./require-node.ts";
+
+// What is imported statically is parsed before any of it runs, and an older Node cannot parse all of this.
+const { runCli } = await import("./run.ts");
 
 const stopped = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import "./platform/require-node.ts";
 import { parseArgs } from "node:util";
 import { type CommandName, commandTable } from "./compose/commands/command-table.ts";
 import { commandUsage, isCommand, UsageError, usage } from "./compose/commands/usage.ts";
@@ -7,7 +8,6 @@ import { ConfigError } from "./config/config-error.ts";
 import type { Logger } from "./platform/logger.ts";
 import { OperatorError } from "./platform/operator-error.ts";
 import { MasterKeyError } from "./platform/secrets.ts";
-import { version } from "./platform/version.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;
@@ -83,7 +83,8 @@ function help(name: string | undefined): string {
 async function main([name, ...args]: string[]): Promise<void> {
   if (name === undefined || isHelp(name)) return console.log(usage());
   if (name === "help") return console.log(help(args[0]));
-  if (name === "--version" || name === "version") return console.log(version);
+  // Loaded when it is called too: an older Node cannot parse it.
+  if (name === "--version" || name === "version") return console.log((await import("./platform/version.ts")).version);
   if (!isCommand(name)) throw new UsageError(`There is no command ${name}.`);
   if (args.some(isHelp)) return console.log(commandUsage(name));
   await runCommand(name, args);

@@ -1,0 +1,7 @@
+/** Imported before everything else: an older Node fails later, with a stack that does not say why. `engines` names the same version. */
+const minMajor = 24;
+
+if (Number.parseInt(process.versions.node, 10) < minMajor) {
+  console.error(`perch-server needs Node ${minMajor} or later, and this is Node ${process.versions.node}.`);
+  process.exit(1);
+}
