@@ -7,7 +7,10 @@ import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { type Bridge, startBridge } from "./wire-bridge.ts";
 
-/** The same roles as in production: the server does not run as the owner of the tables, and row-level security applies to both. */
+/**
+ * The roles that `perch-server prepare-database` makes, without passwords, and with rights in PGlite's one database, whose owner is
+ * its superuser. As in production, the server does not run as the owner of the tables, and row-level security applies to both.
+ */
 const roles = `
 do $$
 begin
