@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
+import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type Child, startChild, untilHealthy } from "./child.ts";
 import type { DevDatabase } from "./database.ts";
@@ -102,9 +103,23 @@ export async function runServerCommand(main: string, args: readonly string[], en
   }
 }
 
+/** The port was free when it was chosen, seconds before the server came to use it. */
+const takenPort = ({ api }: DevState["ports"]): Problem =>
+  new Problem(
+    `Another program took port ${api} while perch dev was starting.`,
+    `Run \`${perchCommand("dev")}\` again: without --port it takes another one.`,
+  );
+
+/** Whether the server at this address is the one of this folder. Two `perch dev` that start together prefer the same port. */
+const knowsKey = (url: string, key: string): Promise<boolean> =>
+  fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(10_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
 export async function startServer(
   { main }: ServerPackage,
-  { url }: DevState,
+  { url, key, ports }: DevState & { readonly key: string },
   folder: DevFolder,
   env: NodeJS.ProcessEnv,
 ): Promise<Child> {
@@ -116,9 +131,12 @@ export async function startServer(
     env: { ...env, PERCH_LOG_LEVEL: process.env.PERCH_LOG_LEVEL || "info" },
     logFile: join(folder.logs, "server.log"),
   });
-  await untilHealthy(child, [`${url}/readyz`], 60).catch(async (error: unknown) => {
+  try {
+    await untilHealthy(child, [`${url}/readyz`], 60);
+    if (!(await knowsKey(url, key))) throw takenPort(ports);
+  } catch (error) {
     await child.stop(5);
-    throw error;
-  });
+    throw child.lastLines().includes(`The port ${ports.api} is in use`) ? takenPort(ports) : error;
+  }
   return child;
 }
