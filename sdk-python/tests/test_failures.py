@@ -80,6 +80,7 @@ def test_a_response_is_the_same_error_as_in_the_other_sdk(kind: Kind, case: dict
     assert len(sent) == (2 if case["is_retried"] else 1)
     assert error.idempotency_key == sent[0].headers["idempotency-key"]
     assert error.short_message in str(error)
+    assert case.get("says", "") in str(error)
     assert "POST https://perch.example/v1/agents/bot/invoke" in str(error)
 
 
@@ -128,6 +129,14 @@ def test_a_page_that_is_not_of_perch_is_an_error_at_once(kind: Kind) -> None:
     error, sent = _failing(kind, lambda _: page, lambda client: client.me())
     assert (error.status, error.code, len(sent)) == (200, "unknown", 1)
     assert "Is base_url correct?" in str(error)
+
+
+@both
+@pytest.mark.parametrize("body", [[], {}, {"data": {}}, {"data": ["x"], "pagination": {}}, {"data": []}], ids=str)
+def test_a_page_of_a_list_that_is_not_of_perch_is_an_error(kind: Kind, body: Any) -> None:
+    error, sent = _failing(kind, lambda _: httpx.Response(200, json=body), lambda client: client.agents.list().page())
+    assert (error.status, error.code, len(sent)) == (200, "unknown", 1)
+    assert "not from Perch" in str(error)
 
 
 def test_a_message_says_what_happened_where_and_what_to_do_next() -> None:

@@ -39,33 +39,44 @@ async function fetchFor(settings: Settings, call: Call, signal: AbortSignal, ext
   return response;
 }
 
-interface ErrorFields {
-  readonly code?: string;
-  readonly message?: string;
-  readonly details?: readonly ErrorDetail[];
-  readonly retry_after?: number;
-  readonly retryable?: boolean;
+type ErrorFields = { readonly [Name in "code" | "message" | "details" | "retry_after" | "retryable"]?: unknown };
+
+/** `error` of the body; empty if it does not parse. */
+function errorIn(text: string): ErrorFields {
+  try {
+    return (JSON.parse(text) as { error?: ErrorFields }).error ?? {};
+  } catch {
+    return {};
+  }
 }
 
-/** The response may come from a proxy: its error page has no code. */
-function errorFromResponse(response: Response, text: string, origin: Origin): PerchError {
-  let error: ErrorFields = {};
-  try {
-    error = (JSON.parse(text) as { error?: ErrorFields }).error ?? {};
-  } catch {
-    // Not ours.
-  }
-  const { status, headers } = response;
-  const retryAfter = error.retry_after ?? parseRetryAfter(headers.get("retry-after"), Date.now());
-  return createError({
+const isDetail = (given: unknown): given is ErrorDetail => {
+  const { field, error } = (given ?? {}) as Partial<Record<keyof ErrorDetail, unknown>>;
+  return typeof field === "string" && typeof error === "string";
+};
+
+/** The response may come from a proxy, with a page or with an error in another form. */
+function errorFromResponse({ status, headers }: Response, text: string, origin: Origin): PerchError {
+  const { code, message, details, retry_after, retryable } = errorIn(text);
+  const known = {
     ...origin,
     status,
-    code: error.code ?? (status >= 500 ? "unavailable" : "unknown"),
-    message: error.message ?? `The response was ${status}, but not from Perch. Is baseUrl correct?`,
-    details: error.details,
-    correlationId: headers.get("x-correlation-id") ?? undefined,
-    retryAfterSeconds: retryAfter,
-    retryable: error.retryable,
+    correlationId: correlationIdOf(headers),
+    retryAfterSeconds: parseRetryAfter(headers.get("retry-after"), Date.now()),
+  };
+  if (typeof code !== "string" || typeof message !== "string")
+    return createError({
+      ...known,
+      code: status >= 500 ? "unavailable" : "unknown",
+      message: `The response was ${status}, but not from Perch. Is baseUrl correct?`,
+    });
+  return createError({
+    ...known,
+    code,
+    message,
+    details: Array.isArray(details) ? details.filter(isDetail) : [],
+    ...(typeof retry_after === "number" && retry_after >= 0 && { retryAfterSeconds: retry_after }),
+    ...(typeof retryable === "boolean" && { retryable }),
   });
 }
 
@@ -114,15 +125,13 @@ const correlationIdOf = (headers: Headers): string | undefined => headers.get("x
 
 async function parseResponse(response: Response, origin: Origin): Promise<ApiResponse> {
   const text = await response.text();
-  if (!response.ok) throw errorFromResponse(response, text, origin);
-  const { status, headers } = response;
-  const correlationId = correlationIdOf(headers);
-  if (!json.test(headers.get("content-type") ?? "")) {
-    const message = "The response is not JSON. Is baseUrl correct?";
-    throw new PerchError({ ...origin, status, code: "unknown", message, correlationId });
-  }
+  const { ok, status, headers } = response;
+  if (!ok || !json.test(headers.get("content-type") ?? "")) throw errorFromResponse(response, text, origin);
   // If it does not parse, it was cut off: treated as a connection error.
-  return { status, headers, correlationId, body: JSON.parse(text) };
+  const body = JSON.parse(text) as { readonly data?: unknown } | null;
+  // Every operation answers with an object or a list in `data`.
+  if (typeof body?.data !== "object" || !body.data) throw errorFromResponse(response, "", origin);
+  return { status, headers, correlationId: correlationIdOf(headers), body };
 }
 
 async function attempt(settings: Settings, call: Call): Promise<ApiResponse | PerchError> {

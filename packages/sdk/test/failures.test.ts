@@ -21,6 +21,8 @@ interface Cases {
     readonly title: string;
     readonly response: { readonly status: number; readonly headers: Record<string, string>; readonly body: unknown };
     readonly error: Expected;
+    /** Part of the message. */
+    readonly says?: string;
     readonly is_retried: boolean;
   }[];
   readonly no_response: readonly { readonly title: string; readonly class: string; readonly code: string }[];
@@ -59,7 +61,7 @@ const thrownBy = async (work: PromiseLike<unknown>): Promise<PerchError> => {
 };
 
 describe("a failure is the same error, and is retried as often, as in the other SDK:", () => {
-  test.each(cases.responses)("$title", async ({ response, error, is_retried }) => {
+  test.each(cases.responses)("$title", async ({ response, error, says = "", is_retried }) => {
     const body = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
     const { perch, sent } = clientWith(() => Promise.resolve(new Response(body, response)), { maxRetries: 1 });
     const thrown = await thrownBy(perch.agents.invoke("bot", { message: "hello" }));
@@ -75,6 +77,7 @@ describe("a failure is the same error, and is retried as often, as in the other 
       retryAfterSeconds: error.retry_after_seconds ?? undefined,
     });
     expect({ method, url }).toEqual({ method: "POST", url: "https://perch.example/v1/agents/bot/invoke" });
+    expect(thrown.message).toContain(says);
     expect(sent).toHaveLength(is_retried ? 2 : 1);
     expect(thrown.idempotencyKey).toBe(new Headers(sent[0]?.headers).get("idempotency-key"));
   });

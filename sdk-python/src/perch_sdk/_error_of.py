@@ -51,6 +51,7 @@ _by_code: dict[str, type[PerchError]] = {
 }
 #: What a request that waits for the run is answered with.
 _status_of_run = {"conflict": 409, "run_failed": 422, "server_error": 500}
+_max_seconds = 1e9
 
 
 def create_error(message: str, *, code: str, details: Sequence[ErrorDetail] = (), **fields: Any) -> PerchError:
@@ -74,39 +75,63 @@ def parse_retry_after(header: str | None, now: float) -> float | None:
         return None
 
 
-def error_from_response(response: httpx.Response, exchange: Exchange) -> PerchError:
-    """The error of a response. It may come from a proxy: its error page has no code."""
+def _error_fields(content: bytes) -> dict[str, Any] | None:
+    """``error`` of a body of Perch; None of any other body, whose error may have another form."""
     try:
-        error: Any = json.loads(response.content)["error"]
-        code, message = str(error["code"]), str(error["message"])
-    except (ValueError, KeyError, TypeError):
-        error = {}
-        code = "unavailable" if response.status_code >= 500 else "unknown"
-        message = f"The response was {response.status_code}, but not from Perch. Is base_url correct?"
-    asked = error.get("retry_after")
+        error: Any = json.loads(content)["error"]
+        is_ours = isinstance(error["code"], str) and isinstance(error["message"], str)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+    return error if is_ours else None
+
+
+def _details(given: Any) -> list[ErrorDetail]:
+    return [
+        ErrorDetail.from_dict(one)
+        for one in (given if isinstance(given, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("field"), str) and isinstance(one.get("error"), str)
+    ]
+
+
+def _seconds(given: Any) -> float | None:
+    """Neither less than nothing nor without end."""
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    return float(given) if is_number and 0 <= given < _max_seconds else None
+
+
+def error_from_response(response: httpx.Response, exchange: Exchange) -> PerchError:
+    """The error of a response."""
+    error = _error_fields(response.content)
+    if error is None:
+        return not_from_perch(response.status_code, response.headers, exchange)
+    asked = _seconds(error.get("retry_after"))
+    retryable = error.get("retryable")
     return create_error(
-        message,
-        code=code,
+        error["message"],
+        code=error["code"],
         status=response.status_code,
-        details=[ErrorDetail.from_dict(one) for one in error.get("details") or ()],
+        details=_details(error.get("details")),
         correlation_id=response.headers.get("x-correlation-id"),
-        retry_after_seconds=parse_retry_after(response.headers.get("retry-after"), time.time())
-        if asked is None
-        else float(asked),
-        retryable=error.get("retryable"),
+        retry_after_seconds=_asked_in(response.headers) if asked is None else asked,
+        retryable=retryable if isinstance(retryable, bool) else None,
         exchange=exchange,
     )
 
 
-def not_json(response: httpx.Response, exchange: Exchange) -> PerchError:
-    """The error of a success that is somebody else's: a page, where an answer of Perch is JSON."""
+def not_from_perch(status: int, headers: httpx.Headers, exchange: Exchange) -> PerchError:
+    """The error of a response that is somebody else's, such as the page of a proxy, even if it is a success."""
     return create_error(
-        "The response is not JSON. Is base_url correct?",
-        code="unknown",
-        status=response.status_code,
-        correlation_id=response.headers.get("x-correlation-id"),
+        f"The response was {status}, but not from Perch. Is base_url correct?",
+        code="unavailable" if status >= 500 else "unknown",
+        status=status,
+        correlation_id=headers.get("x-correlation-id"),
+        retry_after_seconds=_asked_in(headers),
         exchange=exchange,
     )
+
+
+def _asked_in(headers: httpx.Headers) -> float | None:
+    return parse_retry_after(headers.get("retry-after"), time.time())
 
 
 def connection_error(cause: Exception, exchange: Exchange) -> PerchError:

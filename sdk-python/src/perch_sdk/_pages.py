@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from ._call import Call
-    from ._transport import AsyncTransport, Transport
+    from ._transport import Answer, AsyncTransport, Transport
 
 T = TypeVar("T", bound=Model)
 
@@ -43,7 +43,8 @@ class Page(Generic[T]):
         return len(self.data)
 
 
-def _page(body: Any, kind: type[T]) -> Page[T]:
+def _page(answer: Answer, kind: type[T]) -> Page[T]:
+    body = answer.page()
     return Page([kind.from_dict(one) for one in body["data"]], PageInfo.from_dict(body["pagination"]))
 
 
@@ -85,13 +86,13 @@ class PageList(Generic[T]):
 
     def page(self) -> Page[T]:
         """Fetches the page at ``limit`` and ``offset``."""
-        return _page(self._transport.send(self._call).body, self._kind)
+        return _page(self._transport.send(self._call), self._kind)
 
     def pages(self) -> Iterator[Page[T]]:
         """All pages, from the one at ``offset`` on."""
         call: Call | None = _in_large_pages(self._call, self._max_limit)
         while call:
-            page = _page(self._transport.send(call).body, self._kind)
+            page = _page(self._transport.send(call), self._kind)
             yield page
             call = _next(call, page)
 
@@ -116,13 +117,13 @@ class AsyncPageList(Generic[T]):
 
     async def page(self) -> Page[T]:
         """Fetches the page at ``limit`` and ``offset``."""
-        return _page((await self._transport.send(self._call)).body, self._kind)
+        return _page(await self._transport.send(self._call), self._kind)
 
     async def pages(self) -> AsyncIterator[Page[T]]:
         """All pages, from the one at ``offset`` on."""
         call: Call | None = _in_large_pages(self._call, self._max_limit)
         while call:
-            page = _page((await self._transport.send(call)).body, self._kind)
+            page = _page(await self._transport.send(call), self._kind)
             yield page
             call = _next(call, page)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import httpx
 
 from ._deprecation import warn_if_deprecated
-from ._error_of import not_json, still_running
+from ._error_of import not_from_perch, still_running
 from ._generated.models import InvocationResult
 from ._model import Model, with_etag
 from ._settings import Settings, Wait
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
     from ._call import Call
-    from ._errors import Exchange
+    from ._errors import Exchange, PerchError
     from ._retries import Attempts
 
     OnOpen = Callable[[httpx.Headers], None]
@@ -39,17 +39,33 @@ class Answer(NamedTuple):
     status: int
     headers: httpx.Headers
     body: Any
+    exchange: Exchange
 
     def of(self, kind: type[M]) -> M:
         """``data`` of the body, with the tag that the response had."""
-        return with_etag(kind.from_dict(self.body["data"]), self.headers.get("etag"))
+        data = self.body.get("data") if isinstance(self.body, dict) else None
+        if not isinstance(data, dict):
+            raise self._not_from_perch()
+        return with_etag(kind.from_dict(data), self.headers.get("etag"))
+
+    def page(self) -> dict[str, Any]:
+        """The body of a list. Raises if it has another form: then somebody else answered."""
+        body = self.body if isinstance(self.body, dict) else {}
+        data, pagination = body.get("data"), body.get("pagination")
+        is_list = isinstance(data, list) and all(isinstance(one, dict) for one in data)
+        if not is_list or not isinstance(pagination, dict):
+            raise self._not_from_perch()
+        return body
+
+    def _not_from_perch(self) -> PerchError:
+        return not_from_perch(self.status, self.headers, self.exchange)
 
 
 def _answer(response: httpx.Response, exchange: Exchange) -> Answer:
     if not re.match(r"application/([\w.-]+\+)?json\b", response.headers.get("content-type", ""), re.IGNORECASE):
-        raise not_json(response, exchange)
+        raise not_from_perch(response.status_code, response.headers, exchange)
     # If it does not parse, it was cut off: treated as a broken connection.
-    return Answer(response.status_code, response.headers, response.json())
+    return Answer(response.status_code, response.headers, response.json(), exchange)
 
 
 def _is_event_stream(response: httpx.Response) -> bool:
@@ -70,7 +86,7 @@ class Transport:
 
     def fetch_whole(self, call: Call, kind: type[M]) -> M:
         """Of an operation whose body has more than ``data``."""
-        return kind.from_dict(self.send(call).body)
+        return kind.from_dict(self.send(call).page())
 
     def send(self, call: Call, wait: Wait = _no_limit) -> Answer:
         """Sends with retries, until there is a response, a permanent error, no retry left, or the wait is over."""
@@ -150,7 +166,7 @@ class AsyncTransport:
 
     async def fetch_whole(self, call: Call, kind: type[M]) -> M:
         """Of an operation whose body has more than ``data``."""
-        return kind.from_dict((await self.send(call)).body)
+        return kind.from_dict((await self.send(call)).page())
 
     async def send(self, call: Call) -> Answer:
         """Sends with retries, until there is a response, a permanent error, or no retry left."""
