@@ -123,6 +123,19 @@ def test_what_a_newer_server_adds_is_kept_and_reachable() -> None:
     assert agent.to_dict() == data
 
 
+def test_a_field_that_the_response_left_out_is_none_and_another_name_is_an_error() -> None:
+    agent: Any = models.Agent.from_dict({"id": "agent_1"})
+    assert agent.id == "agent_1"
+    assert agent.name is None  # required
+    assert agent.created_at is None
+    assert agent.to_dict() == {"id": "agent_1"}
+    assert repr(agent) == "Agent(id='agent_1')"
+    for copied in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):  # noqa: S301
+        assert copied == agent
+    with pytest.raises(AttributeError, match="Agent has no field nmae"):
+        agent.nmae  # noqa: B018
+
+
 def test_objects_are_equal_by_value_and_cannot_be_changed() -> None:
     one, same, other = (models.Agent.from_dict(_agent(name=name)) for name in ("a", "a", "b"))
     assert one == same

@@ -73,6 +73,14 @@ class Model:
             values[_UNKNOWN] = unknown
         return self
 
+    if not TYPE_CHECKING:  # a type checker would allow any name
+
+        def __getattr__(self, name: str) -> None:
+            """A required field that the response left out all the same: an older or a newer server's may."""
+            if any(name == known for known, _ in type(self)._fields.values()):
+                return
+            raise AttributeError(f"{type(self).__name__} has no field {name}", name=name, obj=self)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object, as the service sends it, with the fields that this version does not know."""
         values = self.__dict__
