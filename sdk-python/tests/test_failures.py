@@ -153,12 +153,14 @@ def test_a_message_says_what_happened_where_and_what_to_do_next() -> None:
 
 
 def test_no_error_holds_a_key_not_even_one_in_the_place_of_an_id() -> None:
-    body = {"error": {"code": "not_found", "message": f"There is no agent {_key}"}}
+    details = [{"field": "agent_id", "error": f"{_key} is no name."}]
+    body = {"error": {"code": "not_found", "message": f"There is no agent {_key}", "details": details}}
     error, _ = _failing(
         perch_sdk.Perch, lambda _: httpx.Response(404, json=body), lambda client: client.agents.get(_key)
     )
-    assert error.url == "https://perch.example/v1/agents/perch_…"
-    assert _key not in f"{error!r} {error} {error.short_message} {error.args}"
+    assert error.url == "https://perch.example/v1/agents/perch_***"
+    assert error.details[0].error == "perch_*** is no name."
+    assert _key not in f"{error!r} {error} {error.short_message} {error.args} {error.details}"
     with pytest.raises(ValueError, match="password"):
         perch_sdk.Perch(_key, base_url="https://ada:secret@perch.example")
 

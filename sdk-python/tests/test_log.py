@@ -42,7 +42,7 @@ def test_each_attempt_and_each_retry_is_a_line_without_content(caplog: pytest.Lo
     with caplog.at_level(logging.DEBUG, "perch_sdk"), perch_that(_busy_once(), headers=headers) as client:
         client.logs.list(_key, contains="private").page()
     lines = [(record.levelname, re.sub(r"\d+ ms", "9 ms", record.getMessage())) for record in caplog.records]
-    path = "GET /v1/agents/perch_…/logs"
+    path = "GET /v1/agents/perch_***/logs"
     assert [line for line in lines if line[1].startswith("GET /v1")] == [
         ("DEBUG", f"{path}: 503 in 9 ms correlation_id=corr_1"),
         ("INFO", f"{path}: retry 1 in 0.00 s after 503 unavailable"),

@@ -37,7 +37,11 @@ export class PerchError extends Error {
     this.shortMessage = withoutKeys(failure.message);
     this.status = failure.status;
     this.code = failure.code;
-    this.details = failure.details ?? [];
+    this.details = (failure.details ?? []).map((detail) => ({
+      ...detail,
+      field: withoutKeys(detail.field),
+      error: withoutKeys(detail.error),
+    }));
     this.correlationId = failure.correlationId;
     this.runId = runIdOf(failure);
     this.retryable = failure.retryable;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createError } from "../src/create-error.ts";
 import { Perch, PerchError } from "../src/index.ts";
@@ -91,6 +92,16 @@ describe("a failure is the same error, and is retried as often, as in the other 
     expect(await thrownBy(silent.perch.me())).toMatchObject({ name: late?.class, code: late?.code });
     expect(silent.sent).toHaveLength(2);
   });
+});
+
+test("no error holds a key, not even one that the server repeats in its details", async () => {
+  const key = `perch_${"0".repeat(46)}`;
+  const details = [{ field: "agent_id", error: `${key} is no name.` }];
+  const body = { error: { code: "not_found", message: `There is no agent ${key}`, details } };
+  const { perch } = clientWith(() => Promise.resolve(Response.json(body, { status: 404 })));
+  const error = await thrownBy(perch.agents.get(key));
+  expect(error.details).toEqual([{ field: "agent_id", error: "perch_*** is no name." }]);
+  expect(inspect(error)).not.toContain(key);
 });
 
 test.each(cases.waits)(

@@ -145,7 +145,7 @@ def connection_error(cause: Exception, exchange: Exchange) -> PerchError:
 
 def run_error(code: str, message: str, run_id: str, retryable: bool | None, exchange: Exchange) -> PerchError:
     """The error of a run, however it was heard of: the same that ``invoke`` raises."""
-    details = [ErrorDetail(field="request_id", error=run_id)]
+    details = [ErrorDetail(field="request_id", error=run_id)] if run_id else []
     status = _status_of_run.get(code)
     return create_error(message, code=code, status=status, details=details, retryable=retryable, exchange=exchange)
 

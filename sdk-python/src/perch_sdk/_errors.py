@@ -23,7 +23,12 @@ class Exchange(NamedTuple):
 
 def without_keys(text: str) -> str:
     """A key that somebody passed in the place of an id is in the address, and in the server's answer."""
-    return re.sub(r"perch_[0-9A-Za-z]{46}", "perch_…", text)
+    return re.sub(r"perch_[0-9A-Za-z]{46}", "perch_***", text)
+
+
+def _without_keys(detail: ErrorDetail) -> ErrorDetail:
+    masked = {"field": without_keys(detail.field), "error": without_keys(detail.error)}
+    return type(detail).from_dict({**detail.to_dict(), **masked})
 
 
 class PerchError(Exception):
@@ -54,7 +59,7 @@ class PerchError(Exception):
         #: The error code, such as ``not_found``.
         self.code = code
         #: The invalid fields.
-        self.details: list[ErrorDetail] = list(details)
+        self.details: list[ErrorDetail] = [_without_keys(one) for one in details]
         #: Id of the exchange (``X-Correlation-Id``). Include it when you report a problem.
         self.correlation_id = correlation_id
         #: ``request_id`` of the run that the error is about: it failed, was cancelled, or has not ended yet.
