@@ -18,7 +18,8 @@ interface Collected extends Writable {
   readonly text: () => string;
 }
 
-function collect(onText: (all: string) => void = () => {}): Collected {
+/** With `columns`, it says that it is a terminal of that width. */
+function collect(onText: (all: string) => void = () => {}, columns?: number): Collected {
   let all = "";
   const stream = new Writable({
     write: (chunk: Buffer, _, done) => {
@@ -27,7 +28,7 @@ function collect(onText: (all: string) => void = () => {}): Collected {
       done();
     },
   });
-  return Object.assign(stream, { text: () => all });
+  return Object.assign(stream, { text: () => all }, columns !== undefined && { isTTY: true, columns });
 }
 
 interface RunOptions {
@@ -35,17 +36,22 @@ interface RunOptions {
   /** Ctrl-c, as soon as standard output says this. */
   readonly until?: (stdout: string) => boolean;
   readonly env?: NodeJS.ProcessEnv;
+  /** The output goes to a terminal of this width. Nobody can type. */
+  readonly columns?: number;
 }
 
-/** The command line in this process: the same code as the binary's, with streams of the test's own. Not a terminal. */
+/** The command line in this process: the same code as the binary's, with streams of the test's own. Not a terminal, unless it has `columns`. */
 export const createShell =
   ({ cwd, env = {} }: ShellOptions) =>
-  async (args: readonly string[], { input = "", until, env: extra = {} }: RunOptions = {}): Promise<Outcome> => {
+  async (
+    args: readonly string[],
+    { input = "", until, env: extra = {}, columns }: RunOptions = {},
+  ): Promise<Outcome> => {
     const interrupt = new AbortController();
     const stdout = collect((text) => {
       if (until?.(text)) interrupt.abort();
-    });
-    const stderr = collect();
+    }, columns);
+    const stderr = collect(undefined, columns);
     const stdin = input === "" ? new PassThrough().end() : Readable.from([input]);
     const surroundings = { stdin, stdout, stderr, cwd, env: { ...env, ...extra }, signal: interrupt.signal };
     const code = await runCli(args, surroundings);

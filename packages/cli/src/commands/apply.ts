@@ -14,9 +14,11 @@ const verbs = { created: "create", updated: "update", unchanged: "no change" } a
 
 function printPlan(terminal: Terminal, plan: Plan): void {
   const { name, outcome, changes, warnings } = plan;
-  terminal.line(`${terminal.style("bold", name)}: ${verbs[outcome]}`);
-  printChanges(terminal, changes);
-  for (const line of secretLines(plan)) terminal.line(terminal.style("green", `  + ${line}`));
+  // Instructions are long: what follows a break stands below the text, not below its sign.
+  const line = (text = "") => terminal.line(terminal.wrap(text, 6));
+  line(`${terminal.style("bold", name)}: ${verbs[outcome]}`);
+  printChanges({ ...terminal, line }, changes);
+  for (const text of secretLines(plan)) line(terminal.style("green", `  + ${text}`));
   printWarnings(terminal, warnings);
 }
 

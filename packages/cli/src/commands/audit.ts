@@ -35,7 +35,9 @@ export const audit = command({
     show(found, () => {
       if (found.data.length === 0) return terminal.note("No entries.");
       for (const entry of found.data)
-        terminal.line(`${terminal.style("dim", time(entry.created_at))} ${terminal.safe(auditSentence(entry))}`);
+        terminal.line(
+          terminal.wrap(`${terminal.style("dim", time(entry.created_at))} ${terminal.safe(auditSentence(entry))}`, 4),
+        );
       printMore(terminal, found.pagination, found.data.length);
     });
   },
