@@ -80,6 +80,7 @@ describe("the wait for a deployment", () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(String(error)).toContain("The deployment dep_1 is still pending after 0.3 s.");
     expect(error).toMatchObject({ url: "https://perch.example/v1/agents/bot/deployments/dep_1" });
+    expect(error).toMatchObject({ method: "GET", idempotencyKey: undefined });
     const abort = new AbortController();
     const waiting = pendingClient(1e6).client.deployments.deployAndWait("bot", production, { signal: abort.signal });
     abort.abort(new Error("enough"));

@@ -1,3 +1,4 @@
+import { newIdempotencyKey } from "../client.ts";
 import { DeploymentFailedError, type Origin, TimeoutError } from "../errors.ts";
 import { DeploymentsMethods } from "../generated-resources.ts";
 import type { CreateDeployment, Deployment } from "../generated-schemas.ts";
@@ -21,18 +22,17 @@ export class Deployments extends DeploymentsMethods {
    * `POST /v1/agents/{agent_id}/deployments`, then `GET /v1/agents/{agent_id}/deployments/{deployment_id}`
    *
    * @throws DeploymentFailedError if a check failed, or a guard rolled the deployment back meanwhile.
-   * @throws TimeoutError after `timeoutSeconds`, 300 unless set. The deployment goes on.
+   * @throws TimeoutError after `timeoutSeconds`, 300 unless set. The deployment goes on. If its creation was not answered, the same call
+   * with the error's `idempotencyKey` creates it once.
    */
   async deployAndWait(agentId: string, body: CreateDeployment, options: WaitOptions = {}): Promise<Deployment> {
     const { timeoutSeconds = defaultTimeoutSeconds, ...others } = options;
     const limit = startTimeLimit(timeoutSeconds * 1000, options.signal);
-    const call = { ...others, signal: limit.signal };
+    const { idempotencyKey = newIdempotencyKey() } = options;
+    const call = { ...others, idempotencyKey, signal: limit.signal };
     let deployment: Deployment | undefined;
-    const path = `/v1/agents/${encodeURIComponent(agentId)}/deployments`;
-    const originOf = ({ id }: Deployment): Origin => ({
-      method: "GET",
-      url: `${this.client.settings.baseUrl}${path}/${id}`,
-    });
+    const url = `${this.client.settings.baseUrl}/v1/agents/${encodeURIComponent(agentId)}/deployments`;
+    const originOf = ({ id }: Deployment): Origin => ({ method: "GET", url: `${url}/${id}` });
     try {
       let answer = await this.client.send(create, { params: { agent_id: agentId }, body }, call);
       deployment = answer.body.data;
@@ -47,7 +47,8 @@ export class Deployments extends DeploymentsMethods {
       if (!limit.timedOut()) throw error;
       const what = deployment ? `The deployment ${deployment.id} is still pending` : "The deployment was not answered";
       const message = `${what} after ${timeoutSeconds} s.`;
-      throw new TimeoutError({ ...(deployment && originOf(deployment)), code: "timed_out", message });
+      const origin = deployment ? originOf(deployment) : { method: "POST", url, idempotencyKey };
+      throw new TimeoutError({ ...origin, code: "timed_out", message });
     } finally {
       limit.stop();
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Perch } from "../src/index.ts";
+import { Perch, TimeoutError } from "../src/index.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -43,6 +43,19 @@ describe.each([30 * daySeconds, Number.POSITIVE_INFINITY])("with timeoutSeconds 
     expect(await afterDay(perch.agents.invoke("bot", { message: "hello" }, { timeoutSeconds }))).toBe("waiting");
     expect(new Headers(sent[0]?.headers).get("prefer")).toBe("wait=9999");
   });
+});
+
+test("a deployment whose creation was not answered in time can be repeated with the error's key", async () => {
+  const { perch, sent } = clientWith(never, 1000);
+  const late = perch.deployments.deployAndWait("bot", {} as never, { timeoutSeconds: 300 }).catch((error) => error);
+  await vi.advanceTimersByTimeAsync(300_000);
+  const error: unknown = await late;
+  expect(error).toBeInstanceOf(TimeoutError);
+  const [idempotencyKey] = sent.map(({ headers }) => new Headers(headers).get("idempotency-key"));
+  expect(idempotencyKey).toEqual(expect.any(String));
+  const url = "https://perch.example/v1/agents/bot/deployments";
+  expect(error).toMatchObject({ method: "POST", url, idempotencyKey });
+  expect(String(error)).toContain("The deployment was not answered after 300 s.");
 });
 
 test("a Retry-After of years does not ask again at once", async () => {
