@@ -53,6 +53,15 @@ def test_each_attempt_and_each_retry_is_a_line_without_content(caplog: pytest.Lo
         assert content not in own
 
 
+def test_no_word_of_the_server_moves_the_cursor(caplog: pytest.LogCaptureFixture) -> None:
+    hostile = {"error": {"code": "\x1b[2J\ngone", "message": ""}}
+    answers = [httpx.Response(503, json=hostile), httpx.Response(200, json={"data": {}})]
+    with caplog.at_level(logging.INFO, "perch_sdk"), perch_that(lambda _: answers.pop(0)) as client:
+        client.me()
+    lines = [record.getMessage() for record in caplog.records if record.name == "perch_sdk"]
+    assert lines == ["GET /v1/me: retry 1 in 0.00 s after 503 ?[2J?gone"]
+
+
 _program = f"""
 import httpx, random
 from perch_sdk import Perch
@@ -63,7 +72,7 @@ Perch({_key!r}, base_url="https://perch.example", http_client=http).agents.invok
 """
 
 
-@pytest.mark.parametrize(("level", "lines"), [("debug", 3), ("info", 1), ("", 0)])
+@pytest.mark.parametrize(("level", "lines"), [("debug", 3), ("DEBUG", 3), ("info", 1), ("", 0)])
 def test_the_environment_turns_it_on_without_a_line_of_code(level: str, lines: int) -> None:
     environment = {"PYTHONPATH": str(FOLDER / "src"), "PERCH_LOG": level}
     ran = subprocess.run([sys.executable, "-c", _program], env=environment, capture_output=True, text=True, check=True)

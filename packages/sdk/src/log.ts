@@ -51,7 +51,9 @@ function fieldsOf({ method, url, status, code, correlationId, runId }: Outcome):
 
 /** A logger of the caller's own gets everything unless a level is given: it knows what to leave out. */
 export function createLog(logger: Logger | undefined, level: string | undefined = logger ? "debug" : "off"): Log {
-  const isDebug = level === "debug";
+  // As people write it in an environment: PERCH_LOG=DEBUG.
+  const wanted = level.trim().toLowerCase();
+  const isDebug = wanted === "debug";
   const target: Logger = logger ?? { debug: toStderr, info: toStderr };
   return {
     attempt: (outcome, durationMs) => {
@@ -62,7 +64,7 @@ export function createLog(logger: Logger | undefined, level: string | undefined 
       });
     },
     retry: (outcome, waitMs) => {
-      if (isDebug || level === "info") target.info("will retry", { ...fieldsOf(outcome), waitMs });
+      if (isDebug || wanted === "info") target.info("will retry", { ...fieldsOf(outcome), waitMs });
     },
   };
 }

@@ -68,7 +68,7 @@ describe("the log", () => {
     const others = [vi.spyOn(console, "log"), vi.spyOn(console, "debug"), vi.spyOn(console, "info")];
     await call(clientWith([ok], { logger: undefined }).perch);
     expect(written).not.toHaveBeenCalled();
-    process.env.PERCH_LOG = "debug";
+    process.env.PERCH_LOG = "DEBUG";
     await call(clientWith([ok], { logger: undefined }).perch);
     expect(written.mock.calls).toEqual([
       [

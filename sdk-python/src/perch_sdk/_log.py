@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 
 from ._errors import without_keys
 
@@ -23,11 +24,16 @@ def read_log_level() -> None:
         logger.addHandler(handler)
 
 
+def _plain(words: str) -> str:
+    """The server's words: none may move the cursor, or begin a line."""
+    return re.sub(r"[^\x20-\x7e]", "?", words)
+
+
 def log_attempt(method: str, path: str, outcome: str, duration_ms: float, correlation_id: str | None) -> None:
     """An attempt that got a response, or an error of the connection."""
-    known = "" if correlation_id is None else f" correlation_id={correlation_id}"
+    known = "" if correlation_id is None else f" correlation_id={_plain(correlation_id)}"
     logger.debug("%s %s: %s in %.0f ms%s", method, without_keys(path), outcome, duration_ms, known)
 
 
 def log_retry(method: str, path: str, reason: str, delay_seconds: float, number: int) -> None:
-    logger.info("%s %s: retry %d in %.2f s after %s", method, without_keys(path), number, delay_seconds, reason)
+    logger.info("%s %s: retry %d in %.2f s after %s", method, without_keys(path), number, delay_seconds, _plain(reason))
