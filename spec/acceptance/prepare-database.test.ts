@@ -110,11 +110,12 @@ describe("perch-server prepare-database", () => {
     const made = await run("--database", names.database, "--owner", names.owner);
     const given = await run("--server-password-file", passwordFile, "--owner-password-file", passwordFile);
     expect([made.code, given.code]).toEqual([0, 0]);
-    const shown = /PERCH_DATABASE_URL=postgres:\/\/perch_server:([\w-]{32})@HOST/.exec(made.stdout)?.[1] ?? "none";
-    expect(made.stdout.split(shown)).toHaveLength(2);
+    const shown = /PERCH_DATABASE_URL=postgres:\/\/perch_server:([\w-]{32})@HOST/.exec(made.stderr)?.[1] ?? "none";
+    expect(made.stderr.split(shown)).toHaveLength(2);
+    expect(made.stdout).not.toContain(shown);
     expect(made.stdout).toContain(`create database ${quoted(names.database).replaceAll("'", "''")} owner`);
-    expect(given.stdout).not.toContain(passwords.server);
-    expect(given.stdout).toContain("PERCH_DATABASE_URL=postgres://perch_server:PASSWORD@HOST");
+    expect(given.stdout + given.stderr).not.toContain(passwords.server);
+    expect(given.stderr).toContain("PERCH_DATABASE_URL=postgres://perch_server:PASSWORD@HOST");
     // A role that exists gets a password only if the operator gave one.
     expect([made.stdout, given.stdout].map((text) => text.includes("alter role"))).toEqual([false, true]);
   });

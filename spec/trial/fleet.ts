@@ -46,7 +46,7 @@ async function balance(trial: Trial, ports: readonly number[]): Promise<Balancer
 
 /** `folder` is where `@perch/server` is installed. */
 export async function startFleet(trial: Trial, folder: string): Promise<Fleet> {
-  const { ownerUrl, serverUrl } = await prepareDatabase(trial);
+  const { ownerUrl, serverUrl } = await prepareDatabase(trial, folder);
   const shared: NodeJS.ProcessEnv = {
     ...(await startEngine(trial)),
     PERCH_DATABASE_URL: serverUrl,

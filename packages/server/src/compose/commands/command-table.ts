@@ -39,7 +39,7 @@ export const commandTable = {
       owner: {
         type: "string",
         value: "NAME",
-        text: "The role that owns the tables. Default: the owner of the database, or perch_owner if a superuser owns it or it is new.",
+        text: "The role that owns the tables. Default: perch_owner; with --run, the owner of the database unless that is a superuser.",
       },
       "owner-password-file": {
         type: "string",

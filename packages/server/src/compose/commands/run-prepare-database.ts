@@ -119,9 +119,12 @@ function printScript({ database = defaults.database, owner = defaults.owner, ser
   console.log(`-- Prepares PostgreSQL 17 for Perch. Run it with psql, as a superuser:
 --   psql -X -v ON_ERROR_STOP=1 -f THIS-FILE postgres://postgres@HOST:5432/postgres
 -- It may run again at any time. A role that exists already keeps its password,
--- unless you gave one. Settings for perch-server afterwards:
-${settings.replaceAll(/^/gm, "--   ")}
+-- unless you gave one.
 ${preparationScript(preparation)}`);
+  // Not in the script, which is stored in a file: it holds no password, only what PostgreSQL keeps of one.
+  console.error(
+    `Settings for perch-server afterwards. A role that exists already keeps its own password.\n${settings}`,
+  );
 }
 
 async function runOn(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
