@@ -164,7 +164,7 @@ class RateLimitedError(_LaterError):
 class ServerError(PerchError):
     """500 ``server_error``."""
 
-    _advice = "If it happens again, report it with the correlation id."
+    _advice = "Report it with the correlation id."
 
 
 class UnavailableError(_LaterError):
@@ -199,7 +199,9 @@ class RunFailedError(PerchError):
         super().__init__(short_message, retryable=bool(retryable), **fields)
 
     def _next(self) -> str:
-        what = "A new call may succeed." if self.retryable else "Change the agent, or what it calls, first."
+        is_ours = self.code == "server_error"
+        otherwise = "Report it with the run's id." if is_ours else "Change the agent, or what it calls, first."
+        what = "A new call may succeed." if self.retryable else otherwise
         return f"{what} runs.steps shows what the run did."
 
 
