@@ -1,6 +1,7 @@
 import { command } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { printMore, printTable } from "../output/table.ts";
+import { perchCommand } from "../perch-command.ts";
 
 const sources = {
   "built-in": "Perch",
@@ -20,7 +21,9 @@ export const models = command({
       printTable(terminal, ["model", "provider", "from"], rows);
       printMore(terminal, found.pagination, found.data.length);
       if (!found.pagination.has_more && found.data.every(({ source }) => source === "built-in"))
-        terminal.note("For a real model: perch providers add openai --type openai --api-key-env OPENAI_API_KEY");
+        terminal.note(
+          `For a real model:\n  ${perchCommand("providers add openai --type openai --api-key-env OPENAI_API_KEY")}`,
+        );
     });
   },
 });
