@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { command, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 
@@ -24,9 +24,11 @@ const list = command({
     const found = await perch().agents.list(query, { signal });
     show(found, () => {
       if (found.data.length === 0)
-        return terminal.note(
-          `No agents yet. Create one with \`${perchCommand("init")}\` and \`${perchCommand("apply")}\`.`,
-        );
+        return printEmpty(terminal, {
+          what: "agents",
+          narrowedBy: [page.offset],
+          next: `Create one with \`${perchCommand("init")}\` and \`${perchCommand("apply")}\`.`,
+        });
       const rows = found.data.map(({ name, status, id, created_at }) => [
         name,
         coloured(terminal, status),

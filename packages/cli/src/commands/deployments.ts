@@ -2,8 +2,9 @@ import { command } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
 import { inPlainWords } from "../plain-words.ts";
 
 const list = command({
@@ -24,6 +25,12 @@ const list = command({
     const query = { ...pageOf(page), ...omitUndefined({ environment, status }) };
     const found = await perch().deployments.list(agent, query, { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "deployments",
+          narrowedBy: [environment, chosen, page.offset],
+          next: `Create one with \`${perchCommand(`deploy ${agent}`)}\`.`,
+        });
       const rows = found.data.map((one) => [
         one.id,
         one.environment,
@@ -78,6 +85,12 @@ const versions = command({
   run: async ({ perch, terminal, show, signal, time }, { agent }, page) => {
     const found = await perch().versions.list(agent, pageOf(page), { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "versions",
+          narrowedBy: [page.offset],
+          next: `Create one with \`${perchCommand(`deploy ${agent}`)}\`.`,
+        });
       const rows = found.data.map(({ version, checksum, created_at }) => [
         version,
         checksum.replace("sha256:", "").slice(0, 12),

@@ -3,8 +3,9 @@ import { command, type Session, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
+import { perchCommand } from "../perch-command.ts";
 
 /** Only the key goes to standard output, so that a script can capture it. */
 const showOnce = ({ terminal, show }: Session, created: CreatedApiKey, words: string): void =>
@@ -64,6 +65,12 @@ const list = command({
       { signal },
     );
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "keys",
+          narrowedBy: [agent, status, page.offset],
+          next: `Create one with \`${perchCommand("keys create NAME")}\`.`,
+        });
       const rows = found.data.map((key) => [
         key.id,
         key.name,

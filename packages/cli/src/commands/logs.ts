@@ -39,6 +39,10 @@ export const logs = command({
     const client = perch();
     const { data } = await client.logs.list(agent, { ...filter, ...page }, { signal });
     for (const entry of data.reverse()) print(entry);
+    if (data.length === 0 && !isJson)
+      terminal.note(
+        `No entries${Object.keys(filter).length > 0 ? " with these options" : ""} ${since === undefined ? "in the last 24 hours" : "in that time"}.`,
+      );
     if (!follow) return;
     terminal.note(terminal.style("dim", "following; ctrl-c stops"));
     const shown = new Set(data.map((entry) => JSON.stringify(entry)));

@@ -3,7 +3,8 @@ import { command, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseSince } from "../output/duration.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
+import { perchCommand } from "../perch-command.ts";
 import { UsageError } from "../problem.ts";
 
 const owner = {
@@ -68,6 +69,12 @@ const list = command({
     const query = { ...pageOf(page), ...omitUndefined({ user_id: user, session_id: session }) };
     const found = await perch().memory.list(agent, query, { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "memories",
+          narrowedBy: [user, session, page.offset],
+          next: `Add one with \`${perchCommand(`memory add ${agent} "…"`)}\`.`,
+        });
       const rows = found.data.map(({ id, content, user_id, updated_at }) => [
         content,
         user_id ?? "-",

@@ -1,7 +1,8 @@
 import { command, type OptionSpec, type OptionSpecs, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
+import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 
 const types = ["openai", "anthropic", "google", "openai-compatible"] as const;
@@ -13,6 +14,12 @@ const list = command({
   run: async ({ perch, terminal, show, signal }, _, page) => {
     const found = await perch().providers.list(pageOf(page), { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "providers",
+          narrowedBy: [page.offset],
+          next: `Add one with \`${perchCommand("providers add")}\`.`,
+        });
       const rows = found.data.map((one) => [
         one.name,
         one.type,

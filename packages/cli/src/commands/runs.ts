@@ -2,7 +2,7 @@ import { command } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { printSteps } from "../output/print-steps.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 import { inPlainWords } from "../plain-words.ts";
@@ -25,6 +25,12 @@ const list = command({
     const query = { ...pageOf(page), ...omitUndefined({ status, session_id: session }) };
     const found = await perch().runs.list(agent, query, { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "runs",
+          narrowedBy: [status, session, page.offset],
+          next: `Start one with \`${perchCommand(`invoke ${agent} "Hello"`)}\`.`,
+        });
       const rows = found.data.map((run) => [
         run.request_id,
         coloured(terminal, run.status),

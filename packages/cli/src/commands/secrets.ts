@@ -1,6 +1,6 @@
 import { command, type Session, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { isSecretName, secretNameRule, setSecret } from "../set-secret.ts";
@@ -34,7 +34,11 @@ const list = command({
     const found = await (agent ? agentSecrets.list(agent, query, { signal }) : secrets.list(query, { signal }));
     show(found, () => {
       if (found.data.length === 0)
-        return terminal.note(`No secrets yet. Create one with \`${perchCommand("secrets set")}\`.`);
+        return printEmpty(terminal, {
+          what: "secrets",
+          narrowedBy: [page.offset],
+          next: `Create one with \`${perchCommand("secrets set")}\`.`,
+        });
       const rows = found.data.map((one) => [
         one.name,
         one.hosts.join(","),

@@ -3,7 +3,7 @@ import { command, type Session, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseDuration } from "../output/duration.ts";
-import { printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 import { UsageError } from "../problem.ts";
@@ -30,6 +30,12 @@ const list = command({
   run: async ({ perch, terminal, show, signal }, _, { agent, ...page }) => {
     const found = await perch().webhooks.list({ ...pageOf(page), ...omitUndefined({ agent_id: agent }) }, { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "webhooks",
+          narrowedBy: [agent, page.offset],
+          next: `Create one with \`${perchCommand("webhooks create")}\`.`,
+        });
       const rows = found.data.map((one) => [
         one.id,
         coloured(terminal, one.status),
@@ -130,6 +136,12 @@ const deliveries = command({
   run: async ({ perch, terminal, show, signal, time }, { webhook }, { status, ...page }) => {
     const found = await perch().deliveries.list(webhook, { ...pageOf(page), ...omitUndefined({ status }) }, { signal });
     show(found, () => {
+      if (found.data.length === 0)
+        return printEmpty(terminal, {
+          what: "deliveries",
+          narrowedBy: [status, page.offset],
+          next: `\`${perchCommand(`webhooks test ${webhook}`)}\` sends one.`,
+        });
       const rows = found.data.map((one) => [
         one.id,
         one.event_type,

@@ -78,3 +78,18 @@ export function printMore(
 ): void {
   if (has_more) terminal.note(terminal.style("dim", `${shown} of ${total}; --offset ${offset + shown} shows more.`));
 }
+
+interface EmptyTable {
+  /** `runs`. */
+  readonly what: string;
+  /** Values of options that may have hidden some. */
+  readonly narrowedBy: readonly (string | undefined)[];
+  /** How to make the first one. */
+  readonly next: string;
+}
+
+/** In place of a table without rows: `No runs yet.` and the next command, which would mislead where options hide what there is. */
+export function printEmpty(terminal: Terminal, { what, narrowedBy, next }: EmptyTable): void {
+  const isNarrowed = narrowedBy.some((value) => value !== undefined);
+  terminal.note(isNarrowed ? `No ${what} found with these options.` : `No ${what} yet. ${next}`);
+}
