@@ -131,15 +131,27 @@ function helpFor(commands: readonly Command[], words: readonly string[]): Parsed
   return { kind: "topic", topic };
 }
 
-/** Options may stand before, between and after the words. */
-export function parseCommand(commands: readonly Command[], argv: readonly string[]): Parsed {
+const wordsOf = (argv: readonly string[]) =>
   // Which options are allowed depends on the command, so the words are parsed first, ignoring unknown options.
-  const { positionals: words, values: early } = parseArgs({
+  parseArgs({
     args: [...argv],
     options: asParseOptions(sharedOptions),
     allowPositionals: true,
     strict: false,
   });
+
+/** What `perch help` explains of a command line that is wrong: its command, or all that begin with its first word. */
+export function helpTopicOf(commands: readonly Command[], argv: readonly string[]): string | undefined {
+  const { positionals: words } = wordsOf(argv);
+  const found = findCommand(commands, words);
+  if (found && !found.isShort) return found.command.name;
+  const [topic = ""] = words;
+  return firstWordsOf(commands).includes(topic) ? topic : undefined;
+}
+
+/** Options may stand before, between and after the words. */
+export function parseCommand(commands: readonly Command[], argv: readonly string[]): Parsed {
+  const { positionals: words, values: early } = wordsOf(argv);
   if (words[0] === "help") return helpFor(commands, words.slice(1));
   const command = findCommand(commands, words)?.command;
   if (!command && words.length > 0 && early.help !== true && !firstWordsOf(commands).includes(words[0] ?? ""))

@@ -12,6 +12,10 @@ export interface ErrorContext {
   readonly server?: Connection | undefined;
   /** The agent that was probably meant. */
   readonly suggestion?: string | undefined;
+  /** What `perch help` explains of the command line. */
+  readonly helpTopic?: string | undefined;
+  /** The agent or webhook that the command line names. */
+  readonly named?: { readonly agent?: string | undefined; readonly webhook?: string | undefined } | undefined;
 }
 
 /** A command between backticks. */
@@ -29,7 +33,7 @@ const hints: Readonly<Record<string, () => string>> = {
   unknown: () => `${quoted("doctor")} looks at what is wrong.`,
 };
 
-/** The command that lists what was not found. */
+/** The command that lists what was not found. Names in capitals are replaced by those that are known. */
 const lists: Readonly<Record<string, string>> = {
   agent: "agents",
   invocation: "runs AGENT",
@@ -46,7 +50,7 @@ const lists: Readonly<Record<string, string>> = {
 /** Codes after which the run may go on, or may have begun, without this command. */
 const lostSight: ReadonlySet<string> = new Set(["connection_failed", "timed_out", "unavailable", "still_running"]);
 
-function hintOf(error: PerchError, { server, suggestion }: ErrorContext): string {
+function hintOf(error: PerchError, { server, suggestion, named }: ErrorContext): string {
   const { code, correlationId, message } = error;
   if (error instanceof RunFailedError && code === "run_failed") {
     return error.retryable
@@ -56,7 +60,9 @@ function hintOf(error: PerchError, { server, suggestion }: ErrorContext): string
   if (code === "server_error")
     return `Give the ${correlationId === undefined ? "run's" : "correlation"} id to whoever runs the server.`;
   if (code === "not_found") {
-    const list = lists[/^There is no (\w+) /.exec(message)?.[1] ?? ""];
+    const list = lists[/^There is no (\w+) /.exec(message)?.[1] ?? ""]
+      ?.replace("AGENT", () => named?.agent ?? "AGENT")
+      .replace("WEBHOOK", () => named?.webhook ?? "WEBHOOK");
     const meant = suggestion === undefined ? "" : `Did you mean ${suggestion}? `;
     return list === undefined ? "" : `${meant}${quoted(list)} lists what there is.`;
   }
@@ -117,7 +123,12 @@ function lines(error: unknown, context: ErrorContext): string[] {
   if (error instanceof Interrupted) return runLines(error.run, false);
   if (error instanceof Problem) return [error.message, error.hint ?? ""];
   if (error instanceof UsageError)
-    return [error.message, `${quoted("--help")} shows all commands, ${quoted("help <command>")} one of them.`];
+    return [
+      error.message,
+      context.helpTopic === undefined
+        ? `${quoted("--help")} shows all commands, ${quoted("help <command>")} one of them.`
+        : `${quoted(`help ${context.helpTopic}`)} shows how it is used.`,
+    ];
   return [error instanceof Error ? error.message : String(error)];
 }
 

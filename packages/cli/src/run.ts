@@ -5,9 +5,9 @@ import { type Connection, findConnection } from "./connection.ts";
 import { commandHelp, helpColumns, overview, topicHelp } from "./help.ts";
 import { jsonText } from "./output/safe-text.ts";
 import { createTimeFormat } from "./output/time.ts";
-import { parseCommand } from "./parse-command.ts";
+import { helpTopicOf, parseCommand } from "./parse-command.ts";
 import { Interrupted } from "./problem.ts";
-import { type ExitCode, reportError, reportErrorAsJson } from "./report-error.ts";
+import { type ErrorContext, type ExitCode, reportError, reportErrorAsJson } from "./report-error.ts";
 import { suggestAgent } from "./suggest-agent.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -27,9 +27,14 @@ interface Started {
   readonly session: Session;
   /** The server that was called last. */
   readonly called: () => Connection | undefined;
+  readonly named: ErrorContext["named"];
 }
 
-function startSession(options: Options, terminal: Terminal, { env, cwd, signal }: CliEnvironment): Started {
+function startSession(
+  { args, options }: { readonly args: Options; readonly options: Options },
+  terminal: Terminal,
+  { env, cwd, signal }: CliEnvironment,
+): Started {
   const connectionOptions = { profile: text(options.profile), url: text(options.url), key: text(options.key) };
   const connection = () => findConnection(connectionOptions, env, cwd);
   let called: Connection | undefined;
@@ -50,7 +55,7 @@ function startSession(options: Options, terminal: Terminal, { env, cwd, signal }
     time: createTimeFormat(options.utc === true ? "UTC" : undefined),
     show: (value, human) => (options.json === true ? terminal.line(jsonText(value, 2)) : human()),
   };
-  return { session, called: () => called };
+  return { session, called: () => called, named: { agent: text(args.agent), webhook: text(args.webhook) } };
 }
 
 /** One run of the command line: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted while a run was under way. */
@@ -68,7 +73,7 @@ export async function runCli(argv: readonly string[], environment: CliEnvironmen
     else if (parsed.kind === "topic") terminal.line(topicHelp(commands, parsed.topic, width));
     else if (parsed.kind === "help") terminal.line(commandHelp(parsed.command, width));
     else {
-      started = startSession(parsed.options, terminal, environment);
+      started = startSession(parsed, terminal, environment);
       await parsed.command.run(started.session, parsed.args, parsed.options);
     }
     return 0;
@@ -78,6 +83,11 @@ export async function runCli(argv: readonly string[], environment: CliEnvironmen
     if (argv.includes("--json")) return reportErrorAsJson(error, terminal);
     const server = started?.called();
     const suggestion = server && (await suggestAgent(error, server));
-    return reportError(error, terminal, { server, suggestion });
+    return reportError(error, terminal, {
+      server,
+      suggestion,
+      helpTopic: helpTopicOf(commands, argv),
+      named: started?.named,
+    });
   }
 }

@@ -73,6 +73,31 @@ Did you mean support? \`perch agents\` lists what there is.
   });
 });
 
+describe("wrong usage", () => {
+  const stderrOf = async (...args: string[]) => (await createShell({ cwd: tmpdir(), env })(args)).stderr;
+
+  test.each([
+    [["deploy"], "help deploy"],
+    [["deploy", "support", "--lable", "x"], "help deploy"],
+    [["keys", "create"], "help keys create"],
+    [["keys", "creat", "x"], "help keys"],
+    [["logs", "support", "--since", "yesterday"], "help logs"],
+  ])("%j names the help of its own command", async (args, help) => {
+    expect(await stderrOf(...args)).toContain(`\n\`perch ${help}\` shows how it is used.\n`);
+  });
+
+  test("names the general help where there is no such command", async () => {
+    expect(await stderrOf("nonsense")).toContain("`perch --help` shows all commands");
+  });
+
+  test("--since names both forms of a time", async () => {
+    for (const wrong of ["yesterday", "2026-31-01"])
+      expect(await stderrOf("logs", "support", "--since", wrong)).toContain(
+        "--since is how long ago, such as 30s, 15m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z.\n",
+      );
+  });
+});
+
 describe("an error", () => {
   const named = { url: "https://perch.example.com", key: "k", source: "profile staging", reason: "" };
   const missing = { status: 404, code: "not_found" };
@@ -93,6 +118,12 @@ describe("an error", () => {
     ["key", "There is no key", "`perch keys`"],
   ])("says which command lists what is missing: %s", (what, message, list) => {
     expect(errorText(withList(what))).toBe(`${message} "x" that this key can reach.\n${list} lists what there is.`);
+  });
+
+  test("puts the names of the command line into the command that lists what is missing", () => {
+    const named = { agent: "support", webhook: "wh_1" };
+    expect(errorText(withList("version"), { named })).toContain("`perch versions support` lists");
+    expect(errorText(withList("delivery"), { named })).toContain("`perch webhooks deliveries wh_1` lists");
   });
 
   test.each([

@@ -126,7 +126,9 @@ const update = command({
       models: allModels ? [] : model,
     });
     if (Object.keys(body).length === 0)
-      throw new UsageError("perch providers update: name at least one thing to change.");
+      throw new UsageError(
+        "perch providers update: give at least one of --base-url, --api-key-env, --api-key-secret, --remove-api-key, --model and --all-models.",
+      );
     const changed = await perch().providers.update(name, body, { signal });
     show(changed, () => terminal.line(`${changed.name} updated: ${Object.keys(body).map(wordOf).join(", ")}.`));
   },

@@ -1,23 +1,29 @@
 import { UsageError } from "../problem.ts";
 
-const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** `30s`, `15m`, `2h`, `7d` as seconds. */
-export function parseDuration(option: string, text: string): number {
+function secondsOf(text: string): number | undefined {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
-  const unit = seconds[match?.[2] ?? ""];
-  if (!match || unit === undefined) throw new UsageError(`--${option} is a time such as 30s, 15m, 2h or 7d.`);
-  return Number(match[1]) * unit;
+  const unit = units[match?.[2] ?? ""];
+  return match && unit !== undefined ? Number(match[1]) * unit : undefined;
+}
+
+export function parseDuration(option: string, text: string): number {
+  const seconds = secondsOf(text);
+  if (seconds === undefined) throw new UsageError(`--${option} is a time such as 30s, 15m, 2h or 7d.`);
+  return seconds;
 }
 
 /** A time, or how long ago: `2h` or `2026-01-31T12:00:00Z`. */
 export function parseSince(option: string, text: string): string {
-  if (/^\d{4}-/.test(text)) {
-    const ms = Date.parse(text);
-    if (Number.isNaN(ms)) throw new UsageError(`--${option}: ${text} is no time.`);
-    return new Date(ms).toISOString();
-  }
-  return new Date(Date.now() - parseDuration(option, text) * 1000).toISOString();
+  const seconds = secondsOf(text);
+  const ms = seconds === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : "") : Date.now() - seconds * 1000;
+  if (Number.isNaN(ms))
+    throw new UsageError(
+      `--${option} is how long ago, such as 30s, 15m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z.`,
+    );
+  return new Date(ms).toISOString();
 }
 
 export function parseWhole(option: string, text: string): number {
