@@ -23,8 +23,10 @@ describe("a line of the log", () => {
       request_id: "req_1",
     };
     expect(line("Model call: perch/echo", { ...contents, ...call })).toBe(
-      '2026-01-31 13:00:00 CET info  Model call: perch/echo in production, step 1, 6 tokens, 4 ms, said {"text":"hi"}, asked x req_1',
+      '2026-01-31 13:00:00 CET info  Model call: perch/echo draft, step 1, 6 tokens, 4 ms, said {"text":"hi"}, asked x req_1',
     );
+    const live = { ...call, environment: "production", version: "v1" };
+    expect(line("Model call: perch/echo", live)).toContain("in production, version v1");
     const retried = {
       type: "tool_call",
       tool: "order",

@@ -7,7 +7,11 @@ import { newIdempotencyKey, type WatchedRun, watchRun } from "../run-outcome.ts"
 export const contextOptions = {
   session: { type: "string", short: "s", value: "ID", help: "Id of the conversation." },
   user: { type: "string", value: "ID", help: "Id of the user that the agent talks to." },
-  environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
+  environment: {
+    type: "string",
+    value: "NAME",
+    help: "The environment. Default: production; with `perch dev`, the draft.",
+  },
   "agent-version": { type: "string", value: "LABEL", help: "Run this version instead of the deployed one." },
   draft: { type: "boolean", help: "Run the draft instead of what is deployed: the same as --agent-version draft." },
 } as const;

@@ -3,6 +3,9 @@ import type { Terminal } from "../terminal.ts";
 import { coloured, spaced } from "./text.ts";
 import type { FormatTime } from "./time.ts";
 
+/** In place of the environment of a run. */
+const draft = Symbol("draft");
+
 /** How fields of Perch's own entries read. */
 const readings: Readonly<Record<string, (value: unknown) => string>> = {
   type: () => "",
@@ -17,7 +20,7 @@ const readings: Readonly<Record<string, (value: unknown) => string>> = {
   tool_calls: (value) => `${value} tool ${value === 1 ? "call" : "calls"}`,
   next_model: (value) => `next ${value}`,
   failed: () => "failed",
-  environment: (value) => `in ${value}`,
+  environment: (value) => (value === draft ? "draft" : `in ${value}`),
   session_id: (value) => `session ${value}`,
   user_id: (value) => `user ${value}`,
 };
@@ -40,8 +43,11 @@ export function logLine(
   time: FormatTime,
   { timestamp, level, message, metadata }: LogEntry,
 ): string {
-  const { request_id: run, ...fields } = metadata as Readonly<Record<string, unknown>>;
-  const isOwn = ownTypes.has(String(fields.type));
+  const { request_id: run, ...rest } = metadata as Readonly<Record<string, unknown>>;
+  const isOwn = ownTypes.has(String(rest.type));
+  // A run of the draft has no version, and runs in no environment's deployment.
+  const isDraft = isOwn && rest.version === null;
+  const fields = isDraft ? { ...rest, environment: draft } : rest;
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
   const last = ([name]: readonly [string, unknown]) => Number(contents.includes(name));
   const details = present
