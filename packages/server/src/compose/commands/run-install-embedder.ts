@@ -17,7 +17,8 @@ export async function runInstallEmbedder(folder: string, args: string[]): Promis
       signal: interruption.signal,
       onProgress: (line) => console.error(`… ${line}`),
     });
-    console.error(outcome === "present" ? `${localEmbedder} is installed already:` : `${localEmbedder} is installed:`);
+    const already = values.from === undefined ? " already" : " already, so --from was not used";
+    console.error(`${localEmbedder} is installed${outcome === "present" ? already : ""}:`);
     console.log(folder);
     if (!hasRuntime())
       console.error(`It needs the package onnxruntime-node too. To install it:\n  ${runtimeCommand()}`);
