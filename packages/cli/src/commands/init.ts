@@ -73,7 +73,7 @@ export const init = command({
     const files = readdirSync(source).sort();
     const present = files.find((file) => existsSync(join(target, file)));
     if (present)
-      throw new Problem(`${join(folder ?? ".", present)} is there already.`, "perch init writes over nothing.");
+      throw new Problem(`${join(folder ?? ".", present)} is there already.`, "perch init does not overwrite files.");
     mkdirSync(target, { recursive: true });
     for (const file of files) {
       cpSync(join(source, file), join(target, file));

@@ -47,7 +47,7 @@ export const rollback = command({
   name: "rollback",
   summary: "Go back to the previous version, or to that of a deployment.",
   details:
-    "Says which version is live now and which will be, and asks. The deployment of a canary ends the canary. `perch deployments AGENT` lists deployments.",
+    "Says which version is live now and which will be, and asks. If you name a canary's deployment, the canary ends. `perch deployments AGENT` lists deployments.",
   args: ["agent", "deployment?"],
   options: {
     environment: { type: "string", value: "NAME", help: "The environment. Default: production." },
