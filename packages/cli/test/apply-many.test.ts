@@ -79,6 +79,15 @@ describe("perch apply of several files", () => {
     expect(await names()).toEqual(["b"]);
   });
 
+  test("one refusal says how many were applied, too", async () => {
+    const { perch } = await deskWith({ "agents/a.yaml": agent("a"), "agents/b.yaml": agent("b", "nonsense: 1\n") });
+    const { code, stderr } = await perch(["apply", "-f", "agents"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("agents/b.yaml:3: nonsense: ");
+    expect(stderr).toMatch(/\n1 of 2 agents were applied\.\n$/);
+    expect((await perch(["apply", "-f", "agents/b.yaml"])).stderr).toMatch(/\n0 of 1 agent was applied\.\n$/);
+  });
+
   test("a folder without any says so", async () => {
     const { perch } = await deskWith({});
     const { code, stderr } = await perch(["apply", "-f", "agents"]);

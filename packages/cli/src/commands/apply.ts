@@ -54,23 +54,25 @@ async function inspectAll({ terminal, isJson, connection }: Session, plans: read
   }
 }
 
-/** One refusal is reported as it is; of several, all are, each with its place in its file. */
-function throwRefusals(applied: readonly Applied[]): void {
+/** All refusals, each with its place in its file, and how many agents were applied all the same. */
+function throwRefusals({ isJson, connection }: Session, applied: readonly Applied[]): void {
   const errors = applied.flatMap(({ error }) => (error ? [error] : []));
-  if (errors.length === 1) throw errors[0];
   if (errors.length === 0) return;
-  const succeeded = applied.length - errors.length;
+  // As JSON, one error keeps its code and its fields.
+  if (errors.length === 1 && isJson) throw errors[0];
+  const server = connection();
+  const agents = applied.length === 1 ? "agent was" : "agents were";
   throw new Problem(
-    errors.map((error) => errorText(error)).join("\n"),
-    `${succeeded} of ${applied.length} agents were applied.`,
+    errors.map((error) => errorText(error, { server })).join("\n"),
+    `${applied.length - errors.length} of ${applied.length} ${agents} applied.`,
   );
 }
 
 export const apply = command({
   name: "apply",
-  summary: "Create or update agents from files: shows the changes, asks, and applies them.",
+  summary: "Create or update agents from files. Asks before it changes an agent that exists.",
   details:
-    "A folder stands for all of its *.yaml and *.yml. If anything is wrong in one of the files, nothing is applied. What the server refuses of one agent does not stop the others.\nThe file is the complete definition: fields that it omits are reset to their defaults, except `security`, which changes only if the file has it.\nThe values of the file's `secrets` come from the environment, or else from .env beside the file. Values cannot be compared, so each value that is found is sent again. Secrets that the file omits stay.\nThis changes the draft. A deployed agent stays as it is until perch deploy; secrets take effect at once.\nAfterwards the draft is checked as a deployment would check it. What will not work is a warning.",
+    "A folder stands for all of its *.yaml and *.yml. Before anything is applied, all files are checked: their YAML, that each agent has a name that no other has, their `secrets` and references to secrets. If one of these is wrong, nothing is applied. Everything else is checked by the server, agent by agent: what it refuses of one does not stop the others.\nThe file is the complete definition: fields that it omits are reset to their defaults, except `security`, which changes only if the file has it.\nThe values of the file's `secrets` come from the environment, or else from .env beside the file. Values cannot be compared, so each value that is found is sent again, after a confirmation. Secrets that the file omits stay.\nThis changes the draft. A deployed agent stays as it is until perch deploy; secrets take effect at once.\nAfterwards the draft is checked as a deployment would check it. What will not work is a warning.",
   options: {
     file: fileOption,
     "dry-run": { type: "boolean", help: "Only show what would change." },
@@ -101,7 +103,7 @@ export const apply = command({
           session,
           plans.filter((plan) => !refused.has(plan)),
         );
-      throwRefusals(applied);
+      throwRefusals(session, applied);
     }
     const found = await inspectAll(session, plans);
     show(
