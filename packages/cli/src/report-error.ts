@@ -127,7 +127,7 @@ function lines(error: unknown, context: ErrorContext): string[] {
       error.message,
       context.helpTopic === undefined
         ? `${quoted("--help")} shows all commands, ${quoted("help <command>")} one of them.`
-        : `${quoted(`help ${context.helpTopic}`)} shows how it is used.`,
+        : `${quoted(`help ${context.helpTopic}`)} shows the usage.`,
     ];
   return [error instanceof Error ? error.message : String(error)];
 }

@@ -83,7 +83,7 @@ describe("wrong usage", () => {
     [["keys", "creat", "x"], "help keys"],
     [["logs", "support", "--since", "yesterday"], "help logs"],
   ])("%j names the help of its own command", async (args, help) => {
-    expect(await stderrOf(...args)).toContain(`\n\`perch ${help}\` shows how it is used.\n`);
+    expect(await stderrOf(...args)).toContain(`\n\`perch ${help}\` shows the usage.\n`);
   });
 
   test("names the general help where there is no such command", async () => {
