@@ -68,6 +68,13 @@ describe("replies", () => {
     expect(matches("json", '{"a": 1}', '{"a": 1, "b": 2}')).toBe(false);
   });
 
+  test("a time with a zone is not one without", () => {
+    const printed = "2026-01-31 13:00:00 CET started";
+    expect(matches("text", printed, "2027-01-31 12:00:00 UTC started")).toBe(true);
+    expect(matches("text", printed.replace(" CET", ""), "2027-01-31 12:00:00 UTC started")).toBe(false);
+    expect(matches("text", printed, "2027-01-31 12:00:00 started")).toBe(false);
+  });
+
   test("… stands for text within a line, and alone for lines", () => {
     expect(matches("text", "a … z", "a b c z")).toBe(true);
     expect(matches("text", "a … z", "a b\nz")).toBe(false);
