@@ -37,10 +37,9 @@ export class PerchError extends Error {
     this.shortMessage = withoutKeys(failure.message);
     this.status = failure.status;
     this.code = failure.code;
-    this.details = (failure.details ?? []).map((detail) => ({
-      ...detail,
-      field: withoutKeys(detail.field),
-      error: withoutKeys(detail.error),
+    this.details = (failure.details ?? []).map(({ field, error }) => ({
+      field: withoutKeys(field),
+      error: withoutKeys(error),
     }));
     this.correlationId = failure.correlationId;
     this.runId = runIdOf(failure);

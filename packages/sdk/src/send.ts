@@ -50,33 +50,25 @@ function errorIn(text: string): ErrorFields {
   }
 }
 
-const isDetail = (given: unknown): given is ErrorDetail => {
-  const { field, error } = (given ?? {}) as Partial<Record<keyof ErrorDetail, unknown>>;
-  return typeof field === "string" && typeof error === "string";
-};
+const isDetail = (given: Partial<ErrorDetail> | null): given is ErrorDetail =>
+  typeof given?.field === "string" && typeof given.error === "string";
 
 /** The response may come from a proxy, with a page or with an error in another form. */
 function errorFromResponse({ status, headers }: Response, text: string, origin: Origin): PerchError {
   const { code, message, details, retry_after, retryable } = errorIn(text);
-  const known = {
+  const isOurs = typeof code === "string" && typeof message === "string";
+  return createError({
     ...origin,
     status,
+    code: isOurs ? code : status >= 500 ? "unavailable" : "unknown",
+    message: isOurs ? message : `The response was ${status}, but not from Perch. Is baseUrl correct?`,
+    details: isOurs && Array.isArray(details) ? details.filter(isDetail) : [],
     correlationId: correlationIdOf(headers),
-    retryAfterSeconds: parseRetryAfter(headers.get("retry-after"), Date.now()),
-  };
-  if (typeof code !== "string" || typeof message !== "string")
-    return createError({
-      ...known,
-      code: status >= 500 ? "unavailable" : "unknown",
-      message: `The response was ${status}, but not from Perch. Is baseUrl correct?`,
-    });
-  return createError({
-    ...known,
-    code,
-    message,
-    details: Array.isArray(details) ? details.filter(isDetail) : [],
-    ...(typeof retry_after === "number" && retry_after >= 0 && { retryAfterSeconds: retry_after }),
-    ...(typeof retryable === "boolean" && { retryable }),
+    retryAfterSeconds:
+      typeof retry_after === "number" && retry_after >= 0
+        ? retry_after
+        : parseRetryAfter(headers.get("retry-after"), Date.now()),
+    retryable: typeof retryable === "boolean" ? retryable : undefined,
   });
 }
 
