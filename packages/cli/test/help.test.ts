@@ -111,7 +111,7 @@ describe("wrong usage ends with 2 and says why", () => {
     [["logs", "bot", "too", "many"], '"too" is one word too many'],
     [["logs", "bot", "--level", "loud"], "--level is one of debug, info, warn, error"],
     [["logs", "bot", "--nonsense"], "Unknown option '--nonsense'"],
-    [["logs", "bot", "--since", "yesterday"], "--since is a time such as"],
+    [["logs", "bot", "--since", "yesterday"], "--since is how long ago"],
     [["metrics", "bot", "beauty"], "a metric is one of"],
     [["completion", "tcsh"], "shell must be one of"],
     [["api", "PUT", "/v1/agents"], "GET, POST, PATCH or DELETE"],
