@@ -21,7 +21,7 @@ export interface CodeSample {
 }
 
 /** Methods whose name in Python is not the TypeScript one in snake_case. */
-const pythonNames: Readonly<Partial<Record<OperationId, string>>> = { listSteps: "runs.list_steps", getMe: "me" };
+const pythonNames: Readonly<Partial<Record<OperationId, string>>> = { getMe: "me" };
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The parameters of the path, in its order. */
