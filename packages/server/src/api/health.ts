@@ -5,21 +5,16 @@ import { pendingMigrations, type Schema } from "../db/migrate.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { single } from "../platform/envelopes.ts";
 import type { Logger } from "../platform/logger.ts";
+import { NoAnswer, withinLimit } from "../platform/within-limit.ts";
 
 export type Check = () => Promise<void>;
 
 /** Its message is public: `/readyz` needs no key. */
 class NotReady extends Error {}
 
-const limitMs = 2000;
+const isPublic = (error: unknown): error is Error => error instanceof NotReady || error instanceof NoAnswer;
 
-const withinLimit = (check: Check): Promise<void> =>
-  Promise.race([
-    check(),
-    new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new NotReady(`no answer within ${limitMs} ms`)), limitMs).unref(),
-    ),
-  ]);
+const limitMs = 2000;
 
 export const databaseCheck =
   (db: Database, schema: Schema): Check =>
@@ -50,11 +45,11 @@ export function healthRoutes(app: FastifyInstance, { checks, listSilent }: Readi
     const results = await Promise.all(
       Object.entries(checks).map(async ([field, check]) => {
         try {
-          await withinLimit(check);
+          await withinLimit(limitMs, check);
           return [];
         } catch (error) {
           logger.warn({ check: field, err: error }, "not ready");
-          return [{ field, error: error instanceof NotReady ? error.message : doesNotAnswer }];
+          return [{ field, error: isPublic(error) ? error.message : doesNotAnswer }];
         }
       }),
     );

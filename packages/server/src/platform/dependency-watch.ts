@@ -1,4 +1,5 @@
 import type { Logger } from "./logger.ts";
+import { withinLimit } from "./within-limit.ts";
 
 /** A part that this process can do without for a while, but not well. */
 export interface Dependency {
@@ -28,14 +29,6 @@ export interface DependencyWatch {
 const freshMs = 5000;
 const limitMs = 1000;
 
-const withinLimit = (ping: () => Promise<unknown>): Promise<unknown> =>
-  Promise.race([
-    ping(),
-    new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs).unref(),
-    ),
-  ]);
-
 /** Anybody may ask for readiness at any rate, so answers are shared. Each change of state is logged once. */
 export function createDependencyWatch({ dependencies, logger, now }: WatchDeps): DependencyWatch {
   const silent = new Set<string>();
@@ -44,7 +37,7 @@ export function createDependencyWatch({ dependencies, logger, now }: WatchDeps):
 
   const ask = async ({ name, addresses, effect, ping }: Dependency): Promise<void> => {
     try {
-      await withinLimit(ping);
+      await withinLimit(limitMs, ping);
       if (silent.delete(name)) logger.info({ dependency: name, addresses }, "dependency answers again");
     } catch (error) {
       // One of several nodes stands for all.
