@@ -105,8 +105,8 @@ export interface Verdict {
   readonly notJudged: readonly string[];
 }
 
-/** Where nothing is left of the cores that all parts share, times say how many cores there are. */
-const minIdleShare = 0.1;
+/** Where little is left of the cores that all parts share, times say how many cores there are: at 15 % on average, bursts fill them. */
+const minIdleShare = 0.25;
 /** A machine that stands still for this part of the time fails requests by itself. */
 const maxStolenShare = 0.1;
 

@@ -106,8 +106,8 @@ describe("perch-server", () => {
     const env = { ...process.env, ...scratchSettings(database, 0) };
     const nobody = "org_01h455vb4pex5vsknk084sn02q";
     expect(await run(["set-tier", "--organisation", nobody, "--tier", "pro"], env)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(nobody),
+      code: 1,
+      stderr: `There is no organisation ${nobody}.\n`,
     });
     expect(await run(["set-tier", "--organisation", "acme", "--tier", "pro"], env)).toMatchObject({ code: 2 });
   });
