@@ -33,15 +33,16 @@ function printNextSteps(
     terminal.line(`Perch is ready after ${seconds} s at ${url}`);
     terminal.line(`Its documentation is at ${url}/docs`);
     terminal.line("Everything is in .perch/.");
-    for (const line of lines) terminal.line(line);
-    if (isFirst && lines.length === 0) terminal.line(howToAddKey);
+    for (const line of lines) terminal.line(terminal.wrap(line));
+    if (isFirst && lines.length === 0) terminal.line(terminal.wrap(howToAddKey));
     terminal.line(
       isFirst ? "Try, in another terminal in this folder:" : "Your data of last time are there. In another terminal:",
     );
     const first = hasFiles ? perchCommand("agents") : `${perchCommand("init")} && ${perchCommand("apply")}`;
     for (const line of [first, perchCommand('invoke my-agent "Hello"'), perchCommand("logs my-agent --follow")])
       terminal.line(`  ${terminal.style("cyan", line)}`);
-    terminal.line("The draft of an agent answers: what you save counts at once. --environment runs what is deployed.");
+    const draft = "The draft of an agent answers: what you save counts at once. --environment runs what is deployed.";
+    terminal.line(terminal.wrap(draft));
     terminal.line("Ctrl-c stops it.");
   });
 }
