@@ -7,7 +7,7 @@ import { ok } from "../../support/contract-client.ts";
 import { type Perch, startPerch } from "../../support/harness.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
-const requests = Number(process.env.PERCH_FUZZ_REQUESTS ?? 2500);
+const requests = Number(process.env.PERCH_FUZZ_REQUESTS ?? 5000);
 const seed = Number(process.env.PERCH_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const failures: string[] = [];
