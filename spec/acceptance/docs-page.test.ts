@@ -47,6 +47,8 @@ beforeAll(async () => {
   if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
   [server, browser] = await Promise.all([startStoryServer(), chromium.launch({ executablePath, args: quiet })]);
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
+  // A busy machine takes long to show what the page has.
+  context.setDefaultTimeout(100_000);
   page = await context.newPage();
 }, 240_000);
 afterAll(async () => {

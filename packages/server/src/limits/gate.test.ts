@@ -175,7 +175,7 @@ test("a change waits for a Valkey that is slow, and gives up on one that hangs",
     await gate.close();
     await valkey.kill();
   });
-  const slow = createValkeyGate(connectValkey(valkey.url, 250, logger));
+  const slow = createValkeyGate(connectValkey(valkey.url, 1000, logger));
   const gate = createResilientGate({ shared: slow, local: createLocalGate(Date.now), logger, now: Date.now });
   const epoch = async () => (await gate.pass("org", [])).epoch.value;
   await slow.ready();
@@ -183,7 +183,7 @@ test("a change waits for a Valkey that is slow, and gives up on one that hangs",
 
   valkey.freeze();
   const changed = gate.replaceEpoch("org");
-  await sleep(400);
+  await sleep(1500);
   valkey.thaw();
   await changed;
   expect(await epoch()).not.toBe(before);
