@@ -110,6 +110,9 @@ const minIdleShare = 0.25;
 /** A machine that stands still for this part of the time fails requests by itself. */
 const maxStolenShare = 0.1;
 
+/** The 99th percentile of fewer is the slowest single one. */
+const minRequests = 100;
+
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 export function judge({ operations: measured, readiness, processes, attacks, machine }: Findings): Verdict {
@@ -125,7 +128,10 @@ export function judge({ operations: measured, readiness, processes, attacks, mac
   if (machine.stolen > maxStolenShare)
     notJudged.push(`errors and readiness are not judged: other machines took ${percent(machine.stolen)} of this one`);
   else problems.push(...eachOperation(judgeErrors), ...judgeReadiness(readiness));
-  if (machine.idle < minIdleShare)
+  const fewest = Math.min(...Object.values(measured).map(({ requests }) => requests));
+  if (fewest > 0 && fewest < minRequests)
+    notJudged.push(`times are not judged: ${fewest} requests are too few; without --short there are enough`);
+  else if (machine.idle < minIdleShare)
     notJudged.push(`times are not judged: only ${percent(machine.idle)} of the machine was idle`);
   else problems.push(...eachOperation(judgeTimes), ...eachProcess(judgeLag));
   return { problems, notJudged };

@@ -43,6 +43,15 @@ describe("the bad neighbour's verdict", () => {
     expect(judgeDisturbed(measured({ list: { times: late(251) } }))).toEqual(["list: p99 251 ms, at most 250 ms"]);
   });
 
+  test("says that a few requests are too few to judge their times, and judges the rest", () => {
+    const few = { ...measured(), get: { times: timesOf(900).slice(0, 60), errors: ["503"] } };
+    const operationsOfFew = compareOperations(measured(), few as unknown as Measurements);
+    expect(judge({ ...calmFindings, operations: operationsOfFew })).toEqual({
+      problems: ["get: 1 requests failed"],
+      notJudged: ["times are not judged: 61 requests are too few; without --short there are enough"],
+    });
+  });
+
   test("names every failed request, and an operation that was not measured", () => {
     expect(judgeDisturbed(measured({ stream: { errors: ["503"] } }))).toEqual(["stream: 1 requests failed"]);
     expect(judgeDisturbed(measured({ search: { times: [] } }))).toEqual(["search: nothing was measured"]);
