@@ -2,10 +2,14 @@
 export class NoAnswer extends Error {}
 
 /** The work's result, or `NoAnswer` if it takes longer. The work itself goes on. */
-export const withinLimit = <T>(limitMs: number, work: () => Promise<T>): Promise<T> =>
-  Promise.race([
-    work(),
-    new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new NoAnswer(`no answer within ${limitMs} ms`)), limitMs).unref(),
-    ),
-  ]);
+export async function withinLimit<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${limitMs} ms`)), limitMs).unref();
+  });
+  try {
+    return await Promise.race([work(), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

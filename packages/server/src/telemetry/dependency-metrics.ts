@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { withinLimit } from "../platform/within-limit.ts";
 
 type Dependency = "database" | "engine" | "valkey";
 type Probe = () => Promise<unknown>;
@@ -23,22 +23,11 @@ export interface DependencyMetrics {
 
 const probeTimeoutMs = 1000;
 
-async function isUp(probe: Probe): Promise<boolean> {
-  const overdue = new AbortController();
-  try {
-    await Promise.race([
-      probe(),
-      sleep(probeTimeoutMs, undefined, { signal: overdue.signal }).then(() => {
-        throw new Error(`no answer within ${probeTimeoutMs} ms`);
-      }),
-    ]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    overdue.abort();
-  }
-}
+const isUp = (probe: Probe): Promise<boolean> =>
+  withinLimit(probeTimeoutMs, probe).then(
+    () => true,
+    () => false,
+  );
 
 export function createDependencyMetrics(registry: Registry): DependencyMetrics {
   const registers = [registry];
