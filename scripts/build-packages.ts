@@ -3,6 +3,7 @@ import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { makeTemplate } from "../packages/cli/src/dev/database.ts";
+import { devRelease } from "../packages/cli/src/dev/server.ts";
 import { migrate } from "../packages/server/src/db/migrate.ts";
 
 /**
@@ -44,7 +45,11 @@ export async function buildPackages(): Promise<void> {
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     const files = buildCode(folder);
     if (name === "contract") buildDeclarations(folder);
-    if (name === "cli") writeFileSync(join(folder, "dist/database.tar.gz"), await makeTemplate(migrate));
+    if (name === "cli")
+      writeFileSync(
+        join(folder, "dist/database.tar.gz"),
+        await makeTemplate((url) => migrate(url, { releaseName: devRelease })),
+      );
     console.log(`built ${name}: ${files} files`);
   }
 }

@@ -18,9 +18,13 @@ export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS
 });
 
 /** Runs one command of the server and returns its output. */
-export async function runCommand(database: ScratchDatabase, args: string[]): Promise<string> {
+export async function runCommand(
+  database: ScratchDatabase,
+  args: string[],
+  extra: NodeJS.ProcessEnv = {},
+): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
-    env: { ...process.env, ...scratchSettings(database, 0) },
+    env: { ...process.env, ...scratchSettings(database, 0), ...extra },
   });
   return stdout.trim();
 }

@@ -19,6 +19,9 @@ const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Pro
   work: async () => (await import("./compose/commands/run-roles.ts")).work,
   all: async () => (await import("./compose/commands/run-roles.ts")).all,
   migrate: async () => (await import("./compose/commands/run-migrate.ts")).runMigrate,
+  "activate-release": async () => (await import("./compose/commands/run-activate-release.ts")).runActivateRelease,
+  releases: async () => (await import("./compose/commands/run-releases.ts")).runReleases,
+  retire: async () => (await import("./compose/commands/run-retire.ts")).runRetire,
   "create-organisation": async () =>
     (await import("./compose/commands/run-create-organisation.ts")).runCreateOrganisation,
   "list-organisations": async () => (await import("./compose/commands/run-list-organisations.ts")).runListOrganisations,

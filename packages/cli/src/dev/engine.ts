@@ -88,18 +88,3 @@ export async function startEngine(folder: DevFolder, ports: Ports): Promise<Chil
   });
   return child;
 }
-
-/**
- * Has the engine read the services of the worker anew. The worker of every release is at the same address here, so that runs under
- * way end after an upgrade, and the engine leaves an address that it knows as it is unless it is forced (decision 17).
- */
-export async function replaceWorker({ admin, worker }: Ports): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${admin}/deployments`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ uri: `http://127.0.0.1:${worker}`, force: true }),
-    signal: AbortSignal.timeout(30_000),
-  });
-  if (!response.ok)
-    throw new Problem("The engine refused the server's workflows.", (await response.text()).slice(0, 500));
-}

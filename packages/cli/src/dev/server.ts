@@ -54,6 +54,12 @@ const passedOn = new Set([
   "PERCH_PUBLIC_URL",
 ]);
 
+/**
+ * Every version has this name as a release here, so that runs under way go on after an upgrade: there is no second server on which
+ * they could end.
+ */
+export const devRelease = "dev";
+
 const inherited = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PERCH_") || passedOn.has(name)));
 
@@ -79,6 +85,7 @@ export function serverSettings(
     PERCH_WORKER_HOST: "127.0.0.1",
     PERCH_WORKER_PORT: String(ports.worker),
     PERCH_WORKER_URL: "",
+    PERCH_RELEASE: devRelease,
     // Tools, remote agents, model providers and webhooks of a developer are on the same machine.
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: process.env.PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES || "127.0.0.0/8,::1",
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",

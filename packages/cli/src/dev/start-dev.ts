@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { Problem } from "../problem.ts";
 import type { Child } from "./child.ts";
 import { type DevDatabase, openDatabase } from "./database.ts";
-import { findEngine, missingEngine, replaceWorker, startEngine, stopOrphan } from "./engine.ts";
+import { findEngine, missingEngine, startEngine, stopOrphan } from "./engine.ts";
 import { findServer, runServerCommand, serverSettings, startServer } from "./server.ts";
 import {
   brokenFolder,
@@ -100,7 +100,6 @@ export async function startDev({ cwd, apiPort, settings, onProgress }: DevOption
     onProgress("starting the server");
     const child = await startServer(server, ready, folder, env);
     undo.push(() => child.stop(35));
-    await replaceWorker(ready.ports);
     const broken = Promise.race([engine, child].map((part) => part.exited.then(() => part)));
     return { state: ready, isFirst, broken, stop };
   } catch (error) {

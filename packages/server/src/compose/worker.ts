@@ -1,10 +1,12 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { maintainPartitions } from "../db/partitions.ts";
+import { listTurns } from "../db/releases.ts";
 import { createEngine } from "../engine/engine.ts";
+import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { adminProbes } from "../engine/engine-health.ts";
 import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
-import { registerWorker } from "../engine/register-worker.ts";
-import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
+import { retireOldReleases } from "../engine/retire-release.ts";
+import type { Endpoint } from "../engine/serve-endpoint.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
 import { createTools } from "../outbound/tools/tools.ts";
 import { actForFirstArgument } from "../platform/acting-organisation.ts";
@@ -21,6 +23,7 @@ import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
+import { serveRelease } from "./serve-release.ts";
 import { composeSignedFetch } from "./signing.ts";
 import { composeDeliveries } from "./webhooks.ts";
 
@@ -81,6 +84,11 @@ export async function composeWorker(core: Core): Promise<Worker> {
         logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
     },
     clears: () => finishOpenClears(db, memory.runClear),
+    releases: async () => {
+      const turns = await listTurns(db.unscoped);
+      const retired = await retireOldReleases({ admin: createEngineAdmin(config.adminUrls), turns, nowMs: nowMs() });
+      if (retired.length > 0) logger.info({ retired }, "addresses of earlier releases retired");
+    },
   };
   const services = [
     ...runServices({
@@ -93,18 +101,22 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...deliveries.services,
     housekeepingService(housekeeping),
   ];
-  const { workerHost: host, workerPort: port, identityKeys, adminUrls } = config;
-  const endpoint = await serveEndpoint({ services, identityKeys, host, port, logger });
-  core.ownAddresses.add({ host, port: endpoint.port });
+  telemetry.watchEngineNodes(adminProbes(config.adminUrls));
+  const { endpoint, registration, drain } = await serveRelease(core, services);
   const stopped = new AbortController();
-  const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
-  telemetry.watchEngineNodes(adminProbes(adminUrls));
-  await registerWorker({ adminUrls, workerUrl, logger, signal: stopped.signal });
   void ensureHousekeeping({ ingressUrls: config.ingressUrls, logger, signal: stopped.signal });
   return {
     endpoint,
     shutdownSteps: [
-      { name: "stop registering", limitSeconds: 1, run: async () => stopped.abort() },
+      { name: "wait for runs of this release", limitSeconds: config.drainSeconds + 10, run: drain },
+      {
+        name: "stop registering",
+        limitSeconds: 1,
+        run: async () => {
+          registration.stop();
+          stopped.abort();
+        },
+      },
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },

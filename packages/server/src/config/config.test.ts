@@ -3,6 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { version } from "../platform/version.ts";
 import { concerns, knownVariables, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { configurationReference } from "./config-reference.ts";
@@ -38,6 +39,9 @@ describe("readConfig", () => {
       host: "127.0.0.1",
       port: 7400,
       publicUrl: undefined,
+      release: version,
+      releaseName: undefined,
+      drainSeconds: 960,
       draftByDefault: false,
       metricsHost: "127.0.0.1",
       metricsPort: undefined,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiSettings } from "./api.ts";
 import { ConfigError } from "./config-error.ts";
 import { databaseSettings } from "./database.ts";
-import { engineSettings } from "./engine.ts";
+import { engineConfig, engineSettings } from "./engine.ts";
 import { modelConfig, modelSettings } from "./models.ts";
 import { outboundSettings } from "./outbound.ts";
 import { fileVariable, readSecretFiles } from "./secret-files.ts";
@@ -64,7 +64,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     ...valuesOf(concerns.database),
     ...securityConfig(valuesOf(concerns.security)),
     ...valuesOf(concerns.api),
-    ...valuesOf(concerns.engine),
+    ...engineConfig(valuesOf(concerns.engine)),
     ...modelConfig(valuesOf(concerns.models)),
     ...valuesOf(concerns.outbound),
     ...valuesOf(concerns.webhooks),

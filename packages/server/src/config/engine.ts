@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { z } from "zod";
+import { version } from "../platform/version.ts";
 import { ConfigError } from "./config-error.ts";
 import {
   commaList,
@@ -50,12 +51,36 @@ export const engineSettings = {
   workerUrl: setting(
     "PERCH_WORKER_URL",
     httpUrl("http://workers.example:7401")
+      .transform((text) => text.replace(/\/+$/, ""))
       .optional()
       .describe(
-        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Each release needs its own URL, because a run ends on the release that it started on.",
+        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Workers of two releases may share it only if something in front of them tells their paths apart: see docs/operations/running.md.",
+      ),
+  ),
+  releaseName: setting(
+    "PERCH_RELEASE",
+    z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be up to 64 letters, digits, dots, hyphens and underscores")
+      .optional()
+      .describe(
+        "Name of this release, which decides where runs end: a run that began on one release is never continued by another. The default is the version. Set it for builds of your own whose code differs under one version.",
+      ),
+  ),
+  drainSeconds: setting(
+    "PERCH_DRAIN_SECONDS",
+    wholeNumber(0, 86_400)
+      .default(960)
+      .describe(
+        "How many seconds a worker that is stopped waits for runs of its release to end, if another release has become the active one. A worker of the active release stops at once: when it is back, its runs go on.",
       ),
   ),
 } satisfies SettingTable;
+
+export const engineConfig = (values: ValuesOf<typeof engineSettings>) => ({
+  ...values,
+  release: values.releaseName ?? version,
+});
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8);

@@ -335,6 +335,12 @@ export interface RecordBytes {
   shard: number;
 }
 
+export interface Releases {
+  activated_at: Generated<Timestamp>;
+  release: string;
+  turn: number;
+}
+
 export interface RunContents {
   accepted_at: Timestamp;
   id: string;
@@ -448,6 +454,7 @@ export interface DB {
   organisations: Organisations;
   partitioned_tables: PartitionedTables;
   record_bytes: RecordBytes;
+  releases: Releases;
   run_contents: RunContents;
   run_rollups: RunRollups;
   schema_functions: SchemaFunctions;

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { version } from "../platform/version.ts";
 import type { DB } from "./generated-rows.ts";
 import { openAsOwner } from "./open-as-owner.ts";
 import { maintainPartitions } from "./partitions.ts";
 import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
+import { activateRelease, findActiveTurn } from "./releases.ts";
 
 const migrationFolder = join(import.meta.dirname, "../../migrations");
 const functionFolder = join(import.meta.dirname, "../../sql");
@@ -108,8 +109,7 @@ const changedFunctions = ({ functions }: Applied, schema: Schema): SqlFunction[]
   schema.functions.filter((each) => functions.get(each.name) !== checksumOf(each));
 
 /** Applies the functions whose text has changed, drops those that are gone from sql/, and notes the release. */
-async function applyFunctions(db: Kysely<DB>, schema: Schema): Promise<string[]> {
-  const applied = await findApplied(db);
+async function applyFunctions(db: Kysely<DB>, applied: Applied, schema: Schema): Promise<string[]> {
   if (newerRelease(applied, schema) !== undefined) return [];
   const changed = changedFunctions(applied, schema);
   const current = new Set(schema.functions.map(({ name }) => name));
@@ -137,33 +137,54 @@ export interface MigrationReport {
   readonly applied: readonly string[];
   /** Set when the database belongs to a newer release: then nothing was changed. */
   readonly newerRelease: string | undefined;
+  /** The turn that began: new runs go to workers of this release from now on. */
+  readonly activatedTurn: number | undefined;
+}
+
+interface MigrateOptions {
+  readonly schema?: Schema;
+  /** The name under which workers of this release register. */
+  readonly releaseName?: string;
+}
+
+/** A database that comes to a release gives it new runs. One that had it already leaves them where an operator may have put them. */
+async function activateIfUpgraded(trx: Transaction<DB>, before: Applied, wanted: Schema, name: string) {
+  const isUpgrade = before.release !== wanted.release || (await findActiveTurn(trx)) === undefined;
+  const { turn, isNew } = isUpgrade ? await activateRelease(trx, name) : { turn: 0, isNew: false };
+  return isNew ? turn : undefined;
 }
 
 /**
  * Brings the database up to this release: the numbered migrations first, then the functions, in one transaction. Several processes
  * may call it at once: locks let one work. A database of a newer release is left as it is, so an old release can be rolled back to.
  */
-export async function migrate(ownerUrl: string, schema?: Schema): Promise<MigrationReport> {
+export async function migrate(
+  ownerUrl: string,
+  { schema, releaseName = version }: MigrateOptions = {},
+): Promise<MigrationReport> {
   const db = openAsOwner(ownerUrl);
   try {
     const { rows } = await sql.raw<{ version: number }>(serverVersionSql).execute(db);
     refuseOldServer(rows[0]?.version ?? 0);
     const wanted = schema ?? (await currentSchema());
     const newer = newerRelease(await findApplied(db), wanted);
-    if (newer !== undefined) return { applied: [], newerRelease: newer };
+    if (newer !== undefined) return { applied: [], newerRelease: newer, activatedTurn: undefined };
     const migrator = new Migrator({ db, provider: { getMigrations: readMigrations } });
     const { error, results = [] } = await migrator.migrateToLatest();
     if (error) {
       const failed = results.find(({ status }) => status === "Error")?.migrationName;
       throw new Error(`Migration ${failed ?? "lock"} failed; nothing was changed.`, { cause: error });
     }
-    const functions = await db.transaction().execute(async (trx) => {
+    const { functions, activatedTurn } = await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtext('perch roles'))`.execute(trx);
       await sql`grant select on kysely_migration to perch_app`.execute(trx);
-      return applyFunctions(trx, wanted);
+      const before = await findApplied(trx);
+      const changed = await applyFunctions(trx, before, wanted);
+      return { functions: changed, activatedTurn: await activateIfUpgraded(trx, before, wanted, releaseName) };
     });
     await maintainPartitions(db);
-    return { applied: [...results.map(({ migrationName }) => migrationName), ...functions], newerRelease: undefined };
+    const applied = [...results.map(({ migrationName }) => migrationName), ...functions];
+    return { applied, newerRelease: undefined, activatedTurn };
   } finally {
     await db.destroy();
   }

@@ -18,8 +18,7 @@ const steps: RunSteps = {
 let endpoint: Endpoint | undefined;
 afterEach(() => endpoint?.close());
 
-/** The status of an unauthenticated request for the list of workflows. */
-async function discover(identityKeys: readonly string[]): Promise<number> {
+async function serve(identityKeys: readonly string[] = [], isReady = true): Promise<Endpoint> {
   endpoint = await serveEndpoint({
     services: [
       ...runServices({
@@ -31,10 +30,17 @@ async function discover(identityKeys: readonly string[]): Promise<number> {
     identityKeys,
     host: "127.0.0.1",
     port: 0,
+    release: "1.0.0",
+    health: () => ({ isReady, details: { turn: 1 } }),
     logger: createLogger("silent"),
   });
-  const client = connect(`http://127.0.0.1:${endpoint.port}`);
-  const request = client.request({ ":path": "/discover", accept: "application/vnd.restate.endpointmanifest.v4+json" });
+  return endpoint;
+}
+
+/** The status of an unauthenticated request of the engine. */
+async function statusOf(port: number, path: string): Promise<number> {
+  const client = connect(`http://127.0.0.1:${port}`);
+  const request = client.request({ ":path": path, accept: "application/vnd.restate.endpointmanifest.v4+json" });
   const [headers] = (await once(request, "response")) as [{ ":status": number }];
   // A response that is not read keeps the connection open.
   await once(request.resume(), "close");
@@ -42,10 +48,41 @@ async function discover(identityKeys: readonly string[]): Promise<number> {
   return headers[":status"];
 }
 
+const discover = async (identityKeys: readonly string[]): Promise<number> =>
+  statusOf((await serve(identityKeys)).port, "/releases/1.0.0/1/discover");
+
 test("a worker without an identity key answers unsigned requests", async () => {
   expect(await discover([])).toBe(200);
 });
 
 test("a worker with an identity key refuses unsigned requests", async () => {
   expect(await discover(["publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9"])).toBe(401);
+});
+
+test("a worker answers 503 to the paths of every release but its own", async () => {
+  const { port } = await serve();
+  expect(await statusOf(port, "/releases/1.0.0/1/discover")).toBe(200);
+  expect(await statusOf(port, "/releases/1.0.0/7/discover")).toBe(200);
+  expect(await statusOf(port, "/health")).toBe(200);
+  for (const path of ["/discover", "/releases/1.0.1/1/discover", "/releases/1.0.1/1/invoke/AgentRuns/run"])
+    expect(await statusOf(port, path)).toBe(503);
+});
+
+test("the health pages of a worker answer over HTTP/1.1, and below the path of its own release only", async () => {
+  const { port } = await serve();
+  const read = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return [response.status, await response.json()];
+  };
+  expect(await read("/healthz")).toEqual([200, { data: { status: "alive" } }]);
+  expect(await read("/readyz")).toEqual([200, { data: { status: "ready", turn: 1 } }]);
+  expect(await read("/releases/1.0.0/1/healthz")).toEqual([200, { data: { status: "alive" } }]);
+  expect((await read("/releases/1.0.1/1/healthz"))[0]).toBe(503);
+  expect((await read("/discover"))[0]).toBe(404);
+});
+
+test("a worker that is not registered yet is not ready", async () => {
+  const { port } = await serve([], false);
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
 });

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
+import { createReleaseMetrics, type ReleaseMetrics } from "./release-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
@@ -26,7 +27,8 @@ export interface Telemetry
     AuditMetrics,
     QuotaMetrics,
     SecretMetrics,
-    SigningMetrics {
+    SigningMetrics,
+    ReleaseMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -164,6 +166,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createQuotaMetrics(registry),
     ...createSecretMetrics(registry),
     ...createSigningMetrics(registry),
+    ...createReleaseMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

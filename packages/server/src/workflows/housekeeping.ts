@@ -8,9 +8,11 @@ export interface HousekeepingSteps {
   readonly partitions: () => Promise<void>;
   /** Resumes memory clears that were started and not finished. */
   readonly clears: () => Promise<void>;
+  /** Makes the engine forget releases that nothing needs any longer. */
+  readonly releases: () => Promise<void>;
 }
 
-export const housekeepingService = ({ now, partitions, clears }: HousekeepingSteps) =>
+export const housekeepingService = ({ now, partitions, clears, releases }: HousekeepingSteps) =>
   createPeriodicService({
     name: housekeeping,
     everyMs: 3_600_000,
@@ -18,5 +20,6 @@ export const housekeepingService = ({ now, partitions, clears }: HousekeepingSte
     tick: async (context) => {
       await context.run("partitions", partitions, retryTickUntilSuccess);
       await context.run("clears", clears, retryTickUntilSuccess);
+      await context.run("releases", releases, retryTickUntilSuccess);
     },
   });

@@ -55,27 +55,31 @@ test("everything is pending before; of five nodes that migrate concurrently, one
 
 describe("functions", () => {
   test("only a function whose text has changed is applied; one whose file is gone is dropped", async () => {
-    expect((await migrate(database.ownerUrl, withProbe(schema.release, 1))).applied).toEqual(["function probe"]);
-    expect((await migrate(database.ownerUrl, withProbe(schema.release, 1))).applied).toEqual([]);
-    expect((await migrate(database.ownerUrl, withProbe(schema.release, 2))).applied).toEqual(["function probe"]);
+    expect((await migrate(database.ownerUrl, { schema: withProbe(schema.release, 1) })).applied).toEqual([
+      "function probe",
+    ]);
+    expect((await migrate(database.ownerUrl, { schema: withProbe(schema.release, 1) })).applied).toEqual([]);
+    expect((await migrate(database.ownerUrl, { schema: withProbe(schema.release, 2) })).applied).toEqual([
+      "function probe",
+    ]);
     expect(await functionText("probe")).toBe("select 2");
-    expect((await migrate(database.ownerUrl, withProbe(schema.release, null))).applied).toEqual([
+    expect((await migrate(database.ownerUrl, { schema: withProbe(schema.release, null) })).applied).toEqual([
       "dropped function probe",
     ]);
     expect(await functionText("probe")).toBeUndefined();
   });
 
   test("an older release does not change a newer schema, finds nothing pending, and logs why", async () => {
-    await migrate(database.ownerUrl, withProbe("99.0.0", 3));
-    const report = await migrate(database.ownerUrl, withProbe("98.7.6", 4));
-    expect(report).toEqual({ applied: [], newerRelease: "99.0.0" });
+    await migrate(database.ownerUrl, { schema: withProbe("99.0.0", 3) });
+    const report = await migrate(database.ownerUrl, { schema: withProbe("98.7.6", 4) });
+    expect(report).toEqual({ applied: [], newerRelease: "99.0.0", activatedTurn: undefined });
     expect(await functionText("probe")).toBe("select 3");
     expect(await pending()).toEqual([]);
     await withClient(database.ownerUrl, async (client) => {
       await client.query("update schema_release set release = $1", [schema.release]);
       await client.query("insert into kysely_migration (name, timestamp) values ('9999_of_a_newer_release', 'now')");
     });
-    expect((await migrate(database.ownerUrl, withProbe(schema.release, 4))).newerRelease).toBeDefined();
+    expect((await migrate(database.ownerUrl, { schema: withProbe(schema.release, 4) })).newerRelease).toBeDefined();
     expect(await functionText("probe")).toBe("select 3");
     await withClient(database.ownerUrl, (client) =>
       client.query("delete from kysely_migration where name = '9999_of_a_newer_release'"),

@@ -21,13 +21,13 @@ export const lastUserMessage = ({ messages }: ModelCall): string =>
   messages.findLast(({ role }) => role === "user")?.content ?? "";
 
 /** Starts the server behind `perch/script`: records every model call and answers it with `answer`. */
-export async function startScriptServer(answer: (call: ModelCall) => object): Promise<ScriptServer> {
+export async function startScriptServer(answer: (call: ModelCall) => object | Promise<object>): Promise<ScriptServer> {
   const calls: ModelCall[] = [];
   const server = createServer((request, response) => {
-    void json(request).then((body) => {
+    void json(request).then(async (body) => {
       const call = body as ModelCall;
       calls.push(call);
-      response.setHeader("content-type", "application/json").end(JSON.stringify(answer(call)));
+      response.setHeader("content-type", "application/json").end(JSON.stringify(await answer(call)));
     });
   });
   server.listen(0, "127.0.0.1");

@@ -50,7 +50,33 @@ export const commandTable = {
       "server-password-file": { type: "string", value: "FILE", text: "The same for the server's role." },
     },
   },
-  migrate: { summary: "Migrate the database to this release.", options: {} },
+  migrate: {
+    summary: "Migrate the database to this release.",
+    details:
+      "A database that comes to this release gives it new runs, as activate-release does. One that has it already, or belongs to a newer release, is left as it is.",
+    options: {
+      "activate-release": {
+        type: "boolean",
+        default: false,
+        text: "Afterwards run activate-release in any case. For a job that also goes back to an earlier release.",
+      },
+    },
+  },
+  "activate-release": {
+    summary: "Give new runs to the workers of this release.",
+    details:
+      "Runs that have begun end on the release on which they began. Run it of an earlier release to go back to it. It may run before or after the workers start, and any number of times.",
+    options: {},
+  },
+  releases: {
+    summary: "List the releases that the engine knows, with the runs that can end only there.",
+    options: { json: { type: "boolean", default: false, text: "Print one JSON object on each line." } },
+  },
+  retire: {
+    summary: "Make the engine forget a release that has no runs left.",
+    details: "Refuses while runs are left or new ones arrive. After a day, housekeeping does the same by itself.",
+    options: { id: { type: "string", value: "ID", text: "The id in the list of releases, such as dp_16C8TpVV…" } },
+  },
   "create-organisation": {
     summary: "Create an organisation and print its first admin key.",
     options: {

@@ -1,13 +1,21 @@
+import { parseArgs } from "node:util";
 import type { Config } from "../../config/config.ts";
 import { requireOwnerUrl } from "../../config/database.ts";
-import { migrate } from "../../db/migrate.ts";
+import { type MigrationReport, migrate } from "../../db/migrate.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { commandTable } from "./command-table.ts";
+import { runActivateRelease } from "./run-activate-release.ts";
 
-export async function runMigrate(config: Config): Promise<void> {
-  const { applied, newerRelease } = await migrate(requireOwnerUrl(config));
+function describe({ applied, newerRelease, activatedTurn }: MigrationReport, release: string): string {
   if (newerRelease !== undefined)
-    console.log(`The database belongs to release ${newerRelease}, which is newer than this one: nothing was changed.`);
-  else
-    console.log(
-      applied.length === 0 ? "The database is up to date." : applied.map((name) => `applied ${name}`).join("\n"),
-    );
+    return `The database belongs to release ${newerRelease}, which is newer than this one: nothing was changed.`;
+  const changes = applied.length === 0 ? ["The database is up to date."] : applied.map((name) => `applied ${name}`);
+  const activated = `Release ${release} is active, in turn ${activatedTurn}: new runs go to its workers.`;
+  return [...changes, ...(activatedTurn === undefined ? [] : [activated])].join("\n");
+}
+
+export async function runMigrate(config: Config, _: Logger, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: commandTable.migrate.options });
+  console.log(describe(await migrate(requireOwnerUrl(config), { releaseName: config.release }), config.release));
+  if (values["activate-release"]) await runActivateRelease(config);
 }

@@ -1,0 +1,46 @@
+import { findActiveTurn } from "../db/releases.ts";
+import { drainRelease } from "../engine/drain-release.ts";
+import { createEngineAdmin } from "../engine/engine-admin.ts";
+import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
+import { keepRegistered, type WorkerRegistration } from "../engine/worker-registration.ts";
+import { version } from "../platform/version.ts";
+import type { Core } from "./core.ts";
+
+type Services = Parameters<typeof serveEndpoint>[0]["services"];
+
+interface ServedRelease {
+  readonly endpoint: Endpoint;
+  readonly registration: WorkerRegistration;
+  /** Resolves when this process may stop: no run is left that only its release can continue. */
+  readonly drain: () => Promise<void>;
+}
+
+/** Serves the workflows of this release to the engine, and registers them there while the release is the active one. */
+export async function serveRelease(core: Core, services: Services): Promise<ServedRelease> {
+  const { config, logger, telemetry, db } = core;
+  const { workerHost: host, workerPort: port, identityKeys, release } = config;
+  let registration: WorkerRegistration | undefined;
+  const health = () => {
+    const turn = registration?.turn();
+    const details = { version, release, turn: turn ?? null, takes_new_runs: turn !== undefined };
+    return { isReady: registration?.isSettled() ?? false, details };
+  };
+  const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, health, logger });
+  core.ownAddresses.add({ host, port: endpoint.port });
+  const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
+  const admin = createEngineAdmin(config.adminUrls);
+  const findTurn = () => findActiveTurn(db.unscoped);
+  registration = keepRegistered({ admin, workerUrl, release, version, findActiveTurn: findTurn, logger });
+  telemetry.watchRegistration(registration.turn);
+  await registration.settled;
+  const isActive = async (): Promise<boolean> => {
+    const active = await findTurn().catch(() => undefined);
+    return active === undefined || active.release === release;
+  };
+  const drain = async (): Promise<void> => {
+    if (config.drainSeconds === 0 || (await isActive())) return;
+    const limit = AbortSignal.timeout(config.drainSeconds * 1000);
+    await drainRelease({ admin, workerUrl, release, logger, signal: limit });
+  };
+  return { endpoint, registration, drain };
+}

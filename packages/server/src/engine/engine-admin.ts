@@ -1,0 +1,91 @@
+/** An address at which the engine calls workers, as it knows it. */
+export interface EngineDeployment {
+  readonly id: string;
+  readonly uri: string;
+  readonly createdAt: Date;
+  /** The version of the server that registered it last. Versions before 0.2.0 did not say theirs. */
+  readonly version: string | undefined;
+  /** Names of the services for which it takes new invocations. */
+  readonly current: readonly string[];
+}
+
+/** The engine's admin port. Every call asks node after node, and throws the last node's failure if none agrees. */
+export interface EngineAdmin {
+  readonly listDeployments: () => Promise<EngineDeployment[]>;
+  /** How many invocations that have not ended are bound to each deployment, by its id. */
+  readonly countPinned: () => Promise<ReadonlyMap<string, number>>;
+  /** Makes the engine send new invocations to this address, also where it knows the address already. */
+  readonly register: (uri: string, version: string) => Promise<void>;
+  /** Gives a deployment another address, with all that is bound to it. */
+  readonly move: (id: string, uri: string) => Promise<void>;
+  /** Makes the engine forget an address. It does not check what is bound to it. */
+  readonly remove: (id: string) => Promise<void>;
+}
+
+interface RawDeployment {
+  readonly id: string;
+  readonly uri?: string;
+  readonly created_at: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** The engine asks a worker for its services before it answers to a registration. */
+const limitMs = 5000;
+
+export function createEngineAdmin(adminUrls: readonly string[], signal?: AbortSignal): EngineAdmin {
+  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    let failure: unknown;
+    for (const url of adminUrls) {
+      try {
+        const timeout = AbortSignal.timeout(limitMs);
+        const response = await fetch(`${url}${path}`, {
+          method,
+          headers: { accept: "application/json", "content-type": "application/json" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        });
+        const text = await response.text();
+        if (response.ok) return text === "" ? undefined : JSON.parse(text);
+        failure = new Error(`The engine at ${url} answers ${response.status}: ${text.slice(0, 500)}`);
+      } catch (error) {
+        failure = new Error(`The engine at ${url} does not answer`, { cause: error });
+      }
+    }
+    throw failure;
+  };
+
+  return {
+    listDeployments: async () => {
+      const [{ deployments }, { services }] = (await Promise.all([
+        call("GET", "/deployments"),
+        call("GET", "/services"),
+      ])) as [
+        { deployments: readonly RawDeployment[] },
+        { services: readonly { name: string; deployment_id: string }[] },
+      ];
+      return deployments.map(({ id, uri = "", created_at, metadata }) => ({
+        id,
+        uri,
+        createdAt: new Date(created_at),
+        version: metadata?.version,
+        current: services.filter(({ deployment_id }) => deployment_id === id).map(({ name }) => name),
+      }));
+    },
+    countPinned: async () => {
+      const query =
+        "select pinned_deployment_id as id, count(*) as runs from sys_invocation_status " +
+        "where status <> 'completed' and pinned_deployment_id is not null group by pinned_deployment_id";
+      const { rows } = (await call("POST", "/query", { query })) as { rows: readonly { id: string; runs: number }[] };
+      return new Map(rows.map(({ id, runs }) => [id, runs]));
+    },
+    register: async (uri, version) => {
+      await call("POST", "/deployments", { uri, force: true, metadata: { version } });
+    },
+    move: async (id, uri) => {
+      await call("PATCH", `/deployments/${encodeURIComponent(id)}`, { uri });
+    },
+    remove: async (id) => {
+      await call("DELETE", `/deployments/${encodeURIComponent(id)}?force=true`);
+    },
+  };
+}

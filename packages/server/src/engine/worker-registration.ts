@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../platform/logger.ts";
+import type { EngineAdmin, EngineDeployment } from "./engine-admin.ts";
+import { addressOf, parseAddress } from "./release-address.ts";
+import { agentRuns } from "./services.ts";
+
+interface RegistrationOptions {
+  readonly admin: EngineAdmin;
+  /** Where the engine reaches the workers of this release, the same for all of them. */
+  readonly workerUrl: string;
+  readonly release: string;
+  readonly version: string;
+  /** The release that takes new runs, and the turn in which it does. */
+  readonly findActiveTurn: () => Promise<{ readonly release: string; readonly turn: number } | undefined>;
+  readonly logger: Logger;
+}
+
+export interface WorkerRegistration {
+  /** Resolves when new runs come here or another release is active: there is nothing to wait for then. */
+  readonly settled: Promise<void>;
+  readonly isSettled: () => boolean;
+  /** The turn in which this worker's release takes new runs, if it is the active one and registered. */
+  readonly turn: () => number | undefined;
+  readonly stop: () => void;
+}
+
+/** How soon a worker that runs already notices that its release was activated. */
+const everyMs = 5000;
+const minRetryMs = 200;
+const healthLimitMs = 2000;
+/** An address at which no worker of the release answered so many times in a row is given up. */
+const missesUntilMoved = 2;
+
+/** Whether a worker of the release that the address names answers there. */
+const isServed = (uri: string): Promise<boolean> =>
+  fetch(`${uri.replace(/\/$/, "")}/healthz`, { signal: AbortSignal.timeout(healthLimitMs) }).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    () => false,
+  );
+
+/** Moves runs of this release to its workers here from addresses where it is no longer served. Other releases are left alone. */
+function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions) {
+  const misses = new Map<string, number>();
+  return async (deployments: readonly EngineDeployment[]): Promise<void> => {
+    for (const { id, uri } of deployments) {
+      const address = parseAddress(uri);
+      if (address?.release !== release || address.workerUrl === workerUrl) continue;
+      const missed = (await isServed(uri)) ? 0 : (misses.get(id) ?? 0) + 1;
+      misses.set(id, missed);
+      if (missed < missesUntilMoved) continue;
+      const to = addressOf({ ...address, workerUrl }, id);
+      await admin.move(id, to);
+      logger.warn({ from: uri, to }, "no worker of this release answered, its runs were moved here");
+    }
+  };
+}
+
+/**
+ * While this release is active, sees to it that the engine sends new runs to its workers, and to none of another release. A second
+ * server of the same release at another address takes new runs over when it starts. When it is gone, its runs are moved back.
+ */
+export function keepRegistered(options: RegistrationOptions): WorkerRegistration {
+  const { admin, workerUrl, release, version, findActiveTurn, logger } = options;
+  const moveUnserved = createMoves(options);
+  const stopped = new AbortController();
+  const settled = Promise.withResolvers<void>();
+  let isSettled = false;
+  let registeredTurn: number | undefined;
+  let isLoggedInactive = false;
+
+  /** New runs go to this release in this turn. At the start of a process they must go to its own address and version. */
+  const isCurrent = (current: EngineDeployment, turn: number): boolean => {
+    const address = parseAddress(current.uri);
+    if (address?.release !== release || address.turn !== turn) return false;
+    return registeredTurn === turn || (address.workerUrl === workerUrl && current.version === version);
+  };
+
+  const ensureRegistered = async (turn: number, deployments: readonly EngineDeployment[]): Promise<void> => {
+    const current = deployments.find((each) => each.current.includes(agentRuns));
+    if (!current || !isCurrent(current, turn)) {
+      const address = addressOf({ workerUrl, release, turn });
+      await admin.register(address, version);
+      logger.info({ address }, "worker registered with the engine");
+    }
+    registeredTurn = turn;
+  };
+
+  const look = async (): Promise<void> => {
+    const [active, deployments] = await Promise.all([findActiveTurn(), admin.listDeployments()]);
+    if (active?.release === release) {
+      isLoggedInactive = false;
+      await ensureRegistered(active.turn, deployments);
+    } else {
+      registeredTurn = undefined;
+      if (!isLoggedInactive)
+        logger.warn(
+          { release, active: active?.release ?? null },
+          "another release takes new runs, this one only ends its own; to give it new runs, run perch-server activate-release",
+        );
+      isLoggedInactive = true;
+    }
+    await moveUnserved(deployments);
+  };
+
+  const loop = async (): Promise<void> => {
+    for (let failures = 0; !stopped.signal.aborted; ) {
+      try {
+        await look();
+        failures = 0;
+        isSettled = true;
+        settled.resolve();
+      } catch (error) {
+        failures += 1;
+        if (!stopped.signal.aborted)
+          logger.warn({ err: error, attempt: failures }, "worker not registered, will retry");
+      }
+      const delayMs = failures === 0 ? everyMs : Math.min(minRetryMs * 2 ** (failures - 1), everyMs);
+      await sleep(delayMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
+    }
+    settled.resolve();
+  };
+  void loop();
+
+  return {
+    settled: settled.promise,
+    isSettled: () => isSettled,
+    turn: () => registeredTurn,
+    stop: () => stopped.abort(),
+  };
+}
