@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { apiSettings } from "./api.ts";
 import { ConfigError } from "./config-error.ts";
 import { databaseSettings } from "./database.ts";
@@ -26,40 +25,50 @@ export const concerns = {
 
 const settings = Object.values<SettingTable>(concerns).flatMap((table) => Object.values(table));
 
-const Environment = z.object(Object.fromEntries(settings.map(({ variable, schema }) => [variable, schema])));
-
 /** The names of all settings, and of their files. */
 export const knownVariables = settings.flatMap(({ variable, isSecret }) =>
   isSecret ? [variable, fileVariable(variable)] : [variable],
 );
 
-/** Reports every problem at once, one line each. */
-function parseEnvironment(environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
+interface Parsed {
+  /** By variable, those that can be read. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** Every problem, one line each. */
+  readonly problems: readonly string[];
+}
+
+function parseEnvironment(environment: NodeJS.ProcessEnv): Parsed {
   // An empty variable counts as unset: compose files and shells do not distinguish them.
   const given = Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => Boolean(entry[1])),
   );
-  const { values, problems } = readSecretFiles(given, settings);
-  const result = Environment.safeParse(values);
-  const issues = result.success ? [] : result.error.issues;
-  const lines = [
-    ...unknownVariables(given, knownVariables),
-    ...problems.values(),
-    ...issues
-      .filter(({ path }) => !problems.has(String(path[0])))
-      .map(({ path, message }) => `${path.join(".")} ${message.replace(/\.?$/, ".")}`),
-  ];
-  if (result.success && lines.length === 0) return result.data;
-  throw new ConfigError([...lines, "See docs/operations/configuration.md."].join("\n"));
+  const files = readSecretFiles(given, settings);
+  const problems = [...unknownVariables(given, knownVariables), ...files.problems.values()];
+  const values = new Map<string, unknown>();
+  for (const { variable, schema } of settings) {
+    if (files.problems.has(variable)) continue;
+    const result = schema.safeParse(files.values[variable]);
+    if (result.success) values.set(variable, result.data);
+    else
+      for (const { path, message } of result.error.issues)
+        problems.push(`${[variable, ...path].join(".")} ${message.replace(/\.?$/, ".")}`);
+  }
+  return { values, problems };
 }
+
+/** The settings of a table that were read, by their field. */
+const usableOf = <Table extends SettingTable>(table: Table, values: Parsed["values"]) =>
+  Object.fromEntries(
+    Object.entries(table)
+      .filter(([, { variable }]) => values.has(variable))
+      .map(([field, { variable }]) => [field, values.get(variable)]),
+  ) as Partial<ValuesOf<Table>>;
 
 /** Parses the environment, once. This is its only reader. */
 export function readConfig(environment: NodeJS.ProcessEnv) {
-  const parsed = parseEnvironment(environment);
-  const valuesOf = <Table extends SettingTable>(table: Table) =>
-    Object.fromEntries(
-      Object.entries(table).map(([field, { variable }]) => [field, parsed[variable]]),
-    ) as ValuesOf<Table>;
+  const { values, problems } = parseEnvironment(environment);
+  if (problems.length > 0) throw new ConfigError([...problems, "See docs/operations/configuration.md."].join("\n"));
+  const valuesOf = <Table extends SettingTable>(table: Table) => usableOf(table, values) as ValuesOf<Table>;
   return {
     ...valuesOf(concerns.database),
     ...securityConfig(valuesOf(concerns.security)),
@@ -73,3 +82,15 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
 }
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+/** For a command that says what is wrong: the settings of other parts that can be read, even if some cannot. */
+export function readUsableSettings(environment: NodeJS.ProcessEnv) {
+  const { values } = parseEnvironment(environment);
+  return {
+    ...usableOf(concerns.database, values),
+    ...usableOf(concerns.security, values),
+    ...usableOf(concerns.engine, values),
+  };
+}
+
+export type UsableSettings = Readonly<ReturnType<typeof readUsableSettings>>;
