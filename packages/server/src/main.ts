@@ -11,7 +11,7 @@ import { MasterKeyError } from "./platform/secrets.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;
-type BareCommandName = "prepare-database" | "install-embedder";
+type BareCommandName = "prepare-database" | "install-embedder" | "doctor";
 
 /** A command is loaded when it is called: a short one need not load the whole server. */
 const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Promise<Command>>> = {
@@ -34,9 +34,13 @@ const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Pro
   "rotate-signing-key": async () => (await import("./compose/commands/run-rotate-signing-key.ts")).runRotateSigningKey,
 };
 
-/** Commands that come before there are any settings. */
+/** Commands that come before there are any settings, or look for what is wrong with them. */
 const bareCommands: Readonly<Record<BareCommandName, () => Promise<BareCommand>>> = {
   "prepare-database": async () => (await import("./compose/commands/run-prepare-database.ts")).runPrepareDatabase,
+  doctor: async () => {
+    const { runDoctor } = await import("./compose/commands/run-doctor.ts");
+    return (args) => runDoctor(process.env, args);
+  },
   "install-embedder": async () => {
     const [{ runInstallEmbedder }, { readEmbedderDir }] = await Promise.all([
       import("./compose/commands/run-install-embedder.ts"),

@@ -41,6 +41,8 @@ export interface DataKeys {
   /** Loads the data keys and creates missing ones. Must run before anything is digested or decrypted. */
   readonly load: () => Promise<void>;
   readonly keyFor: (purpose: KeyPurpose) => KeySource;
+  /** Opens every data key that there is, and creates none. Throws a MasterKeyError for one that does not open. */
+  readonly verify: () => Promise<{ readonly total: number; readonly underPrevious: number }>;
   /** Wraps every data key with the current master key. Returns how many needed it; safe to repeat. */
   readonly rewrap: () => Promise<number>;
 }
@@ -59,6 +61,19 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
         `The data keys are encrypted with the master key ${name}; PERCH_MASTER_KEY is ${masterKeyName(current)}. Set PERCH_MASTER_KEY to that key, or add it to PERCH_PREVIOUS_MASTER_KEYS.`,
       );
     return openBytes(wrappingKey(masterKey), wrapped, purpose);
+  };
+
+  /** AES-GCM tells nothing but that a ciphertext is not what was written. */
+  const openOrExplain = (purpose: string, wrapped: Buffer, name: string): Buffer => {
+    try {
+      return unwrap(purpose, wrapped, name);
+    } catch (error) {
+      if (error instanceof MasterKeyError) throw error;
+      throw new MasterKeyError(
+        `The data key "${purpose}" does not open with its master key ${name}: its row in data_keys was changed. Restore that row from a backup.`,
+        { cause: error },
+      );
+    }
   };
 
   /** Several processes may start at once: the first one creates the key, and all read that one. */
@@ -87,6 +102,12 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
       const key = loaded.get(purpose);
       if (!key) throw new Error("the data keys are not loaded yet");
       return key;
+    },
+    verify: async () => {
+      const rows = await db.selectFrom("data_keys").selectAll().execute();
+      for (const { purpose, wrapped, master_key } of rows) openOrExplain(purpose, wrapped, master_key);
+      const name = masterKeyName(current);
+      return { total: rows.length, underPrevious: rows.filter(({ master_key }) => master_key !== name).length };
     },
     rewrap: async () => {
       const name = masterKeyName(current);

@@ -190,10 +190,20 @@ export async function migrate(
   }
 }
 
-/** Migrations and functions of this release that the database lacks. A newer release's functions serve older nodes too. */
-export async function pendingMigrations(db: Kysely<DB>, schema: Schema): Promise<string[]> {
-  const applied = await findApplied(db);
-  const migrations = schema.migrations.filter((name) => !applied.migrations.has(name));
-  if (newerRelease(applied, schema) !== undefined) return migrations;
-  return [...migrations, ...changedFunctions(applied, schema).map(({ name }) => `function ${name}`)];
+export interface SchemaState {
+  /** Migrations and functions of this release that the database lacks. */
+  readonly pending: string[];
+  /** The newer release that the database belongs to. Its functions serve older nodes too. */
+  readonly newerRelease: string | undefined;
 }
+
+export async function findSchemaState(db: Kysely<DB>, schema: Schema): Promise<SchemaState> {
+  const applied = await findApplied(db);
+  const newer = newerRelease(applied, schema);
+  const migrations = schema.migrations.filter((name) => !applied.migrations.has(name));
+  const functions = newer === undefined ? changedFunctions(applied, schema).map(({ name }) => `function ${name}`) : [];
+  return { pending: [...migrations, ...functions], newerRelease: newer };
+}
+
+export const pendingMigrations = async (db: Kysely<DB>, schema: Schema): Promise<string[]> =>
+  (await findSchemaState(db, schema)).pending;

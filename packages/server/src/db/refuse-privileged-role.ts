@@ -4,13 +4,14 @@ import type { DB } from "./generated-rows.ts";
 
 /** Row-level security does nothing for a superuser, for BYPASSRLS or for a member of the owner: do not serve as one. */
 export async function refusePrivilegedRole(db: Kysely<DB>): Promise<void> {
-  const { rows } = await sql<{ role: string; powerful: boolean }>`
+  // Before the first migration there is no table, and what its owner could do is unknown.
+  const { rows } = await sql<{ role: string; powerful: boolean | null }>`
     select current_user as role,
            r.rolsuper or r.rolbypassrls or pg_has_role(current_user, c.relowner, 'member')
              or pg_has_role(current_user, 'perch_platform', 'member')
              or pg_has_role(current_user, 'perch_recorder', 'member') as powerful
-      from pg_roles r, pg_class c
-      where r.rolname = current_user and c.oid = 'public.agents'::regclass`.execute(db);
+      from pg_roles r left join pg_class c on c.oid = to_regclass('public.agents')
+      where r.rolname = current_user`.execute(db);
   const [row] = rows;
   if (!row || row.powerful) {
     throw new OperatorError(

@@ -7,16 +7,18 @@ import { refusePrivilegedRole } from "./refuse-privileged-role.ts";
 
 const maxNamed = 3;
 
+export function refusePending(pending: readonly string[]): void {
+  if (pending.length === 0) return;
+  const more = pending.length > maxNamed ? ` and ${pending.length - maxNamed} more` : "";
+  throw new OperatorError(
+    `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. Run: perch-server migrate`,
+  );
+}
+
 /** Before a process serves or works: the server is new enough, the schema is this release's, and the role has no power over it. */
 export async function refuseUnfitDatabase(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql.raw<{ version: number }>(serverVersionSql).execute(db);
   refuseOldServer(rows[0]?.version ?? 0);
-  const pending = await pendingMigrations(db, await currentSchema());
-  if (pending.length > 0) {
-    const more = pending.length > maxNamed ? ` and ${pending.length - maxNamed} more` : "";
-    throw new OperatorError(
-      `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. Run: perch-server migrate`,
-    );
-  }
+  refusePending(await pendingMigrations(db, await currentSchema()));
   await refusePrivilegedRole(db);
 }

@@ -77,6 +77,12 @@ export const commandTable = {
     details: "Refuses while runs are left or new ones arrive. After a day, housekeeping does the same by itself.",
     options: { id: { type: "string", value: "ID", text: "The id in the list of releases, such as dp_16C8TpVV…" } },
   },
+  doctor: {
+    summary: "Check the settings and every part of the installation, and say how to fix what is wrong.",
+    details:
+      "Changes nothing. Each check is one line: ok, warning, FAILED, or skipped because something else failed. Run it where a server or a worker runs, with the same settings. The exit code is 0 if nothing failed, and 1 otherwise.",
+    options: { json: { type: "boolean", default: false, text: "Print one JSON object when all checks have ended." } },
+  },
   "create-organisation": {
     summary: "Create an organisation and print its first admin key.",
     options: {

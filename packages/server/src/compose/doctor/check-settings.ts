@@ -1,0 +1,38 @@
+import { knownVariables, readConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { refuseOpenWorker } from "../../config/engine.ts";
+import { beginCheck, type Check, failed, ok, type Result, warning } from "./check.ts";
+
+/** One line of a message is one problem; the last one may only name the page that explains them all. */
+const linesOf = (error: unknown): string[] => {
+  if (!(error instanceof ConfigError)) throw error;
+  return error.message.split("\n");
+};
+
+const page = "docs/operations/configuration.md";
+
+function listProblems(environment: NodeJS.ProcessEnv): Result[] {
+  try {
+    const config = readConfig(environment);
+    try {
+      refuseOpenWorker(config);
+    } catch (error) {
+      return [warning(`\`work\` would not start here: ${linesOf(error).join(" ")}`)];
+    }
+    return [];
+  } catch (error) {
+    return linesOf(error)
+      .filter((line) => line !== `See ${page}.`)
+      .map((line) => failed(`${line} Every setting is explained in ${page}.`));
+  }
+}
+
+export function checkSettings(environment: NodeJS.ProcessEnv): Check {
+  return beginCheck("settings", async () => {
+    const problems = listProblems(environment);
+    const set = knownVariables.filter((name) => environment[name]);
+    return problems.length > 0
+      ? problems
+      : ok(`all can be read: ${set.length} are set, the others have their defaults`);
+  });
+}

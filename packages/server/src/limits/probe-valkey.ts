@@ -1,0 +1,44 @@
+import { Redis } from "iovalkey";
+
+export interface ValkeyFacts {
+  /** Such as `Valkey 8.0.1`. */
+  readonly server: string;
+  readonly isReplica: boolean;
+}
+
+const fieldOf = (info: string, field: string): string | undefined =>
+  new RegExp(`^${field}:(.*?)\\r?$`, "m").exec(info)?.[1];
+
+function toFacts(info: string): ValkeyFacts {
+  const valkey = fieldOf(info, "valkey_version");
+  const redis = fieldOf(info, "redis_version") ?? "of an unknown version";
+  return {
+    server: valkey === undefined ? `Redis ${redis}` : `Valkey ${valkey}`,
+    isReplica: fieldOf(info, "role") === "slave",
+  };
+}
+
+/** Connects once, asks who answers, and goes. Throws the reason if there is no answer. */
+export async function probeValkey(url: string, limitMs: number): Promise<ValkeyFacts> {
+  const valkey = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: limitMs,
+    commandTimeout: limitMs,
+  });
+  // What `connect` throws itself is only that there is no connection.
+  let reason: Error | undefined;
+  valkey.on("error", (error: Error) => {
+    reason ??= error;
+  });
+  try {
+    await valkey.connect();
+    await valkey.ping();
+    return toFacts(await valkey.info());
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    valkey.disconnect();
+  }
+}

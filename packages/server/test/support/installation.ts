@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll } from "vitest";
+import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
+import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
+import type { Finding } from "../../src/compose/doctor/check.ts";
+import { examine } from "../../src/compose/doctor/examine.ts";
+import { agentRuns } from "../../src/engine/services.ts";
+import { createTestDatabase, type TestDatabase } from "./test-database.ts";
+import { startValkey, type ValkeyProcess } from "./valkey-process.ts";
+
+/** Everything that `perch-server doctor` looks at, for one test file, with parts that may be damaged. */
+export interface Installation {
+  readonly database: TestDatabase;
+  /** Not migrated. */
+  readonly empty: TestDatabase;
+  readonly engine: RestateCluster;
+  readonly valkey: ValkeyProcess;
+  readonly masterKey: string;
+  readonly settings: (change?: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
+  readonly findings: (change?: NodeJS.ProcessEnv, now?: () => number) => Promise<readonly Finding[]>;
+  /** Those that are not ok, one line each. */
+  readonly problems: (change?: NodeJS.ProcessEnv, now?: () => number) => Promise<string[]>;
+  readonly startWorker: (change?: NodeJS.ProcessEnv) => Promise<WorkerProcess>;
+}
+
+export const asAdmin = (statement: string, url = serviceUrl("PERCH_DATABASE_ADMIN_URL")) =>
+  withClient(url, (client) => client.query<Record<string, string>>(statement));
+
+const isRegistered = async ({ adminUrls }: RestateCluster): Promise<boolean> =>
+  (await fetch(`${adminUrls[0]}/services/${agentRuns}`)).ok;
+
+async function startInstallation(): Promise<Installation & { readonly stop: () => Promise<void> }> {
+  const [database, empty, engine, valkey] = await Promise.all([
+    createTestDatabase(),
+    createTestDatabase({ empty: true }),
+    startRestate(),
+    startValkey(),
+  ]);
+  const masterKey = randomBytes(32).toString("base64");
+  const workers: WorkerProcess[] = [];
+  const settings = (change: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+    PERCH_DATABASE_URL: database.appUrl,
+    PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
+    PERCH_MASTER_KEY: masterKey,
+    PERCH_VALKEY_URL: valkey.url,
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...change,
+  });
+  const findings = async (change: NodeJS.ProcessEnv = {}, now?: () => number) => {
+    const { checks, close } = examine(settings(change), now);
+    const found = await Promise.all(checks.map((check) => check.findings));
+    // A connection that was never opened hangs for as long as its server does.
+    void close().catch(() => undefined);
+    return found.flat();
+  };
+  return {
+    ...{ database, empty, engine, valkey, masterKey, settings, findings },
+    problems: async (change, now) =>
+      (await findings(change, now))
+        .filter(({ status }) => status !== "ok")
+        .map(({ name, status, message }) => `${status} ${name}: ${message}`),
+    startWorker: async (change) => {
+      const worker = await startWorker(database, { ...settings(), PERCH_LOG_LEVEL: "silent", ...change });
+      workers.push(worker);
+      // It accepts connections before it has registered.
+      while (!(await isRegistered(engine))) await sleep(100);
+      return worker;
+    },
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.end("SIGKILL")));
+      await Promise.all([engine.stop(), valkey.kill(), database.drop(), empty.drop()]);
+    },
+  };
+}
+
+export function useInstallation(): () => Installation {
+  let started: Awaited<ReturnType<typeof startInstallation>> | undefined;
+  beforeAll(async () => {
+    started = await startInstallation();
+  }, 120_000);
+  afterAll(() => started?.stop());
+  return () => {
+    if (!started) throw new Error("The installation has not started yet");
+    return started;
+  };
+}
