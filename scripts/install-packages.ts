@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** What a new user has and does to install the packed packages with npm, in a folder outside of the checkout. */
@@ -10,7 +10,24 @@ export const userEnvironment: NodeJS.ProcessEnv = {
   NO_COLOR: "1",
 };
 
-export const npmInstall = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+/** Nothing needs an install script, so careful users can switch them off. */
+export const npmInstall = [
+  ...["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
+];
+
+interface InstalledTree {
+  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+}
+
+/** The installed packages that would run a script at a user's who does not switch scripts off. */
+export function refuseInstallScripts(folder: string): void {
+  const tree = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8")) as InstalledTree;
+  const entries = Object.entries(tree.packages);
+  if (entries.length < 10) throw new Error(`${entries.length} packages cannot be all that is installed`);
+  const names = entries.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
+  if (names.length > 0)
+    throw new Error(`These packages run a script when they are installed: ${names.join(", ")}. Do without them.`);
+}
 
 const folders: Readonly<Record<string, string>> = {
   "@perch/contract": "contract",

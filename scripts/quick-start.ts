@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCpuTimes } from "../bench/cpu-time.ts";
-import { userEnvironment as env, npmInstall, writeManifest } from "./install-packages.ts";
+import { userEnvironment as env, npmInstall, refuseInstallScripts, writeManifest } from "./install-packages.ts";
 import { packPackages } from "./pack-packages.ts";
 
 /**
@@ -81,6 +81,7 @@ let dev: ChildProcess | undefined;
 try {
   const tarballs = await packPackages(join(root, "packed"));
   await timed("npm install (fills the cache, not counted)", () => install(join(root, "warm"), tarballs));
+  refuseInstallScripts(join(root, "warm"));
   rmSync(join(root, "warm"), { recursive: true });
 
   const folder = join(root, "empty");

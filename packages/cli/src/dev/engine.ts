@@ -8,12 +8,11 @@ import { Problem } from "../problem.ts";
 import { type Child, startChild, untilHealthy } from "./child.ts";
 import type { DevFolder, Ports } from "./state.ts";
 
-/** The package's own launcher puts a Node process in between, so we look for the platform's binary as it does. */
+/** The platform's own package, without the one that starts it: that one's dependency runs a script when it is installed. */
 export function findEngine(): string | undefined {
+  const { platform, arch } = process;
   try {
-    const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");
-    const { platform, arch } = process;
-    return createRequire(launcher).resolve(`@restatedev/restate-server-${platform}-${arch}/bin/restate-server`);
+    return createRequire(import.meta.url).resolve(`@restatedev/restate-server-${platform}-${arch}/bin/restate-server`);
   } catch {
     return undefined;
   }
