@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { bin, buildWheel, folder, prepareTools, succeeds } from "./tools.ts";
 
 /** All checks of the Python client. The last line counts them; the rest says what failed. Needs the services. */
 
@@ -10,47 +9,7 @@ interface Tally {
   readonly failed: number;
 }
 
-const folder = import.meta.dirname;
-const bin = join(folder, ".venv/dev/bin");
 const clean = join(folder, ".venv/clean");
-const environment = {
-  ...process.env,
-  PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-  PERCH_NODE: process.execPath,
-  PYTHONDONTWRITEBYTECODE: "1",
-};
-
-/** Runs one command, prints what it said when it has ended, so that two at once can be read. */
-async function succeeds(title: string, command: string, args: readonly string[]): Promise<boolean> {
-  const startedAt = performance.now();
-  let output = "";
-  const code = await new Promise<number | null>((resolve) => {
-    const child = spawn(command, args, { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text));
-    child.on("error", (error) => {
-      output += error.message;
-      resolve(null);
-    });
-    child.on("close", resolve);
-  });
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${output}== ${title}: ${code === 0 ? "ok" : "FAILED"} in ${seconds} s`);
-  return code === 0;
-}
-
-/** The tools in their pinned versions, made anew when these change. pip knows from the machine's settings where to get them. */
-async function prepare(): Promise<boolean> {
-  const wanted = createHash("sha256")
-    .update(readFileSync(join(folder, "requirements-dev.txt")))
-    .digest("hex");
-  const stamp = join(folder, ".venv/dev/made-from");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
-  const made =
-    (await succeeds("venv", process.env.PERCH_PYTHON ?? "python3", ["-m", "venv", "--clear", ".venv/dev"])) &&
-    (await succeeds("pip install", join(bin, "pip"), ["install", "-q", "-r", "requirements-dev.txt"]));
-  if (made) writeFileSync(stamp, wanted);
-  return made;
-}
 
 interface RequestCase {
   readonly title: string;
@@ -71,7 +30,16 @@ function signedRequest(): string {
 }
 
 const smokeTest = `
-import importlib.metadata, importlib.resources, re, perch_sdk
+import importlib.metadata, importlib.resources, pathlib, re, sys, perch_sdk
+# From the wheel alone: nothing of the checkout, neither its source nor its tests.
+site = pathlib.Path(sys.prefix).resolve()
+assert pathlib.Path(perch_sdk.__file__).resolve().is_relative_to(site), perch_sdk.__file__
+assert not [path for path in sys.path if path and not pathlib.Path(path).resolve().is_relative_to(site) and "perch" in path]
+files = [str(file) for file in importlib.metadata.files("perch-sdk")]
+strange = [file for file in files if not re.match(r"perch_sdk/(?!tests)|perch_sdk-[^/]+\\.dist-info/", file)]
+assert not strange, strange
+assert any(file.endswith("licenses/LICENSE") for file in files), files
+assert "pip install perch-sdk" in importlib.metadata.metadata("perch-sdk").get_payload()
 assert importlib.resources.files(perch_sdk).joinpath("py.typed").is_file()
 assert importlib.metadata.version("perch-sdk") == perch_sdk.__version__
 needed = [re.match(r"[\\w-]+", one)[0] for one in importlib.metadata.requires("perch-sdk") if "extra ==" not in one]
@@ -88,17 +56,16 @@ print("imported", perch_sdk.__file__)
 
 /** The wheel as a user gets it: built, installed where nothing else is, imported. */
 async function wheel(): Promise<boolean> {
-  rmSync(join(folder, "dist"), { recursive: true, force: true });
-  const pip = join(bin, "pip");
+  const dist = join(folder, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
   const python = join(clean, "bin/python");
-  const build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "dist", "."];
-  if (!(await succeeds("build the wheel", pip, build))) return false;
   // By its file: a package of this name elsewhere is not what is meant.
-  const [file = ""] = readdirSync(join(folder, "dist"));
-  const install = ["--python", python, "install", "-q", join("dist", file)];
+  const file = await buildWheel(dist);
+  if (file === undefined) return false;
   return (
     (await succeeds("a clean venv", join(bin, "python"), ["-m", "venv", "--clear", "--without-pip", clean])) &&
-    (await succeeds("install the wheel", pip, install)) &&
+    (await succeeds("install the wheel", join(bin, "pip"), ["--python", python, "install", "-q", file])) &&
     (await succeeds("import it", python, ["-I", "-c", smokeTest]))
   );
 }
@@ -129,7 +96,7 @@ async function tests(): Promise<Tally> {
 }
 
 export async function checkPythonSdk(): Promise<Tally> {
-  if (!(await prepare())) return { passed: 0, failed: 1 };
+  if (!(await prepareTools())) return { passed: 0, failed: 1 };
   // The tests mostly wait for processes and time limits: the other checks fit in between.
   const others = (async () => {
     const results: boolean[] = [];

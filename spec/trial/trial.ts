@@ -16,6 +16,8 @@ import type { OrderModel } from "./order-model.ts";
 export interface Made {
   /** By the folder of the package. */
   readonly tarballs: ReadonlyMap<string, string>;
+  /** The Python client. */
+  readonly wheel: string;
   readonly installed: readonly InstalledPart[];
   /** Where `perch` is installed, and where `perch dev` runs. */
   readonly dev: RunningCommand;

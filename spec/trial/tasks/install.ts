@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { npmInstall, writeManifest } from "../../../scripts/install-packages.ts";
+import { npmInstall, refuseInstallScripts, writeManifest } from "../../../scripts/install-packages.ts";
 import { measureInstalled } from "../installed-size.ts";
 import type { Task } from "../task.ts";
 
@@ -15,11 +15,13 @@ export const install: Task = {
     const tarballs = new Map(
       [...printed.matchAll(/^(\w+): (\S+\.tgz)$/gm)].map(([, name = "", file = ""]) => [name, file]),
     );
-    if (tarballs.size < 4) throw new Error(`Four packages should be packed:\n${printed}`);
+    const wheel = /^python: (\S+\.whl)$/m.exec(printed)?.[1];
+    if (tarballs.size < 4 || !wheel) throw new Error(`Four packages and a wheel should be packed:\n${printed}`);
     writeManifest(trial.home, tarballs, ["perch"]);
     await trial.run(["npm", ...npmInstall]);
+    refuseInstallScripts(trial.home);
     const installed = await measureInstalled(join(trial.home, "node_modules"));
-    trial.make({ tarballs, installed });
+    trial.make({ tarballs, wheel, installed });
     return `${Math.round((installed[0]?.kilobytes ?? 0) / 1024)} MB in ${installed.length - 1} packages`;
   },
 };

@@ -1,11 +1,10 @@
-import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { connectionOf, expectConversation, questions } from "../chatbot.ts";
 import { ensureModel } from "../order-model.ts";
 import type { Task } from "../task.ts";
 
 const program = join(import.meta.dirname, "../programs/chatbot.py");
-const sdk = join(import.meta.dirname, "../../../sdk-python");
 const quiet = ["-q", "--disable-pip-version-check"];
 
 export const pythonChatbot: Task = {
@@ -19,9 +18,7 @@ export const pythonChatbot: Task = {
     const env = await connectionOf(trial);
     await trial.run([process.env.PERCH_PYTHON ?? "python3", "-m", "venv", ".venv"], { cwd });
     const pip = ".venv/bin/pip";
-    await trial.run([pip, "wheel", ...quiet, "--no-deps", "-w", "packed", sdk], { cwd });
-    const [wheel = ""] = readdirSync(join(cwd, "packed"));
-    await trial.run([pip, "install", ...quiet, join("packed", wheel)], { cwd });
+    await trial.run([pip, "install", ...quiet, trial.the("wheel")], { cwd });
     cpSync(program, join(cwd, "chatbot.py"));
     expectConversation(await trial.run([".venv/bin/python", "chatbot.py", ...questions], { cwd, env }));
     return "session, stream, error";
