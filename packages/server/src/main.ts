@@ -8,6 +8,7 @@ import { ConfigError } from "./config/config-error.ts";
 import type { Logger } from "./platform/logger.ts";
 import { OperatorError } from "./platform/operator-error.ts";
 import { MasterKeyError } from "./platform/secrets.ts";
+import { endOnSignals } from "./platform/signals.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;
@@ -106,5 +107,6 @@ function report(error: unknown, name: string): void {
   setTimeout(() => process.exit(), 500).unref();
 }
 
+endOnSignals();
 const args = process.argv.slice(2);
 main(args).catch((error: unknown) => report(error, args[0] ?? ""));

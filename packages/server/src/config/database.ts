@@ -26,6 +26,14 @@ export const databaseSettings = {
     "PERCH_DATABASE_MAX_CONNECTIONS",
     wholeNumber(1, 500).default(10).describe("Maximum number of database connections per process."),
   ),
+  startWaitSeconds: setting(
+    "PERCH_START_WAIT_SECONDS",
+    wholeNumber(0, 3600)
+      .default(0)
+      .describe(
+        "How many seconds `serve`, `work`, `all` and `migrate` wait at their start for PostgreSQL, its roles, its database and, except `migrate`, its tables. The log says what they wait for. With 0, they fail at once.",
+      ),
+  ),
   valkeyUrl: secretSetting(
     "PERCH_VALKEY_URL",
     z

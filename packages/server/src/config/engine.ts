@@ -8,6 +8,7 @@ import {
   httpUrls,
   onOrOff,
   type SettingTable,
+  secretSetting,
   setting,
   type ValuesOf,
   wholeNumber,
@@ -26,7 +27,7 @@ export const engineSettings = {
       .default(["http://127.0.0.1:9070"])
       .describe("Admin URL of Restate, where workers register. For several nodes, separate their URLs with commas."),
   ),
-  identityKeys: setting(
+  identityKeys: secretSetting(
     "PERCH_RESTATE_IDENTITY_KEYS",
     commaList.describe(
       "Public keys (publickeyv1_…) of the Restate servers that may call workers, separated by commas. If empty, any caller is accepted, so workers then start only on a loopback address or with PERCH_WORKER_NETWORK_CLOSED.",

@@ -5,12 +5,15 @@ import { currentSchema, pendingMigrations } from "./migrate.ts";
 import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
 import { refusePrivilegedRole } from "./refuse-privileged-role.ts";
 
+/** The database lacks what this release needs, and `migrate` brings it. */
+export class PendingMigrations extends OperatorError {}
+
 const maxNamed = 3;
 
 export function refusePending(pending: readonly string[]): void {
   if (pending.length === 0) return;
   const more = pending.length > maxNamed ? ` and ${pending.length - maxNamed} more` : "";
-  throw new OperatorError(
+  throw new PendingMigrations(
     `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. Run: perch-server migrate`,
   );
 }

@@ -31,6 +31,17 @@ export const commandTable = {
         value: "URL",
         text: "With --run: PostgreSQL, as a superuser or a role with CREATEROLE. PGPASSWORD is read.",
       },
+      "password-file": {
+        type: "string",
+        value: "FILE",
+        text: "With --run: a file with the password of the role in --url.",
+      },
+      "wait-seconds": {
+        type: "string",
+        value: "N",
+        default: "0",
+        text: "With --run: how long to wait for PostgreSQL, if it does not answer.",
+      },
       database: {
         type: "string",
         value: "NAME",

@@ -3,6 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { requireOwnerUrl } from "../../config/database.ts";
 import { type MigrationReport, migrate } from "../../db/migrate.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { waitForDatabase } from "../wait-for-database.ts";
 import { commandTable } from "./command-table.ts";
 import { runActivateRelease } from "./run-activate-release.ts";
 
@@ -14,8 +15,14 @@ function describe({ applied, newerRelease, activatedTurn }: MigrationReport, rel
   return [...changes, ...(activatedTurn === undefined ? [] : [activated])].join("\n");
 }
 
-export async function runMigrate(config: Config, _: Logger, args: string[]): Promise<void> {
+export async function runMigrate(config: Config, logger: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: commandTable.migrate.options });
-  console.log(describe(await migrate(requireOwnerUrl(config), { releaseName: config.release }), config.release));
+  const url = requireOwnerUrl(config);
+  // A failed attempt changes nothing, so the whole of it is repeated while something is missing.
+  const report = await waitForDatabase(
+    { config, logger, target: { url, source: "PERCH_MIGRATION_DATABASE_URL" } },
+    () => migrate(url, { releaseName: config.release }),
+  );
+  console.log(describe(report, config.release));
   if (values["activate-release"]) await runActivateRelease(config);
 }

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { isConnectionFailure } from "../../db/connection-failure.ts";
 import { isName, type Login, type Preparation, preparationScript } from "../../db/preparation-sql.ts";
 import { prepareDatabase } from "../../db/prepare-database.ts";
+import { retryUntilReady } from "../../db/retry-until-ready.ts";
 import { isPassword, scramVerifier } from "../../db/scram-verifier.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import { commandTable } from "./command-table.ts";
@@ -25,6 +27,21 @@ function readPassword(option: string, file: string): string {
   }
   if (isPassword(text)) return text;
   throw new UsageError(`--${option}: a password has 8 to 200 printable ASCII characters and no spaces.`);
+}
+
+const maxWaitSeconds = 3600;
+
+function readSeconds(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) <= maxWaitSeconds) return Number(text);
+  throw new UsageError(`--wait-seconds is a whole number from 0 to ${maxWaitSeconds}.`);
+}
+
+/** The address with the password from a file, which is then in no list of processes. */
+function withPassword(url: string, file: string): string {
+  const address = new URL(url);
+  if (address.password !== "") throw new UsageError("--url has a password already: leave --password-file out.");
+  address.password = encodeURIComponent(readPassword("password-file", file));
+  return address.href;
 }
 
 const passwordFrom = (option: string, file: string | undefined): Password =>
@@ -98,8 +115,12 @@ function parseOptions(args: string[]) {
   if (/[?#]/.test(database ?? "")) throw new UsageError("--database is a name without ? and #.");
   refuseTemplate(database);
   if (server === (owner ?? defaults.owner)) throw new UsageError("--owner and --server are two different roles.");
+  const passwordFile = values["password-file"];
+  if (url === undefined && passwordFile !== undefined) throw new UsageError("--password-file belongs to --url.");
   return {
     ...values,
+    url: url !== undefined && passwordFile !== undefined ? withPassword(url, passwordFile) : url,
+    waitSeconds: readSeconds(values["wait-seconds"]),
     passwords: {
       owner: passwordFrom("owner-password-file", values["owner-password-file"]),
       server: passwordFrom("server-password-file", values["server-password-file"]),
@@ -127,7 +148,7 @@ ${preparationScript(preparation)}`);
   );
 }
 
-async function runOn(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
+async function prepareAt(url: string, { owner, server, passwords, ...given }: Options): Promise<void> {
   const named = decodeURI(new URL(url).pathname.slice(1));
   const database = given.database ?? (["", "postgres"].includes(named) ? defaults.database : named);
   refuseTemplate(database);
@@ -153,6 +174,18 @@ async function runOn(url: string, { owner, server, passwords, ...given }: Option
     );
   console.error(`The database ${database} is ready. Set the addresses above, then run: perch-server migrate`);
 }
+
+/** Roles and databases may be missing for good; a server that does not answer is perhaps being started. */
+const whyNoConnection = (error: unknown): string | undefined =>
+  error instanceof OperatorError && isConnectionFailure(error.cause) ? error.message : undefined;
+
+const runOn = (url: string, options: Options): Promise<void> =>
+  retryUntilReady({
+    seconds: options.waitSeconds,
+    attempt: () => prepareAt(url, options),
+    explain: whyNoConnection,
+    onWaiting: (reason, waited) => console.error(`Waiting (${waited} s of ${options.waitSeconds} s): ${reason}`),
+  });
 
 /** Only the SQL or the settings go to standard output. */
 export async function runPrepareDatabase(args: string[]): Promise<void> {

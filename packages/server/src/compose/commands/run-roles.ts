@@ -4,11 +4,13 @@ import { refuseOpenWorker } from "../../config/engine.ts";
 import { refuseUnfitDatabase } from "../../db/refuse-unfit-database.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
+import { stopOnSignals } from "../../platform/signals.ts";
 import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
 import { composeApi } from "../api.ts";
 import { closeCoreStep, composeCore } from "../core.ts";
 import { placeOf } from "../own-endpoints.ts";
+import { waitForDatabase } from "../wait-for-database.ts";
 import { composeWorker } from "../worker.ts";
 
 interface Roles {
@@ -41,7 +43,9 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const { metricsHost: host, metricsPort: port } = config;
   try {
     if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
-    await refuseUnfitDatabase(core.db.unscoped);
+    await waitForDatabase({ config, logger, target: { url: config.databaseUrl, source: "PERCH_DATABASE_URL" } }, () =>
+      refuseUnfitDatabase(core.db.unscoped),
+    );
     await core.gate.ready();
     // Each that is away is one warning in the log.
     await core.dependencies.listSilent();
@@ -61,15 +65,14 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     await shutDownAll();
     throw error;
   }
-  const stop = async (signal: string): Promise<void> => {
+  stopOnSignals(async (signal) => {
     logger.info({ signal }, "stopping");
     const clean = await shutDownAll();
     logger.info({ clean }, "stopped");
     process.exitCode = clean ? 0 : 1;
     // An abandoned model call must not keep the process alive.
     setTimeout(() => process.exit(), 200).unref();
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));
+  });
 }
 
 export const serve = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: false });

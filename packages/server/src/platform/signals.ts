@@ -1,0 +1,19 @@
+import { constants } from "node:os";
+
+const signals = ["SIGTERM", "SIGINT"] as const;
+
+/** With the exit code that a shell gives to a process that died of a signal. */
+const endAtOnce = (signal: (typeof signals)[number]): never => process.exit(128 + constants.signals[signal]);
+
+/** In a container the process has the id 1, and would ignore a signal that it does not handle. */
+export function endOnSignals(): void {
+  for (const signal of signals) process.on(signal, endAtOnce);
+}
+
+/** From now on, the first signal calls this instead. */
+export function stopOnSignals(stop: (signal: string) => Promise<void>): void {
+  for (const signal of signals) {
+    process.off(signal, endAtOnce);
+    process.once(signal, () => void stop(signal));
+  }
+}
