@@ -12,7 +12,7 @@ import { endOnSignals } from "./platform/signals.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;
-type BareCommandName = "prepare-database" | "install-embedder" | "doctor";
+type BareCommandName = "create-secrets" | "doctor" | "install-embedder" | "prepare-database";
 
 /** A command is loaded when it is called: a short one need not load the whole server. */
 const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Promise<Command>>> = {
@@ -37,6 +37,7 @@ const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Pro
 
 /** Commands that come before there are any settings, or look for what is wrong with them. */
 const bareCommands: Readonly<Record<BareCommandName, () => Promise<BareCommand>>> = {
+  "create-secrets": async () => (await import("./compose/commands/run-create-secrets.ts")).runCreateSecrets,
   "prepare-database": async () => (await import("./compose/commands/run-prepare-database.ts")).runPrepareDatabase,
   doctor: async () => {
     const { runDoctor } = await import("./compose/commands/run-doctor.ts");

@@ -20,6 +20,26 @@ export const commandTable = {
   serve: { summary: "Serve the API until SIGTERM.", options: {} },
   work: { summary: "Run agents for the engine until SIGTERM.", options: {} },
   all: { summary: "Both in one process, for a laptop or a small server.", options: {} },
+  "create-secrets": {
+    summary: "Write the passwords and keys of a new installation, a file each.",
+    details:
+      "Creates the files that are missing and never changes one that is there, so it may run again at any time. Only the owner of the folder can enter it. The files themselves are readable, so that containers that run as other users can read those that are mounted into them.",
+    options: {
+      dir: { type: "string", value: "DIR", text: "The folder for the files. It is created if it does not exist." },
+      "database-host": {
+        type: "string",
+        value: "HOST",
+        default: "postgres:5432",
+        text: "Host and port of PostgreSQL, for the addresses.",
+      },
+      "valkey-host": {
+        type: "string",
+        value: "HOST",
+        default: "valkey:6379",
+        text: "Host and port of Valkey, for its address.",
+      },
+    },
+  },
   "prepare-database": {
     summary: "Print or run the SQL that makes PostgreSQL ready for `migrate`.",
     details:
