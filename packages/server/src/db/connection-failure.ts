@@ -13,7 +13,8 @@ const networkCodes = new Set([
 const connectionStates = ["08", "28", "57P", "53300", "3D000"];
 
 const connectionMessages = [
-  "timeout exceeded when trying to connect",
+  "timeout exceeded when trying to connect", // of a pool
+  "timeout expired", // of a single client
   "Connection terminated",
   "not currently accepting connections",
   "not queryable",

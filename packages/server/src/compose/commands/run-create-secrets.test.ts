@@ -129,7 +129,7 @@ describe("perch-server create-secrets", () => {
   test("the engine signs with its private key, and a worker with the public key accepts that engine only", async () => {
     await create();
     const engine = await startRestate(1, 1, {
-      RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: join(dir, "engine-private-key.pem"),
+      RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: join(dir, "engine-private-key.pem"),
     });
     const ours = read("engine-public-key").trim();
     dir = `${dir}-other`;

@@ -64,7 +64,7 @@ const secrets: readonly Secret[] = [
   },
   {
     file: "engine-private-key.pem",
-    purpose: "RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE",
+    purpose: "RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE",
     create: () => generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString().trim(),
   },
   {

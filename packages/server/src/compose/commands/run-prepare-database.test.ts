@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
@@ -32,6 +34,17 @@ afterEach(() => void vi.restoreAllMocks());
 afterAll(() => asAdmin(`drop database ${database} with (force)`, `drop role ${owner}`));
 
 describe("perch-server prepare-database --run", () => {
+  test("says that a PostgreSQL does not answer which accepts the connection and stays silent", async () => {
+    const silent = createServer();
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const { failure } = await runToFailure("--run", "--url", `postgres://nobody@127.0.0.1:${port}/none`);
+    silent.close();
+    expect(failure).toBeInstanceOf(OperatorError);
+    expect(failure.message).toContain(`does not answer at 127.0.0.1:${port} (timeout expired)`);
+  });
+
   test("refuses the owner of the database as the server's role, and gives it no rights", async () => {
     const { failure } = await runToFailure("--run", "--url", adminUrl(database), "--server", owner);
     expect(failure).toBeInstanceOf(OperatorError);
