@@ -39,8 +39,10 @@ function buildDeclarations(folder: string): void {
   });
 }
 
-export async function buildPackages(): Promise<void> {
-  for (const name of ["contract", "server", "cli"]) {
+const built = ["contract", "server", "cli"];
+
+export async function buildPackages(names: readonly string[] = built): Promise<void> {
+  for (const name of built.filter((each) => names.includes(each))) {
     const folder = join(root, "packages", name);
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     const files = buildCode(folder);

@@ -16,11 +16,11 @@ interface Manifest {
 }
 
 /** Returns the tarballs for npm by the folder of their package. */
-export async function packPackages(destination: string): Promise<Map<string, string>> {
+export async function packPackages(destination: string, names = published): Promise<Map<string, string>> {
   mkdirSync(destination, { recursive: true });
-  await buildPackages();
+  await buildPackages(names);
   const tarballs = new Map<string, string>();
-  for (const name of published) {
+  for (const name of names) {
     const folder = join(root, "packages", name);
     const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
     if (scripts?.build) execFileSync("pnpm", ["run", "build"], { cwd: folder, stdio: "inherit" });

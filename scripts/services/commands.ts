@@ -33,6 +33,7 @@ export async function waitUntil(check: () => boolean | Promise<boolean>, timeout
 }
 
 interface CommandOptions {
+  cwd?: string;
   env?: NodeJS.ProcessEnv;
   input?: string;
 }
@@ -40,7 +41,8 @@ interface CommandOptions {
 /** Runs a command to its end and returns its stdout. The error of a failed command has the last lines of its output. */
 export function run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: options.env ?? process.env, signal: interruption.signal });
+    const { cwd, env = process.env } = options;
+    const child = spawn(command, args, { cwd, env, signal: interruption.signal });
     let stdout = "";
     let output = "";
     let failure: Error | undefined;

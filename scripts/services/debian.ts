@@ -74,6 +74,18 @@ function debianMirror(): string {
   return resolveMirror(source.uri);
 }
 
+/** apt's lines for a suite of Debian, with its updates, and with its security fixes if this machine lists those of its own. */
+export function debianSources(suite: string): string[] {
+  const codename = readDebian()?.codename ?? "";
+  const mirror = debianMirror();
+  const security = readAptSources().find(({ suites }) => suites.includes(`${codename}-security`));
+  return [
+    `deb ${mirror} ${suite} main`,
+    `deb ${mirror} ${suite}-updates main`,
+    ...(security ? [`deb ${resolveMirror(security.uri)} ${suite}-security main`] : []),
+  ];
+}
+
 /** A package is a name, or `name/suite` to take it from a suite that this machine may not list yet. */
 export async function installPackages(packages: readonly string[]): Promise<void> {
   if (packages.length === 0) return;

@@ -1,0 +1,91 @@
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { packPackages } from "../../scripts/pack-packages.ts";
+import { Problem, run } from "../../scripts/services/commands.ts";
+import { addMissingLicences, isLicence } from "./licences.ts";
+
+/**
+ * The folder with the server and everything from npm that it needs. Dependencies are those of pnpm-lock.yaml, and our own code is that
+ * of the packed packages, so an image runs what the packages on npm would. The Dockerfile calls this file for the same folder.
+ */
+
+const root = join(import.meta.dirname, "../..");
+const ours = ["contract", "server"];
+
+/** pnpm installs from the lock file into a copy of the manifests: flat, without links, and without touching the checkout. */
+async function installDependencies(workspace: string): Promise<void> {
+  const manifests = ours.map((name) => `packages/${name}/package.json`);
+  for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests]) {
+    mkdirSync(dirname(join(workspace, file)), { recursive: true });
+    copyFileSync(join(root, file), join(workspace, file));
+  }
+  const selection = ["--filter", "@perch/server", "--prod", "--ignore-scripts"];
+  await run("pnpm", ["install", "--frozen-lockfile", ...selection, "--config.node-linker=hoisted"], { cwd: workspace });
+}
+
+async function unpackPackage(tarball: string | undefined, target: string): Promise<void> {
+  if (tarball === undefined) throw new Error(`nothing was packed for ${target}`);
+  mkdirSync(target, { recursive: true });
+  await run("tar", ["-xzf", tarball, "-C", target, "--strip-components=1", "--no-same-owner"]);
+}
+
+/** Versions that only one of our packages uses stand in a folder of its own. Links lead to our packages, which are unpacked. */
+function moveOwnDependencies(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  for (const name of readdirSync(from)) {
+    if (name === ".bin" || name === "@perch") continue;
+    mkdirSync(to, { recursive: true });
+    renameSync(join(from, name), join(to, name));
+  }
+}
+
+/** Only the build for this machine's processor, and none of what its install script needs. */
+function copyEmbedder(target: string): void {
+  const runtime = realpathSync(join(root, "packages/server/node_modules/onnxruntime-node"));
+  const builds = join("bin/napi-v6/linux", process.arch);
+  for (const name of ["onnxruntime-node", "onnxruntime-common"]) {
+    const source = realpathSync(join(runtime, "..", name));
+    const isWanted = (path: string) => {
+      const inside = path.slice(source.length + 1);
+      return !inside.startsWith("bin/") || builds.startsWith(inside) || inside.startsWith(builds);
+    };
+    cpSync(source, join(target, "node_modules", name), { recursive: true, filter: isWanted, dereference: true });
+  }
+  const weights = join(root, ".models/minilm");
+  if (!existsSync(join(weights, "model.onnx")))
+    throw new Problem(`The weights are not in .models/minilm. Run \`pnpm perch-server install-embedder\` first.`);
+  cpSync(weights, join(target, "embedder"), { recursive: true, dereference: true });
+}
+
+/** What Node never loads: types, sources, source maps (the server runs without --enable-source-maps), links and documents. */
+const unused = /\.(map|ts|mts|cts|md|markdown|flow|tsbuildinfo)$|^(\.bin|\.github|\.modules\.yaml|\.pnpm.*)$/;
+
+function prune(target: string): void {
+  const entries = readdirSync(target, { recursive: true, withFileTypes: true });
+  for (const { name, parentPath } of entries) {
+    if (unused.test(name) && !isLicence(name)) rmSync(join(parentPath, name), { recursive: true, force: true });
+  }
+}
+
+interface Options {
+  readonly embedder: boolean;
+}
+
+export async function makeApplication(target: string, folder: string, { embedder }: Options): Promise<void> {
+  const workspace = join(folder, "workspace");
+  const tarballs = await packPackages(join(folder, "packed"), ours);
+  await installDependencies(workspace);
+  mkdirSync(target, { recursive: true });
+  renameSync(join(workspace, "node_modules"), join(target, "node_modules"));
+  rmSync(join(target, "node_modules/@perch"), { recursive: true });
+  await unpackPackage(tarballs.get("server"), join(target, "server"));
+  await unpackPackage(tarballs.get("contract"), join(target, "node_modules/@perch/contract"));
+  moveOwnDependencies(join(workspace, "packages/server/node_modules"), join(target, "server/node_modules"));
+  moveOwnDependencies(
+    join(workspace, "packages/contract/node_modules"),
+    join(target, "node_modules/@perch/contract/node_modules"),
+  );
+  if (embedder) copyEmbedder(target);
+  addMissingLicences(target);
+  prune(target);
+}

@@ -1,0 +1,30 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+function bytesIn(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  if (!stat.isDirectory()) return stat.size;
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1).padStart(7);
+
+/** What is inside by size, the largest first. */
+export function sizeTable(system: string, application: string): string {
+  const modules = join(application, "node_modules");
+  const node = bytesIn(join(system, "usr/local/bin/node"));
+  const rows: [string, number][] = [
+    ["Node", node],
+    ["Debian: C and C++ libraries, certificates, time zones, licences", bytesIn(system) - node],
+    ["Perch", bytesIn(application) - bytesIn(modules) - bytesIn(join(application, "embedder"))],
+    ["weights of the embedder", bytesIn(join(application, "embedder"))],
+    ...readdirSync(modules).map((name): [string, number] => [`npm: ${name}`, bytesIn(join(modules, name))]),
+  ];
+  const sorted = rows.filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a);
+  const [large, small] = [sorted.filter(([, bytes]) => bytes >= 1e6), sorted.filter(([, bytes]) => bytes < 1e6)];
+  const rest: [string, number] = [`${small.length} smaller packages of npm`, small.reduce((sum, [, b]) => sum + b, 0)];
+  return [...large, rest].map(([name, bytes]) => `${megabytes(bytes)} MB  ${name}`).join("\n");
+}
