@@ -1,0 +1,13 @@
+#!/bin/sh
+# Behaves as the public image of Valkey does where a compose file relies on it.
+set -e
+
+case "${1:-}" in -* | *.conf) set -- valkey-server "$@" ;; esac
+if [ "$1" = valkey-server ] && [ "$(id -u)" = 0 ]; then
+  chown -R valkey: /data
+  exec setpriv --reuid valkey --regid valkey --init-groups "$0" "$@"
+fi
+# In a container the network is the limit: the public image turns this off too.
+if [ "$1" = valkey-server ]; then set -- "$@" --protected-mode no; fi
+
+exec "$@"
