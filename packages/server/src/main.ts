@@ -5,7 +5,6 @@ import { type CommandName, commandTable } from "./compose/commands/command-table
 import { commandUsage, isCommand, UsageError, usage } from "./compose/commands/usage.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
-import { endOnSignals } from "./platform/end-on-signals.ts";
 import type { Logger } from "./platform/logger.ts";
 import { OperatorError } from "./platform/operator-error.ts";
 import { MasterKeyError } from "./platform/secrets.ts";

@@ -10,10 +10,13 @@ export function endOnSignals(): void {
   for (const signal of signals) process.on(signal, endAtOnce);
 }
 
-/** From now on, the first signal calls this instead. */
+/** From now on, the first signal calls this instead. A second one ends the process at once. */
 export function stopOnSignals(stop: (signal: string) => Promise<void>): void {
   for (const signal of signals) {
     process.off(signal, endAtOnce);
-    process.once(signal, () => void stop(signal));
+    process.once(signal, () => {
+      endOnSignals();
+      void stop(signal);
+    });
   }
 }

@@ -135,10 +135,18 @@ describe("perch-server create-secrets", () => {
     dir = `${dir}-other`;
     await create();
     const register = async (identityKey: string): Promise<number> => {
-      const service = housekeepingService({ now: async () => 0, partitions: async () => {}, clears: async () => {} });
-      const listening = { identityKeys: [identityKey], host: "127.0.0.1", port: 0, logger: createLogger("silent") };
-      const endpoint = await serveEndpoint({ services: [service], ...listening });
-      const body = JSON.stringify({ uri: `http://127.0.0.1:${endpoint.port}` });
+      const nothing = async () => {};
+      const steps = { now: async () => 0, partitions: nothing, clears: nothing, releases: nothing };
+      const endpoint = await serveEndpoint({
+        services: [housekeepingService(steps)],
+        identityKeys: [identityKey],
+        host: "127.0.0.1",
+        port: 0,
+        release: "1.0.0",
+        health: () => ({ isReady: true, details: {} }),
+        logger: createLogger("silent"),
+      });
+      const body = JSON.stringify({ uri: `http://127.0.0.1:${endpoint.port}/releases/1.0.0/1` });
       const headers = { "content-type": "application/json" };
       const { status } = await fetch(`${engine.adminUrls[0]}/deployments`, { method: "POST", headers, body });
       await endpoint.close();
