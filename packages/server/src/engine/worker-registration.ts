@@ -27,6 +27,8 @@ export interface WorkerRegistration {
 /** How soon a worker that runs already notices that its release was activated. */
 const everyMs = 5000;
 const minRetryMs = 200;
+/** The engine may be away for long, and every worker looks every few seconds. */
+const failuresPerLogLine = 12;
 const healthLimitMs = 2000;
 /** An address at which no worker of the release answered so many times in a row is given up. */
 const missesUntilMoved = 2;
@@ -114,8 +116,9 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
         settled.resolve();
       } catch (error) {
         failures += 1;
+        const write = failures % failuresPerLogLine === 1 ? logger.warn : logger.debug;
         if (!stopped.signal.aborted)
-          logger.warn({ err: error, attempt: failures }, "worker not registered, will retry");
+          write.call(logger, { err: error, attempt: failures }, "worker registration failed, will retry");
       }
       const delayMs = failures === 0 ? everyMs : Math.min(minRetryMs * 2 ** (failures - 1), everyMs);
       await sleep(delayMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);

@@ -155,7 +155,7 @@ describe("with PERCH_START_WAIT_SECONDS, everything may start in any order", () 
   test("SIGTERM ends work at once while it waits for the engine, too", async () => {
     const env = { ...lateSettings(0), PERCH_RESTATE_ADMIN_URL: "http://127.0.0.1:1" };
     const { child, exited, text } = start(["work"], env);
-    await vi.waitFor(() => expect(text()).toContain("engine unreachable for worker registration"), patience);
+    await vi.waitFor(() => expect(text()).toContain("worker registration failed, will retry"), patience);
     child.kill("SIGTERM");
     expect(await exited).toEqual([143, null]);
   });
