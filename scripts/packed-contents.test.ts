@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listFlaws } from "./packed-contents.ts";
 
@@ -30,4 +32,12 @@ test.each([
   ],
 ])("%s is a flaw", (_, packed, described, flaw) => {
   expect(listFlaws(packed, described)).toEqual([flaw]);
+});
+
+test("the wheel's copy of the licence is the repository's, which pnpm puts into the others itself", () => {
+  const [ours, copy] = ["LICENSE", "sdk-python/LICENSE"].map((path) =>
+    readFileSync(join(import.meta.dirname, "..", path), "utf8"),
+  );
+  expect(ours).toContain("Apache License");
+  expect(copy).toBe(ours);
 });

@@ -10,9 +10,12 @@ const Service = z.object({ deployment_id: z.string() });
 const Deployment = z.object({ uri: z.string() });
 const Refusal = z.object({ message: z.string() });
 
-/** Without the engine's codes, and without the address, which the caller has. */
+/** Without the engine's codes, the address, which the caller has, and what else a worker answered. */
 const reasonIn = (text: string): string =>
-  text.replaceAll(/\[\w+\]\s*/g, "").replace(/^error when calling '[^']*': /, "");
+  text
+    .replaceAll(/\[\w+\]\s*/g, "")
+    .replace(/^error when calling '[^']*': /, "")
+    .replace(/\. Response headers: .*$/s, "");
 
 async function refusalOf(response: Response): Promise<string> {
   const { message } = Refusal.catch({ message: `it answers ${response.status}` }).parse(

@@ -85,7 +85,9 @@ function checkOwner(settings: UsableSettings, server: Promise<Inspected | undefi
   if (url === undefined)
     return [beginCheck(name, async () => ok(`${variable} is not set: only commands such as \`migrate\` need it`))];
   const db = openToInspect(url);
-  return [beginCheck(name, async () => judgeOwner(db, await server), explainAt(url, variable)), db];
+  // After the server's own connection, whether that succeeds or not: both must lead to the same database.
+  const after = { value: server.then((opened) => ({ opened })), otherwise: "" };
+  return [beginCheckWith(name, after, ({ opened }) => judgeOwner(db, opened), explainAt(url, variable)), db];
 }
 
 export interface DatabaseChecks {

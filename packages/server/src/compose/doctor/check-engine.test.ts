@@ -73,4 +73,15 @@ describe("the workers", () => {
       ),
     ]);
   });
+
+  test("workers that take the engine for somebody else fail, with the setting to compare", async () => {
+    const { problems, startWorker } = installation();
+    await startWorker({
+      PERCH_WORKER_PORT: String(worker.port),
+      PERCH_RESTATE_IDENTITY_KEYS: "publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9",
+    });
+    expect(await problems()).toEqual([
+      expect.stringMatching(/^failed workers: The workers at http:.* refuse the engine .*PERCH_RESTATE_IDENTITY_KEYS/),
+    ]);
+  });
 });

@@ -52,8 +52,12 @@ async function judgeWorker(adminUrl: string): Promise<Result> {
   if (found.outcome === "none registered")
     return warning("No worker is registered with the engine, so no agent can run. Start one: perch-server work");
   if (found.outcome === "reached") return ok(`the engine reaches ${found.uri}`);
+  if (/\b401\b/.test(found.reason))
+    return failed(
+      `The workers at ${found.uri} refuse the engine (${found.reason}). Set PERCH_RESTATE_IDENTITY_KEYS of the workers to the public key of this engine, and restart them.`,
+    );
   return failed(
-    `The engine does not reach the workers at ${found.uri} (${found.reason}). Start a worker there, or let PERCH_WORKER_URL be an address that the engine can reach, and restart the workers. If they refuse the engine, compare PERCH_RESTATE_IDENTITY_KEYS with its key.`,
+    `The engine does not reach the workers at ${found.uri} (${found.reason}). Start a worker there, or set PERCH_WORKER_URL of the workers to an address that the engine can reach, and restart them.`,
   );
 }
 
