@@ -23,7 +23,7 @@ const prepare = "Let a superuser run what this prints: perch-server prepare-data
 test("a database that is away is one failure, and what needs it is skipped", async () => {
   expect(await problems({ PERCH_DATABASE_URL: "postgres://perch_server:x@127.0.0.1:1/perch" })).toEqual([
     "failed database: PostgreSQL does not answer at 127.0.0.1:1 (ECONNREFUSED). Start it, or correct PERCH_DATABASE_URL.",
-    ...["clock", "server's role", "extensions", "migrations", "master key"].map(
+    ...["clock", "server role", "extensions", "migrations", "master key"].map(
       (name) => `skipped ${name}: the database was not reached`,
     ),
   ]);
@@ -47,7 +47,7 @@ describe("roles", () => {
       expect((await problems(change))[0]).toMatch(/^failed database: The role doctor_stranger_.* lacks rights/);
       await asAdmin(`grant connect on database ${new URL(database.appUrl).pathname.slice(1)} to ${role}`);
       expect(await problems(change)).toContain(
-        `failed server's role: The role ${role} is not a member of perch_app. ${prepare}`,
+        `failed server role: The role ${role} is not a member of perch_app. ${prepare}`,
       );
     } finally {
       await asAdmin(`drop owned by ${role}`, database.adminUrl);
@@ -61,7 +61,7 @@ describe("roles", () => {
   ] as const)("%s as the server's role is refused", async (_, url) => {
     expect(await problems({ PERCH_DATABASE_URL: installation().database[url] })).toEqual([
       expect.stringMatching(
-        /^failed server's role: The role .* can bypass row-level security\. Point PERCH_DATABASE_URL/,
+        /^failed server role: The role .* can bypass row-level security\. Point PERCH_DATABASE_URL/,
       ),
     ]);
   });
@@ -76,16 +76,16 @@ describe("roles", () => {
   test("an owner's address that leads to another database, or to a role without rights, is refused", async () => {
     const { empty, database } = installation();
     expect(await problems({ PERCH_MIGRATION_DATABASE_URL: empty.ownerUrl })).toEqual([
-      expect.stringMatching(/^failed owner's role: .* lead to different databases/),
+      expect.stringMatching(/^failed owner role: .* lead to different databases/),
     ]);
     expect(await problems({ PERCH_MIGRATION_DATABASE_URL: database.appUrl })).toEqual([
-      `failed owner's role: The role perch_server may not migrate. ${prepare}`,
+      `failed owner role: The role perch_server may not migrate. ${prepare}`,
     ]);
   });
 
   test("a superuser as the owner is a warning", async () => {
     expect(await problems({ PERCH_MIGRATION_DATABASE_URL: installation().database.adminUrl })).toEqual([
-      expect.stringMatching(/^warning owner's role: The role .* is a superuser/),
+      expect.stringMatching(/^warning owner role: The role .* is a superuser/),
     ]);
   });
 });

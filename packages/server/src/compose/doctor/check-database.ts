@@ -79,7 +79,7 @@ const explainAt =
 const unreadable = (variable: string): Result => skipped(`${variable} cannot be read: see settings`);
 
 function checkOwner(settings: UsableSettings, server: Promise<Inspected | undefined>): [Check, Connection?] {
-  const [name, variable] = ["owner's role", "PERCH_MIGRATION_DATABASE_URL"];
+  const [name, variable] = ["owner role", "PERCH_MIGRATION_DATABASE_URL"];
   const { migrationDatabaseUrl: url } = settings;
   if (!("migrationDatabaseUrl" in settings)) return [beginCheck(name, async () => unreadable(variable))];
   if (url === undefined)
@@ -118,7 +118,7 @@ export function checkDatabase(settings: UsableSettings, now: () => number): Data
     checks: [
       first,
       beginCheckWith("clock", opened, (server) => judgeClock(server.db, now), explain),
-      beginCheckWith("server's role", opened, (server) => judgeServerRole(server.db), explain),
+      beginCheckWith("server role", opened, (server) => judgeServerRole(server.db), explain),
       owner,
       beginCheckWith("extensions", opened, (server) => judgeExtensions(server.db), explain),
       beginCheckWith("migrations", opened, (server) => judgeMigrations(server.db), explain),

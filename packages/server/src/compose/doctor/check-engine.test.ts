@@ -15,8 +15,8 @@ describe("the engine", () => {
   test("one that is away fails on both ports, and the workers cannot be checked", async () => {
     const change = { PERCH_RESTATE_INGRESS_URL: nowhere, PERCH_RESTATE_ADMIN_URL: nowhere };
     expect(await installation().problems(change)).toEqual([
-      `failed engine's ingress: ${nowhere} does not answer (ECONNREFUSED). Start that node, or correct PERCH_RESTATE_INGRESS_URL.`,
-      `failed engine's admin port: ${nowhere} does not answer (ECONNREFUSED). Start that node, or correct PERCH_RESTATE_ADMIN_URL.`,
+      `failed engine ingress: ${nowhere} does not answer (ECONNREFUSED). Start that node, or correct PERCH_RESTATE_INGRESS_URL.`,
+      `failed engine admin: ${nowhere} does not answer (ECONNREFUSED). Start that node, or correct PERCH_RESTATE_ADMIN_URL.`,
       "skipped workers: the engine's admin port was not reached",
     ]);
   });
@@ -29,10 +29,10 @@ describe("the engine", () => {
     };
     const findings = await installation().findings(change);
     expect(findings.slice(-5).map(({ name, status }) => `${status} ${name}`)).toEqual([
-      "warning engine's ingress",
-      "ok engine's ingress",
-      "warning engine's admin port",
-      "ok engine's admin port",
+      "warning engine ingress",
+      "ok engine ingress",
+      "warning engine admin",
+      "ok engine admin",
       "ok workers",
     ]);
   });
@@ -41,8 +41,8 @@ describe("the engine", () => {
     const { ingressUrls, adminUrls } = installation().engine;
     const swapped = { PERCH_RESTATE_INGRESS_URL: adminUrls[0], PERCH_RESTATE_ADMIN_URL: ingressUrls[0] };
     expect((await installation().problems(swapped)).map((line) => line.split(":")[0])).toEqual([
-      "failed engine's ingress",
-      "failed engine's admin port",
+      "failed engine ingress",
+      "failed engine admin",
       "skipped workers",
     ]);
   });

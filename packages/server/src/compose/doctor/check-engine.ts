@@ -67,12 +67,12 @@ const explainWorker: Explain = (error) =>
 /** Every node of the ingress and of the admin port, and then the workers, as the engine sees them. */
 export function checkEngine({ ingressUrls, adminUrls }: UsableSettings): readonly Check[] {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const ingress = beginCheck("engine's ingress", async () => {
+  const ingress = beginCheck("engine ingress", async () => {
     const variable = "PERCH_RESTATE_INGRESS_URL";
     if (ingressUrls === undefined) return skipped(`${variable} cannot be read: see settings`);
     return judgeNodes(await probeNodes(ingressUrls, ingressProbes(ingressUrls)), variable);
   });
-  const admin = beginCheck("engine's admin port", async () => {
+  const admin = beginCheck("engine admin", async () => {
     const variable = "PERCH_RESTATE_ADMIN_URL";
     if (adminUrls === undefined) return skipped(`${variable} cannot be read: see settings`);
     const nodes = await probeNodes(adminUrls, adminProbes(adminUrls));

@@ -39,8 +39,8 @@ describe("an installation that runs", () => {
     const [before, keys] = [await currentDeployment(), await countDataKeys()];
     const findings = await installation().findings();
     expect(findings.map(({ name, status }) => `${status} ${name}`)).toEqual([
-      ...["ok settings", "ok database", "ok clock", "ok server's role", "ok owner's role", "ok extensions"],
-      ...["ok migrations", "ok master key", "ok Valkey", "ok engine's ingress", "ok engine's admin port", "ok workers"],
+      ...["ok settings", "ok database", "ok clock", "ok server role", "ok owner role", "ok extensions"],
+      ...["ok migrations", "ok master key", "ok Valkey", "ok engine ingress", "ok engine admin", "ok workers"],
     ]);
     const text = findings.map(({ message }) => message).join("\n");
     expect(text).toContain(`opens all ${keyPurposes.length} data keys`);
@@ -111,8 +111,8 @@ describe("an installation that runs", () => {
     expect(lines.filter((line) => line.startsWith("failed")).map((line) => line.split(":")[0])).toEqual([
       "failed database",
       "failed Valkey",
-      "failed engine's ingress",
-      "failed engine's admin port",
+      "failed engine ingress",
+      "failed engine admin",
     ]);
   });
 });
