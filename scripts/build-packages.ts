@@ -46,6 +46,7 @@ export async function buildPackages(names: readonly string[] = built): Promise<v
     const folder = join(root, "packages", name);
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     const files = buildCode(folder);
+    if (name === "cli") console.log("making the database that perch dev starts from, for some seconds");
     if (name === "contract") buildDeclarations(folder);
     if (name === "cli")
       writeFileSync(

@@ -22,6 +22,7 @@ export async function packPackages(destination: string, names = published): Prom
   const tarballs = new Map<string, string>();
   for (const name of names) {
     const folder = join(root, "packages", name);
+    console.log(`packing ${name}`);
     const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
     if (scripts?.build) execFileSync("pnpm", ["run", "build"], { cwd: folder, stdio: "inherit" });
     const report = execFileSync("pnpm", ["pack", "--json", "--pack-destination", resolve(destination)], {
