@@ -5,6 +5,7 @@ const fast = [
   "packages/contract/**/*.test.ts",
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
+  "deploy/image/dockerfile.test.ts",
   "packages/server/src/compose/commands/usage.test.ts",
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder|embedder-weights).test.ts", // those need the embedder's weights
@@ -36,7 +37,8 @@ const withServices = {
 
 /**
  * No module of ours keeps state, so a test worker imports it once for all of its files (`isolate: false`).
- * fast needs nothing but python3; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside.
+ * fast needs nothing but python3; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside;
+ * image builds the container image and runs it, where containers can be run.
  */
 export default defineConfig({
   test: {
@@ -68,6 +70,15 @@ export default defineConfig({
           name: "acceptance",
           include: ["spec/acceptance/**/*.test.ts"],
           testTimeout: 120_000,
+          hookTimeout: 120_000,
+          ...patientPoll,
+        },
+      },
+      {
+        test: {
+          name: "image",
+          include: ["deploy/image/image.test.ts"],
+          testTimeout: 180_000,
           hookTimeout: 120_000,
           ...patientPoll,
         },

@@ -1,8 +1,23 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { packPackages } from "../../scripts/pack-packages.ts";
 import { Problem, run } from "../../scripts/services/commands.ts";
+import { applicationDir, sbomFile } from "./image-layout.ts";
 import { addMissingLicences, isLicence } from "./licences.ts";
+import { listNpmPackages } from "./npm-packages.ts";
+import { makeSbom } from "./sbom.ts";
 
 /**
  * The folder with the server and everything from npm that it needs. Dependencies are those of pnpm-lock.yaml, and our own code is that
@@ -89,3 +104,20 @@ export async function makeApplication(target: string, folder: string, { embedder
   addMissingLicences(target);
   prune(target);
 }
+
+/** For the Dockerfile: `node deploy/image/application.ts <folder>` makes the folder that it copies to `/`. */
+async function main([target, ...options]: string[]): Promise<void> {
+  if (target === undefined) throw new Problem("Usage: node deploy/image/application.ts <folder> [--embedder]");
+  const folder = mkdtempSync(join(tmpdir(), "perch-application-"));
+  const application = join(target, applicationDir);
+  await makeApplication(application, folder, { embedder: options.includes("--embedder") });
+  rmSync(folder, { recursive: true });
+  const npm = listNpmPackages(application);
+  const version = npm.find(({ name }) => name === "@perch/server")?.version ?? "";
+  const createdAt = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000);
+  mkdirSync(dirname(join(target, sbomFile)), { recursive: true });
+  // Debian's packages are in the base image, whose own list scanners read.
+  writeFileSync(join(target, sbomFile), makeSbom({ version, createdAt, npm, debian: [], root: target }));
+}
+
+if (import.meta.main) await main(process.argv.slice(2));

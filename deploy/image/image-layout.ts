@@ -43,7 +43,11 @@ export const environment: Readonly<Record<string, string>> = {
   PERCH_HOST: "0.0.0.0",
 };
 
-export const embedderEnvironment: Readonly<Record<string, string>> = { PERCH_LOCAL_EMBEDDER_DIR: embedderDir };
+/** The runtime of the embedder reports to its makers, and keeps an id for this machine, unless it is told before it is loaded. */
+export const embedderEnvironment: Readonly<Record<string, string>> = {
+  PERCH_LOCAL_EMBEDDER_DIR: embedderDir,
+  ORT_DISABLE_TELEMETRY: "1",
+};
 
 export const entrypoint = [nodeFile, `${applicationDir}/server/dist/main.js`];
 export const command = ["all"];

@@ -1,13 +1,17 @@
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+/** A file with several names, as time zones have, counts once. */
 function bytesIn(path: string): number {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return 0;
-  if (!stat.isDirectory()) return stat.size;
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  if (!existsSync(path)) return 0;
+  if (statSync(path).isFile()) return statSync(path).size;
+  const sizes = new Map<number, number>();
+  for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const { ino, size } = statSync(join(entry.parentPath, entry.name));
+    sizes.set(ino, size);
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1).padStart(7);
