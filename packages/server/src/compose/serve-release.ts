@@ -30,7 +30,9 @@ export async function serveRelease(core: Core, services: Services): Promise<Serv
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   const admin = createEngineAdmin(config.adminUrls);
   const findTurn = () => findActiveTurn(db.unscoped);
-  registration = keepRegistered({ admin, workerUrl, release, version, findActiveTurn: findTurn, logger });
+  const serviceNames = services.map(({ name }) => name);
+  const registered = { admin, workerUrl, release, version, serviceNames, findActiveTurn: findTurn, logger };
+  registration = keepRegistered(registered);
   telemetry.watchRegistration(registration.turn);
   await registration.settled;
   const isActive = async (): Promise<boolean> => {

@@ -10,6 +10,8 @@ interface RegistrationOptions {
   readonly workerUrl: string;
   readonly release: string;
   readonly version: string;
+  /** The names of the services that the workers serve. */
+  readonly serviceNames: readonly string[];
   /** The release that takes new runs, and the turn in which it does. */
   readonly findActiveTurn: () => Promise<{ readonly release: string; readonly turn: number } | undefined>;
   readonly logger: Logger;
@@ -65,7 +67,7 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
  * server of the same release at another address takes new runs over when it starts. When it is gone, its runs are moved back.
  */
 export function keepRegistered(options: RegistrationOptions): WorkerRegistration {
-  const { admin, workerUrl, release, version, findActiveTurn, logger } = options;
+  const { admin, workerUrl, release, version, serviceNames, findActiveTurn, logger } = options;
   const moveUnserved = createMoves(options);
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
@@ -73,11 +75,16 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   let registeredTurn: number | undefined;
   let isLoggedInactive = false;
 
-  /** New runs go to this release in this turn. At the start of a process they must go to its own address and version. */
+  /**
+   * New runs go to this release in this turn. When a process starts, the engine must also know its address, version and services:
+   * a checkout under development has other services under the same version.
+   */
   const isCurrent = (current: EngineDeployment, turn: number): boolean => {
     const address = parseAddress(current.uri);
     if (address?.release !== release || address.turn !== turn) return false;
-    return registeredTurn === turn || (address.workerUrl === workerUrl && current.version === version);
+    if (registeredTurn === turn) return true;
+    const isComplete = serviceNames.every((name) => current.current.includes(name));
+    return isComplete && address.workerUrl === workerUrl && current.version === version;
   };
 
   const ensureRegistered = async (turn: number, deployments: readonly EngineDeployment[]): Promise<void> => {
