@@ -6,6 +6,7 @@ const fast = [
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
   "deploy/image/dockerfile.test.ts",
+  "deploy/compose/**/*.test.ts",
   "packages/server/src/compose/commands/usage.test.ts",
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder|embedder-weights).test.ts", // those need the embedder's weights
