@@ -41,6 +41,7 @@ describe("readConfig", () => {
       publicUrl: undefined,
       release: version,
       releaseName: undefined,
+      startWaitSeconds: 0,
       drainSeconds: 960,
       draftByDefault: false,
       metricsHost: "127.0.0.1",
@@ -347,7 +348,7 @@ describe("readConfig", () => {
       const secret = settings.filter(([, { isSecret }]) => isSecret).map(([, { variable }]) => variable);
       expect(secret).toEqual([
         ...["PERCH_DATABASE_URL", "PERCH_MIGRATION_DATABASE_URL", "PERCH_VALKEY_URL"],
-        ...["PERCH_MASTER_KEY", "PERCH_PREVIOUS_MASTER_KEYS", "PERCH_SECURITY"],
+        ...["PERCH_MASTER_KEY", "PERCH_PREVIOUS_MASTER_KEYS", "PERCH_SECURITY", "PERCH_RESTATE_IDENTITY_KEYS"],
         ...["PERCH_OPENAI_API_KEY", "PERCH_ANTHROPIC_API_KEY", "PERCH_GOOGLE_API_KEY", "PERCH_PROVIDERS"],
       ]);
       for (const variable of secret) expect(configurationReference()).toContain(`\`${variable}_FILE\``);
