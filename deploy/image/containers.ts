@@ -4,9 +4,12 @@ import { findOnPath } from "../../scripts/services/commands.ts";
 
 const execute = promisify(execFile);
 
+/** Debian's other runtime, crun, refuses the cgroups of some machines that runc accepts. */
+const runtime = findOnPath("runc") ? ["--runtime", "runc"] : [];
+
 /** Runs podman and returns what it printed. Secrets are in `env`, from where podman passes those on that `--env` names. */
 export async function podman(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const { stdout } = await execute("podman", [...args], {
+  const { stdout } = await execute("podman", [...runtime, ...args], {
     env: { ...process.env, ...env },
     maxBuffer: 64 * 1024 * 1024,
   });
@@ -18,14 +21,21 @@ export async function whyNoContainers(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return "building an image from Debian's packages needs root";
   const missing = ["buildah", "podman", "mmdebstrap"].filter((tool) => !findOnPath(tool));
   if (missing.length > 0) return `${missing.join(" and ")} not on PATH (apt-get install ${missing.join(" ")} runc)`;
-  return podman(["info"]).then(
-    () => undefined,
-    (error: Error) => `podman does not work: ${error.message}`,
-  );
+  try {
+    await execute("unshare", ["--mount", "--pid", "--fork", "true"]);
+    await podman(["info"]);
+    return undefined;
+  } catch (error) {
+    return `this machine does not run containers: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
+
+/** podman's own defaults are more than a machine without CAP_SYS_RESOURCE may give. */
+const limits = ["nofile", "nproc"].flatMap((name) => ["--ulimit", `${name}=4096:4096`]);
 
 /** What an operator who trusts nobody gives a container: no rights, nothing to write to, and a user that nobody knows. */
 export const confined = [
+  ...limits,
   ...["--read-only", "--read-only-tmpfs=false"],
   ...["--cap-drop", "all", "--security-opt", "no-new-privileges"],
   ...["--memory", "512m", "--user", "483920:0"],
