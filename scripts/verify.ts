@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { parseEnv } from "node:util";
+import { whyNoContainers } from "../deploy/image/containers.ts";
 import { checkPythonSdk } from "../sdk-python/check.ts";
 import { checkoutDir, envFile } from "./services/layout.ts";
 
@@ -136,6 +137,14 @@ async function chaos(...options: string[]): Promise<Tally> {
   return repeatableCheck(title, ["chaos/main.ts", ...options, "--json"]);
 }
 
+/** Builds the container image and runs it. */
+async function image(services: NodeJS.Dict<string>): Promise<Tally> {
+  const obstacle = await whyNoContainers();
+  if (obstacle === undefined) return tests("image", services);
+  console.log(`\n== image: skipped, because ${obstacle}; CI runs it`);
+  return { passed: 0, failed: 0 };
+}
+
 /** From an empty directory to an agent that answers, with the packed packages. */
 const quickStart = (): Promise<Tally> => repeatableCheck("quick start", ["--no-warnings", "scripts/quick-start.ts"]);
 
@@ -164,6 +173,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
   yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk()]);
+  yield await image(services);
   yield await chaos("--short");
   yield await chaos("--short", "--neighbour");
 }
