@@ -102,6 +102,8 @@ async function main(): Promise<void> {
 
 stopOnSignals();
 main().catch((error: unknown) => {
-  console.error(error instanceof Problem ? error.message : error);
+  const isWrongUse = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (isWrongUse) console.error(`${error.message}\n\n${usage}`);
+  else console.error(error instanceof Problem ? error.message : error);
   process.exitCode = 1;
 });
