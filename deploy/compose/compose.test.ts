@@ -129,7 +129,9 @@ test("there is no secret in the files: each is a file that create-secrets writes
 });
 
 test("the image of the server is that of this release", () => {
-  const tags = Object.values(files).flatMap((text) => [...text.matchAll(/:-perch-server:([\w.-]+)\}/g)]);
-  expect(tags.length).toBeGreaterThanOrEqual(4);
+  const commands = read("README.md").matchAll(/^ {2}perch-server:([\w.-]+) create-secrets/gm);
+  const defaults = Object.values(files).flatMap((text) => [...text.matchAll(/:-perch-server:([\w.-]+)\}/g)]);
+  const tags = [...commands, ...defaults];
+  expect(tags.length).toBeGreaterThanOrEqual(5);
   for (const [, tag] of tags) expect(tag).toBe(server.version);
 });
