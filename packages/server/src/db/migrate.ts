@@ -62,8 +62,8 @@ async function readMigration(name: string): Promise<Migration> {
   };
 }
 
-async function readMigrations(): Promise<Record<string, Migration>> {
-  const names = await migrationNames();
+/** These migrations of this release, by name. */
+export async function readMigrations(names: readonly string[]): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readMigration(name)] as const)));
 }
 
@@ -169,7 +169,7 @@ export async function migrate(
     const wanted = schema ?? (await currentSchema());
     const newer = newerRelease(await findApplied(db), wanted);
     if (newer !== undefined) return { applied: [], newerRelease: newer, activatedTurn: undefined };
-    const migrator = new Migrator({ db, provider: { getMigrations: readMigrations } });
+    const migrator = new Migrator({ db, provider: { getMigrations: () => readMigrations(wanted.migrations) } });
     const { error, results = [] } = await migrator.migrateToLatest();
     if (error) {
       const failed = results.find(({ status }) => status === "Error")?.migrationName;
