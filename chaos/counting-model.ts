@@ -39,6 +39,8 @@ interface Burst {
 
 /** The message contains the number of steps of its run: "… in 3 steps". */
 const stepsOf = (message: string) => Number(/ in (\d) steps$/.exec(message)?.[1] ?? 2);
+/** And whether each of its steps takes long: "… slowly in 4 steps". */
+const delayMsOf = (message: string) => (/ slowly in /.test(message) ? 1500 : 30 + Math.random() * 220);
 /** And its burst, where it is sent in one: "burst 2, run 7 of 64 in 1 steps". */
 const burstOf = (message: string) => /^(burst \d+), run \d+ of (\d+) /.exec(message) ?? [];
 
@@ -90,7 +92,7 @@ export async function startCountingModel(): Promise<CountingModel> {
     response.writeHead(200, { "content-type": "application/json" });
     const [, name, size] = burstOf(message);
     if (name && request.step === stepsOf(message)) return sendInBurst(findBurst(name), Number(size), body, response);
-    await sleep(name ? 0 : 30 + Math.random() * 220);
+    await sleep(name ? 0 : delayMsOf(message));
     response.end(body);
   };
 

@@ -12,6 +12,7 @@ import { type CallCount, countCalls, type Interruption } from "./model-calls.ts"
 import { runNeighbour } from "./neighbour.ts";
 import { logFile } from "./perch-process.ts";
 import { type StarvedTime, watchStarvation } from "./starvation.ts";
+import { runUpgrade } from "./upgrade/upgrade.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
 const { values: options } = parseArgs({
@@ -20,6 +21,9 @@ const { values: options } = parseArgs({
     short: { type: "boolean", default: false },
     neighbour: { type: "boolean", default: false },
     only: { type: "string" },
+    upgrade: { type: "boolean", default: false },
+    from: { type: "string" },
+    to: { type: "string" },
   },
 });
 const minInvocations = options.short || options.only ? 300 : 2000;
@@ -122,6 +126,10 @@ logProgress(`server log: ${logFile}`);
 if (options.neighbour) {
   const { short, json, only } = options;
   process.exit((await runNeighbour({ short, json, only })) ? 0 : 1);
+}
+if (options.upgrade) {
+  const { short, json, from, to } = options;
+  process.exit((await runUpgrade({ short, json, from, to })) ? 0 : 1);
 }
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));

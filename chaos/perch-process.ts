@@ -11,7 +11,7 @@ const main = join(import.meta.dirname, "../packages/server/src/main.ts");
 export const logFile = join(tmpdir(), `perch-chaos-${process.pid}.log`);
 
 /** Removes this checkout's own PERCH_ settings, so that the processes get only those of the suite. */
-const environment = (settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+export const environment = (settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_"))),
   ...settings,
 });

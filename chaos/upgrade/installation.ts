@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { startValkey } from "../../packages/server/test/support/valkey-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
+import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { freePort } from "../../scripts/testbed/server-process.ts";
+import { type CountingModel, startCountingModel } from "../counting-model.ts";
+import { type Haproxy, startHaproxy } from "./haproxy.ts";
+import type { ReleaseProcess } from "./release.ts";
+
+/** What the processes of all releases share. */
+export interface Installation {
+  readonly settings: NodeJS.ProcessEnv;
+  readonly database: ScratchDatabase;
+  readonly engine: RestateCluster;
+  readonly model: CountingModel;
+  readonly receiver: WebhookReceiver;
+  readonly haproxy: Haproxy;
+  /** The ports of API nodes that HAProxy knows and that no node uses now. */
+  readonly freeApiPorts: number[];
+  /** Everything that was started of a release, so that it ends with the installation. */
+  readonly processes: ReleaseProcess[];
+  readonly stops: (() => unknown)[];
+}
+
+const enginePartitions = 4;
+
+export async function startInstallation(stops: (() => unknown)[]): Promise<Installation> {
+  const model = await startCountingModel();
+  stops.push(model.close);
+  const receiver = await startWebhookReceiver();
+  stops.push(receiver.close);
+  const database = await createScratchDatabase();
+  stops.push(database.drop);
+  const valkey = await startValkey();
+  stops.push(valkey.kill);
+  const engine = await startRestate(1, enginePartitions);
+  stops.push(engine.stop);
+  // Two nodes, and one more while it takes the place of another.
+  const freeApiPorts = [await freePort(), await freePort(), await freePort()];
+  const haproxy = await startHaproxy(freeApiPorts);
+  stops.push(haproxy.stop);
+  const processes: ReleaseProcess[] = [];
+  stops.push(() => Promise.all(processes.map(({ kill }) => kill())));
+  const settings = {
+    PERCH_DATABASE_URL: database.appUrl,
+    PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
+    PERCH_VALKEY_URL: valkey.url,
+    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_HOST: "127.0.0.1",
+    PERCH_WORKER_HOST: "127.0.0.1",
+    PERCH_SCRIPT_MODEL_URL: model.url,
+    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+    PERCH_LOG_LEVEL: "info",
+  };
+  return { settings, database, engine, model, receiver, haproxy, freeApiPorts, processes, stops };
+}

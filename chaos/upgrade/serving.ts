@@ -1,0 +1,99 @@
+import { createEngineAdmin } from "../../packages/server/src/engine/engine-admin.ts";
+import { agentRuns } from "../../packages/server/src/engine/services.ts";
+import { waitUntil } from "../../scripts/services/commands.ts";
+import { freePort } from "../../scripts/testbed/server-process.ts";
+import { startBalancer } from "../balancer.ts";
+import type { Installation } from "./installation.ts";
+import type { Release, ReleaseProcess } from "./release.ts";
+
+const nodesOfEachRole = 2;
+const startSeconds = 120;
+
+export interface ApiNode {
+  readonly port: number;
+  readonly process: ReleaseProcess;
+}
+
+/** A release that serves: its workers behind an address of their own, and its API nodes behind HAProxy. */
+export interface Serving {
+  readonly release: Release;
+  readonly workerUrl: string;
+  readonly workers: readonly ReleaseProcess[];
+  readonly apis: ApiNode[];
+}
+
+const isOk = (url: string): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+    async (response) => {
+      await response.body?.cancel();
+      return response.ok;
+    },
+    () => false,
+  );
+
+async function untilTrue(process: ReleaseProcess, what: string, check: () => Promise<boolean>): Promise<void> {
+  const checkOrFail = async () => {
+    if (process.hasEnded()) throw new Error(`${process.title} has ended before ${what}`);
+    return check();
+  };
+  if (!(await waitUntil(checkOrFail, startSeconds)))
+    throw new Error(`${process.title}: ${what} did not happen in ${startSeconds} s`);
+}
+
+/** The engine sends new runs to this address. */
+async function takesNewRuns({ engine }: Installation, workerUrl: string): Promise<boolean> {
+  const deployments = await createEngineAdmin(engine.adminUrls).listDeployments();
+  return deployments.some(({ uri, current }) => uri.startsWith(workerUrl) && current.includes(agentRuns));
+}
+
+/** Starts workers behind a new address, and waits until new runs go there. */
+export async function startWorkers(installation: Installation, release: Release): Promise<Serving> {
+  const ports: number[] = [];
+  while (ports.length < nodesOfEachRole) ports.push(await freePort());
+  const balancer = await startBalancer(ports);
+  installation.stops.unshift(balancer.close);
+  const workers = ports.map((port) =>
+    release.start("work", {
+      ...installation.settings,
+      PERCH_WORKER_PORT: String(port),
+      PERCH_WORKER_URL: balancer.url,
+    }),
+  );
+  installation.processes.push(...workers);
+  for (const worker of workers)
+    await untilTrue(worker, "its registration with the engine", () => takesNewRuns(installation, balancer.url));
+  return { release, workerUrl: balancer.url, workers, apis: [] };
+}
+
+/** Starts one API node and waits until HAProxy sends requests to it. */
+export async function addApiNode(installation: Installation, { release, apis }: Serving): Promise<void> {
+  const port = installation.freeApiPorts.shift();
+  if (port === undefined) throw new Error("HAProxy has no place for one more API node");
+  const process = release.start("serve", { ...installation.settings, PERCH_PORT: String(port) });
+  installation.processes.push(process);
+  await untilTrue(process, "its first answer to /readyz", () => isOk(`http://127.0.0.1:${port}/readyz`));
+  await installation.haproxy.untilServing(port, true);
+  apis.push({ port, process });
+}
+
+export async function removeApiNode(installation: Installation, { apis }: Serving): Promise<void> {
+  const node = apis.shift();
+  if (!node) return;
+  await stopCleanly(node.process);
+  await installation.haproxy.untilServing(node.port, false);
+  installation.freeApiPorts.push(node.port);
+}
+
+/** Stops a process as an operator does; it must end by itself, and with success. */
+export async function stopCleanly(process: ReleaseProcess): Promise<void> {
+  const code = await process.stop();
+  if (code !== 0) throw new Error(`${process.title} ended with ${code}`);
+}
+
+/** The first release of an installation. */
+export async function startFirst(installation: Installation, release: Release): Promise<Serving> {
+  await release.run(installation.settings, ["migrate"]);
+  const serving = await startWorkers(installation, release);
+  await Promise.all(Array.from({ length: nodesOfEachRole }, () => addApiNode(installation, serving)));
+  return serving;
+}
