@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { parsePublicId } from "../packages/server/src/platform/ids.ts";
-import { interruption, stopOnSignals } from "../scripts/services/commands.ts";
+import { interruption, Problem, stopOnSignals } from "../scripts/services/commands.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
@@ -129,7 +129,11 @@ if (options.neighbour) {
 }
 if (options.upgrade) {
   const { short, json, from, to } = options;
-  process.exit((await runUpgrade({ short, json, from, to })) ? 0 : 1);
+  const succeeded = await runUpgrade({ short, json, from, to }).catch((error: unknown) => {
+    console.error(error instanceof Problem ? error.message : error);
+    return false;
+  });
+  process.exit(succeeded ? 0 : 1);
 }
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));

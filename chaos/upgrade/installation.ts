@@ -20,6 +20,8 @@ export interface Installation {
   readonly freeApiPorts: number[];
   /** Everything that was started of a release, so that it ends with the installation. */
   readonly processes: ReleaseProcess[];
+  /** Processes that did not end with success when they were stopped. */
+  readonly uncleanEnds: string[];
   readonly stops: (() => unknown)[];
 }
 
@@ -55,5 +57,5 @@ export async function startInstallation(stops: (() => unknown)[]): Promise<Insta
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     PERCH_LOG_LEVEL: "info",
   };
-  return { settings, database, engine, model, receiver, haproxy, freeApiPorts, processes, stops };
+  return { settings, database, engine, model, receiver, haproxy, freeApiPorts, processes, uncleanEnds: [], stops };
 }

@@ -4,7 +4,7 @@ import { interruption } from "../../scripts/services/commands.ts";
 import { logProgress } from "../log-progress.ts";
 import type { Installation } from "./installation.ts";
 import type { Release } from "./release.ts";
-import { addApiNode, removeApiNode, type Serving, startWorkers, stopCleanly } from "./serving.ts";
+import { addApiNode, removeApiNode, type Serving, startWorkers, stopProcess } from "./serving.ts";
 
 /** A change of release under load. */
 export interface Move {
@@ -75,7 +75,7 @@ async function endWorkers(installation: Installation, old: Serving, to: Release,
     if (!operator) throw new Error("Neither release has `perch-server retire`: one of them must be 0.2.0 or newer.");
     await retire(installation, old, operator);
   }
-  await Promise.all(old.workers.map(stopCleanly));
+  await Promise.all(old.workers.map((worker) => stopProcess(installation, worker)));
 }
 
 /** Replaces a release by another as docs/operations/running.md says it: schema, workers, API nodes one after the other, old workers. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Problem } from "../../scripts/services/commands.ts";
 import { environment, logFile } from "../perch-process.ts";
 
 export interface ReleaseProcess {
@@ -96,9 +97,22 @@ function startProcess(launcher: Launcher, title: string, role: Role, settings: N
   };
 }
 
+async function refuseUnknownImage(image: string): Promise<void> {
+  const isKnown = await execute("podman", ["image", "exists", image]).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown)
+    throw new Problem(
+      `${image} is neither a folder nor an image that podman has here. Build it with deploy/image/build.ts, or name a checkout.`,
+    );
+}
+
 /** `source` is a folder with a checkout, or the name of an image. `name` is needed where two releases have one version. */
 export async function openRelease(source: string, name?: string): Promise<Release> {
-  const launcher = existsSync(source) ? checkoutLauncher(source) : imageLauncher(source);
+  const isCheckout = existsSync(source);
+  if (!isCheckout) await refuseUnknownImage(source);
+  const launcher = isCheckout ? checkoutLauncher(source) : imageLauncher(source);
   const run = async (settings: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> => {
     const command = launcher.toCommand(settings, args, newContainerName());
     const { stdout } = await execute(command.file, command.args, { env: command.env });

@@ -79,15 +79,15 @@ export async function addApiNode(installation: Installation, { release, apis }: 
 export async function removeApiNode(installation: Installation, { apis }: Serving): Promise<void> {
   const node = apis.shift();
   if (!node) return;
-  await stopCleanly(node.process);
+  await stopProcess(installation, node.process);
   await installation.haproxy.untilServing(node.port, false);
   installation.freeApiPorts.push(node.port);
 }
 
-/** Stops a process as an operator does; it must end by itself, and with success. */
-export async function stopCleanly(process: ReleaseProcess): Promise<void> {
+/** Stops a process as an operator does; it should end with success. */
+export async function stopProcess({ uncleanEnds }: Installation, process: ReleaseProcess): Promise<void> {
   const code = await process.stop();
-  if (code !== 0) throw new Error(`${process.title} ended with ${code}`);
+  if (code !== 0) uncleanEnds.push(`${process.title} ended with ${code}`);
 }
 
 /** The first release of an installation. */

@@ -31,11 +31,12 @@ interface Plan {
 const fullPlan: Plan = { callsPerSecond: 50, minSeconds: 60, pauseSeconds: 8, retires: true };
 const shortPlan: Plan = { callsPerSecond: 20, minSeconds: 15, pauseSeconds: 3, retires: false };
 
-function requireTools({ from, to }: UpgradeOptions): void {
-  const needsPodman = [from, to].some((source) => source?.includes(":"));
-  const missing = ["haproxy", "valkey-server", ...(needsPodman ? ["podman"] : [])].filter((tool) => !findOnPath(tool));
-  if (missing.length > 0)
-    throw new Problem(`Not on PATH: ${missing.join(", ")}. On Debian, install the packages of these names.`);
+function requireTools(): void {
+  const missing = ["haproxy", "valkey-server"].filter((tool) => !findOnPath(tool));
+  if (missing.length === 0) return;
+  throw new Problem(
+    `Not on PATH: ${missing.join(", ")}. \`pnpm services up\` installs Valkey; for HAProxy: apt-get install haproxy`,
+  );
 }
 
 /** Two checkouts of one version are two releases by name. */
@@ -111,7 +112,8 @@ async function observe(
   const runsLeft = await listRunsLeft(installation.engine, 30);
   const recorded = await readRecorded(installation.database.adminUrl);
   const received = new Set(installation.receiver.received.map(({ event }) => String(event.data.request_id)));
-  return { sent, moves, loadSeconds, recorded, received, runsLeft, calls: installation.model.calls };
+  const { uncleanEnds, model } = installation;
+  return { sent, moves, loadSeconds, recorded, received, runsLeft, uncleanEnds, calls: model.calls };
 }
 
 function print({ moves, ...figures }: UpgradeVerdict, json: boolean): void {
@@ -121,7 +123,7 @@ function print({ moves, ...figures }: UpgradeVerdict, json: boolean): void {
 
 /** Changes releases under load, there and back, and counts what clients lost. Returns whether that is nothing. */
 export async function runUpgrade(options: UpgradeOptions): Promise<boolean> {
-  requireTools(options);
+  requireTools();
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.toReversed()) await Promise.resolve(end()).catch((error: unknown) => console.error(error));

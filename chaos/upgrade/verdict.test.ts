@@ -57,6 +57,7 @@ const sound: Observed = {
   calls: [1, 2, 3].map((number) => ({ requestId: `run-${number}`, step: 1, atMs: number })),
   received: new Set(),
   runsLeft: [],
+  uncleanEnds: [],
   loadSeconds: 3,
   moves: [move],
 };
@@ -101,6 +102,7 @@ test.each<[string, Partial<Observed>, object]>([
     { sessions_out_of_order: 1 },
   ],
   ["a run that the engine has not ended", { runsLeft: ["run-7"] }, { runs_left_in_engine: 1 }],
+  ["a process that does not end with success", { uncleanEnds: ["serve ended with 1"] }, { unclean_ends: 1 }],
 ])("%s is counted, and the upgrade is not clean", (_, change, expected) => {
   const { verdict, lines, isClean } = judgeUpgrade({ ...sound, ...change });
   expect(verdict).toMatchObject(expected);

@@ -21,6 +21,8 @@ export interface UpgradeVerdict {
   /** Log lines, events, deliveries and sums that are not those of the recorded runs. */
   readonly records_unlike_runs: number;
   readonly runs_left_in_engine: number;
+  /** Processes that did not end with success when they were stopped. */
+  readonly unclean_ends: number;
   /** Attempts that the clients' SDK had to repeat. */
   readonly retried_attempts: number;
   readonly longest_wait_seconds: number;
@@ -35,6 +37,7 @@ export interface Observed {
   /** The request ids that the webhook received. */
   readonly received: ReadonlySet<string>;
   readonly runsLeft: readonly string[];
+  readonly uncleanEnds: readonly string[];
   readonly loadSeconds: number;
   readonly moves: readonly Move[];
 }
@@ -47,6 +50,7 @@ const zeros = [
   "sessions_out_of_order",
   "records_unlike_runs",
   "runs_left_in_engine",
+  "unclean_ends",
 ] as const satisfies readonly (keyof UpgradeVerdict)[];
 
 const count = (sent: readonly Sent[], kind: Sent["kind"]) => sent.filter((each) => each.kind === kind).length;
@@ -75,7 +79,7 @@ export function judgeUpgrade(observed: Observed): {
   readonly lines: readonly string[];
   readonly isClean: boolean;
 } {
-  const { sent, recorded, calls, received, runsLeft, loadSeconds, moves } = observed;
+  const { sent, recorded, calls, received, runsLeft, uncleanEnds, loadSeconds, moves } = observed;
   const answered = sent.filter(({ answers }) => answers.length > 0);
   const failed = sent
     .filter(({ failure }) => failure !== undefined)
@@ -100,6 +104,7 @@ export function judgeUpgrade(observed: Observed): {
     sessions_out_of_order: findings.outOfOrder.length,
     records_unlike_runs: findings.unlikeRuns.length,
     runs_left_in_engine: runsLeft.length,
+    unclean_ends: uncleanEnds.length,
     retried_attempts: sent.reduce((sum, { attempts }) => sum + Math.max(attempts - 1, 0), 0),
     longest_wait_seconds: longestWaitSeconds(sent, false),
     longest_wait_of_slow_runs_seconds: longestWaitSeconds(sent, true),
@@ -108,7 +113,7 @@ export function judgeUpgrade(observed: Observed): {
   const lists = [failed, findings.lost, lostUnanswered, findings.different, repeated, findings.outOfOrder];
   return {
     verdict,
-    lines: [...empty, ...[...lists, findings.unlikeRuns, runsLeft].flatMap((list) => list.slice(0, 20))],
+    lines: [...empty, ...[...lists, findings.unlikeRuns, runsLeft, uncleanEnds].flatMap((list) => list.slice(0, 20))],
     isClean: empty.length === 0 && zeros.every((name) => verdict[name] === 0),
   };
 }
