@@ -35,6 +35,10 @@ describe("perch/minilm", () => {
     expect(second).toEqual(await embedOne("The invoice is due on Friday."));
   });
 
+  test("the runtime is told to report nothing to its makers", () => {
+    expect(process.env.ORT_DISABLE_TELEMETRY).toBe("1");
+  });
+
   test.each([
     ["Where is my parcel?", "The package has not arrived yet.", "She likes to paint with watercolours."],
     ["I cannot log in.", "My password does not work.", "The recipe needs two eggs."],
