@@ -98,7 +98,7 @@ function select(isMeant: (service: Service) => boolean, minimum: number): readon
 
 test("whatever executes runs, which take up to 15 minutes, has 16 to stop", () => {
   const workers = select(({ command = [] }) => ["all", "work"].includes(command[0] ?? ""), 3);
-  for (const [name, { stop_grace_period }] of workers) expect(stop_grace_period, name).toBe("16m");
+  for (const [name, { stop_grace_period }] of workers) expect(stop_grace_period, name).toBe("18m");
 });
 
 test("PostgreSQL, Valkey and the engine are on one network each", () => {

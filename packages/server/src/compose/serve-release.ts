@@ -20,12 +20,11 @@ export async function serveRelease(core: Core, services: Services): Promise<Serv
   const { config, logger, telemetry, db } = core;
   const { workerHost: host, workerPort: port, identityKeys, release } = config;
   let registration: WorkerRegistration | undefined;
-  const health = () => {
+  const describe = () => {
     const turn = registration?.turn();
-    const details = { version, release, turn: turn ?? null, takes_new_runs: turn !== undefined };
-    return { isReady: registration?.isSettled() ?? false, details };
+    return { version, release, turn: turn ?? null, takes_new_runs: turn !== undefined };
   };
-  const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, health, logger });
+  const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, describe, logger });
   core.ownAddresses.add({ host, port: endpoint.port });
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   const admin = createEngineAdmin(config.adminUrls);

@@ -20,7 +20,9 @@ export const databaseSettings = {
     "PERCH_MIGRATION_DATABASE_URL",
     postgresUrl("perch_owner")
       .optional()
-      .describe("PostgreSQL URL with the role that owns the tables. Only `migrate` and `list-organisations` use it."),
+      .describe(
+        "PostgreSQL URL with the role that owns the tables. Only `migrate`, `activate-release`, `list-organisations` and `doctor` use it.",
+      ),
   ),
   databaseMaxConnections: setting(
     "PERCH_DATABASE_MAX_CONNECTIONS",

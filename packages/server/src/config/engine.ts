@@ -55,7 +55,7 @@ export const engineSettings = {
       .transform((text) => text.replace(/\/+$/, ""))
       .optional()
       .describe(
-        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Workers of two releases may share it only if something in front of them tells their paths apart: see docs/operations/running.md.",
+        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Workers of two releases that run at the same time may share it only if a balancer tells their paths apart: see docs/operations/running.md.",
       ),
   ),
   releaseName: setting(

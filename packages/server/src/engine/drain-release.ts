@@ -13,7 +13,7 @@ interface DrainOptions {
 }
 
 const everyMs = 1000;
-const logEveryMs = 10_000;
+const looksPerLogLine = 10;
 
 /** How many runs are bound to this address and release, and so can end nowhere else. */
 async function countOwn({ admin, workerUrl, release }: DrainOptions): Promise<number> {
@@ -29,14 +29,13 @@ async function countOwn({ admin, workerUrl, release }: DrainOptions): Promise<nu
 /** Resolves when no run needs this release at this address any longer, or the time is over. A silent engine is asked again. */
 export async function drainRelease(options: DrainOptions): Promise<void> {
   const { release, logger, signal } = options;
-  for (let waitedMs = 0; !signal.aborted; waitedMs += everyMs) {
-    const runs = await countOwn(options).catch((error: unknown) => {
-      logger.warn({ err: error }, "runs of this release not counted, will retry");
-      return undefined;
-    });
-    if (runs === 0) return;
-    if (waitedMs % logEveryMs === 0)
-      logger.info({ release, runs }, "another release is active, waiting for the runs of this one to end");
+  for (let look = 0; !signal.aborted; look++) {
+    const counted = await Promise.allSettled([countOwn(options)]);
+    if (counted[0].status === "fulfilled" && counted[0].value === 0) return;
+    if (look % looksPerLogLine === 0) {
+      const found = counted[0].status === "fulfilled" ? { runs: counted[0].value } : { err: counted[0].reason };
+      logger.info({ release, ...found }, "another release is active, waiting for the runs of this one to end");
+    }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }
   logger.warn({ release }, "runs of this release are left: start a worker of it again, or they never end");

@@ -1,3 +1,5 @@
+import { OperatorError } from "../platform/operator-error.ts";
+
 /** An address at which the engine calls workers, as it knows it. */
 export interface EngineDeployment {
   readonly id: string;
@@ -32,23 +34,33 @@ interface RawDeployment {
 /** The engine asks a worker for its services before it answers to a registration. */
 const limitMs = 5000;
 
-export function createEngineAdmin(adminUrls: readonly string[], signal?: AbortSignal): EngineAdmin {
+/** `fetch` hides why a connection failed in the cause of its error. */
+function reasonOf(error: unknown): string {
+  const { name, cause } = error as Error;
+  if (name === "TimeoutError") return `no answer within ${limitMs / 1000} s`;
+  const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const { code, message } = (inner ?? error) as NodeJS.ErrnoException;
+  return code ?? message;
+}
+
+export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     let failure: unknown;
     for (const url of adminUrls) {
       try {
-        const timeout = AbortSignal.timeout(limitMs);
         const response = await fetch(`${url}${path}`, {
           method,
           headers: { accept: "application/json", "content-type": "application/json" },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+          signal: AbortSignal.timeout(limitMs),
         });
         const text = await response.text();
         if (response.ok) return text === "" ? undefined : JSON.parse(text);
-        failure = new Error(`The engine at ${url} answers ${response.status}: ${text.slice(0, 500)}`);
+        failure = new OperatorError(`The engine at ${url} answers ${response.status}: ${text.slice(0, 500)}`);
       } catch (error) {
-        failure = new Error(`The engine at ${url} does not answer`, { cause: error });
+        failure = new OperatorError(
+          `The engine does not answer at ${url} (${reasonOf(error)}). Start it, or correct PERCH_RESTATE_ADMIN_URL.`,
+        );
       }
     }
     throw failure;

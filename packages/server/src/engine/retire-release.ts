@@ -27,7 +27,7 @@ export function whyKept(
   if (deployment.runs > 0) return `${deployment.runs} of its runs have not ended. Keep its workers until they have.`;
   const newestMs = Math.max(...all.filter(({ current }) => current.length > 0).map(({ createdAt }) => +createdAt));
   const waitMs = newestMs + settleMs - nowMs;
-  return waitMs > 0 ? `It took new runs until just now. Try again in ${Math.ceil(waitMs / 1000)} s.` : undefined;
+  return waitMs > 0 ? `Another release took over just now. Try again in ${Math.ceil(waitMs / 1000)} s.` : undefined;
 }
 
 interface RetireOptions {

@@ -18,7 +18,7 @@ const steps: RunSteps = {
 let endpoint: Endpoint | undefined;
 afterEach(() => endpoint?.close());
 
-async function serve(identityKeys: readonly string[] = [], isReady = true): Promise<Endpoint> {
+async function serve(identityKeys: readonly string[] = []): Promise<Endpoint> {
   endpoint = await serveEndpoint({
     services: [
       ...runServices({
@@ -31,7 +31,7 @@ async function serve(identityKeys: readonly string[] = [], isReady = true): Prom
     host: "127.0.0.1",
     port: 0,
     release: "1.0.0",
-    health: () => ({ isReady, details: { turn: 1 } }),
+    describe: () => ({ turn: 1 }),
     logger: createLogger("silent"),
   });
   return endpoint;
@@ -63,8 +63,14 @@ test("a worker answers 503 to the paths of every release but its own", async () 
   const { port } = await serve();
   expect(await statusOf(port, "/releases/1.0.0/1/discover")).toBe(200);
   expect(await statusOf(port, "/releases/1.0.0/7/discover")).toBe(200);
+  expect(await statusOf(port, "/releases/1.0.0/1/health")).toBe(200);
   expect(await statusOf(port, "/health")).toBe(200);
-  for (const path of ["/discover", "/releases/1.0.1/1/discover", "/releases/1.0.1/1/invoke/AgentRuns/run"])
+  for (const path of [
+    "/discover",
+    "/releases/1.0.1/1/discover",
+    "/releases/1.0.1/1/health",
+    "/releases/1.0.1/1/invoke/AgentRuns/run",
+  ])
     expect(await statusOf(port, path)).toBe(503);
 });
 
@@ -79,10 +85,4 @@ test("the health pages of a worker answer over HTTP/1.1, and below the path of i
   expect(await read("/releases/1.0.0/1/healthz")).toEqual([200, { data: { status: "alive" } }]);
   expect((await read("/releases/1.0.1/1/healthz"))[0]).toBe(503);
   expect((await read("/discover"))[0]).toBe(404);
-});
-
-test("a worker that is not registered yet is not ready", async () => {
-  const { port } = await serve([], false);
-  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
-  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
 });

@@ -7,12 +7,6 @@ import type { Logger } from "../platform/logger.ts";
 import { withJournal } from "./journal.ts";
 import { pathWithin } from "./release-address.ts";
 
-/** What a worker says of itself on its health page. */
-export interface WorkerHealth {
-  readonly isReady: boolean;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
 interface EndpointOptions {
   readonly services: Parameters<ReturnType<typeof restate.endpoint>["bind"]>[0][];
   /** Public keys of engines that may call; any may, where there is none. */
@@ -21,7 +15,8 @@ interface EndpointOptions {
   readonly port: number;
   /** The only release whose invocations are executed here. Those of all others get 503, and the engine tries again. */
   readonly release: string;
-  readonly health: () => WorkerHealth;
+  /** What `/readyz` says beside that the worker is ready. */
+  readonly describe: () => Readonly<Record<string, unknown>>;
   readonly logger: Logger;
 }
 
@@ -64,7 +59,7 @@ function createEngineServer(options: EndpointOptions) {
 }
 
 /** `/healthz` and `/readyz`, over HTTP/1.1, as API nodes have them. Below a path of a release, only of this one. */
-function createHealthServer({ release, health }: Pick<EndpointOptions, "release" | "health">) {
+function createHealthServer({ release, describe }: Pick<EndpointOptions, "release" | "describe">) {
   const reply = (response: ServerResponse, status: number, body: unknown) =>
     response
       .writeHead(status, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" })
@@ -77,8 +72,8 @@ function createHealthServer({ release, health }: Pick<EndpointOptions, "release"
     if (isRead && path === "/healthz") return void reply(response, 200, { data: { status: "alive" } });
     if (!isRead || path !== "/readyz")
       return void reply(response, 404, { error: "There are only GET /healthz and GET /readyz here over HTTP/1.1." });
-    const { isReady, details } = health();
-    reply(response, isReady ? 200 : 503, { data: { status: isReady ? "ready" : "not ready", ...details } });
+    // Ready before it is registered: the engine reaches it through a balancer, which may ask here first.
+    reply(response, 200, { data: { status: "ready", ...describe() } });
   });
 }
 

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../platform/logger.ts";
 import type { EngineAdmin, EngineDeployment } from "./engine-admin.ts";
@@ -20,7 +22,6 @@ interface RegistrationOptions {
 export interface WorkerRegistration {
   /** Resolves when new runs come here or another release is active: there is nothing to wait for then. */
   readonly settled: Promise<void>;
-  readonly isSettled: () => boolean;
   /** The turn in which this worker's release takes new runs, if it is the active one and registered. */
   readonly turn: () => number | undefined;
   readonly stop: () => void;
@@ -35,15 +36,23 @@ const healthLimitMs = 2000;
 /** An address at which no worker of the release answered so many times in a row is given up. */
 const missesUntilMoved = 2;
 
-/** Whether a worker of the release that the address names answers there. */
-const isServed = (uri: string): Promise<boolean> =>
-  fetch(`${uri.replace(/\/$/, "")}/healthz`, { signal: AbortSignal.timeout(healthLimitMs) }).then(
-    async (response) => {
-      await response.arrayBuffer();
-      return response.ok;
-    },
-    () => false,
-  );
+/** Whether a worker of the release that the address names answers there, over HTTP/2 as the engine asks. */
+async function isServed(uri: string): Promise<boolean> {
+  const { origin, pathname } = new URL(uri);
+  const session = connect(origin);
+  // What fails is also an error of the request.
+  session.on("error", () => undefined);
+  try {
+    const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });
+    const signal = AbortSignal.timeout(healthLimitMs);
+    const [headers] = (await once(request, "response", { signal })) as [{ readonly ":status"?: number }];
+    return headers[":status"] === 200;
+  } catch {
+    return false;
+  } finally {
+    session.destroy();
+  }
+}
 
 /** Moves runs of this release to its workers here from addresses where it is no longer served. Other releases are left alone. */
 function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions) {
@@ -71,7 +80,6 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   const moveUnserved = createMoves(options);
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
-  let isSettled = false;
   let registeredTurn: number | undefined;
   let isLoggedInactive = false;
 
@@ -119,7 +127,6 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
       try {
         await look();
         failures = 0;
-        isSettled = true;
         settled.resolve();
       } catch (error) {
         failures += 1;
@@ -136,7 +143,6 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
 
   return {
     settled: settled.promise,
-    isSettled: () => isSettled,
     turn: () => registeredTurn,
     stop: () => stopped.abort(),
   };

@@ -52,19 +52,17 @@ const settingsOf = (release: Release): NodeJS.ProcessEnv => ({
   PERCH_LOG_LEVEL: "silent",
 });
 
+const readReady = (at: number): Promise<unknown> =>
+  fetch(`http://127.0.0.1:${at}/readyz`).then(
+    async (response) => ((await response.json()) as { readonly data: unknown }).data,
+    () => undefined,
+  );
+
 async function startRelease(release: Release, at = port): Promise<WorkerProcess> {
   const worker = await startWorker(perch.database, { ...settingsOf(release), PERCH_WORKER_PORT: String(at) });
   workers.add(worker);
-  await expect
-    .poll(
-      () =>
-        fetch(`http://127.0.0.1:${at}/readyz`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 30_000 },
-    )
-    .toBe(200);
+  // Registered, or known not to be the active release: until then it does not know its turn.
+  await expect.poll(() => readReady(at), { timeout: 30_000 }).toMatchObject({ release, turn: turnOf(release) });
   return worker;
 }
 
@@ -74,7 +72,14 @@ async function end(worker: WorkerProcess, signal: "SIGKILL" | "SIGTERM" = "SIGKI
 }
 
 const command = (release: Release, ...args: string[]) => runCommand(perch.database, args, settingsOf(release));
-const activate = (release: Release) => command(release, "activate-release");
+let active: { readonly release: Release; readonly turn: number } | undefined;
+const turnOf = (release: Release): number | null => (active?.release === release ? active.turn : null);
+
+async function activate(release: Release): Promise<string> {
+  const output = await command(release, "activate-release");
+  active = { release, turn: Number(/in turn (\d+)/.exec(output)?.[1]) };
+  return output;
+}
 
 const invoke = (message: string, session?: string): Promise<InvokeResponse> =>
   invokeAgent(perch, organisation.adminKey, { message, ...(session && { context: { session_id: session } }) });
@@ -152,8 +157,8 @@ describe("releases of workers", () => {
     const states = async () => (await listReleases()).map(({ release, turn, state }) => [release, turn, state]);
     expect(await states()).toEqual([
       ["a", 4, "takes new runs"],
-      ["b", 3, expect.stringMatching(/can be retired|ends its runs/)],
-      ["a", 2, expect.stringMatching(/can be retired|ends its runs/)],
+      ["b", 3, expect.stringMatching(/can be retired|superseded/)],
+      ["a", 2, expect.stringMatching(/can be retired|superseded/)],
     ]);
     const [current, ofB] = await listReleases();
     await expect(command("a", "retire", "--id", current?.id ?? "")).rejects.toThrow("It takes new runs.");
@@ -167,7 +172,7 @@ describe("releases of workers", () => {
     await expect(command("a", "retire", "--id", ofA?.id ?? "")).rejects.toThrow("1 of its runs have not ended");
     letGo("hold while b is activated");
     expect((await answer)?.status).toBe(200);
-    await expect(command("a", "retire", "--id", ofA?.id ?? "")).rejects.toThrow("It took new runs until just now.");
+    await expect(command("a", "retire", "--id", ofA?.id ?? "")).rejects.toThrow("Another release took over just now.");
     // Housekeeping, a day later: not before, and not what takes new runs.
     const admin = createEngineAdmin(engine.adminUrls);
     const turns = [5, 4, 3, 2].map((turn) => ({ turn, activatedAt: new Date() }));

@@ -84,19 +84,19 @@ export const commandTable = {
   migrate: {
     summary: "Migrate the database to this release.",
     details:
-      "A database that comes to this release gives it new runs, as activate-release does. One that has it already, or belongs to a newer release, is left as it is.",
+      "If the database was at an earlier release, this release also becomes the active one, as with activate-release. If it was at this release or a newer one, the active release stays.",
     options: {
       "activate-release": {
         type: "boolean",
         default: false,
-        text: "Afterwards run activate-release in any case. For a job that also goes back to an earlier release.",
+        text: "Make this release the active one in any case, also when going back to it.",
       },
     },
   },
   "activate-release": {
     summary: "Give new runs to the workers of this release.",
     details:
-      "Runs that have begun end on the release on which they began. Run it of an earlier release to go back to it. It may run before or after the workers start, and any number of times.",
+      "Runs that have begun end on the release on which they began. To go back to an earlier release, run the activate-release of that release. It may run before or after the workers start, and any number of times.",
     options: {},
   },
   releases: {
@@ -111,7 +111,7 @@ export const commandTable = {
   doctor: {
     summary: "Check the settings and every part of the installation, and say how to fix what is wrong.",
     details:
-      "Changes nothing. Each check is one line: ok, warning, FAILED, or skipped because something else failed. Run it where a server or a worker runs, with the same settings. The exit code is 0 if nothing failed, and 1 otherwise.",
+      "Changes nothing. Each check is one line: ok, warning, FAILED, or skipped because something else failed. Run it where a worker runs, with the worker's settings. The exit code is 0 if nothing failed, and 1 otherwise.",
     options: { json: { type: "boolean", default: false, text: "Print one JSON object when all checks have ended." } },
   },
   "create-organisation": {

@@ -3,7 +3,7 @@ import { explainDatabaseError } from "../../db/explain-database-error.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import type { CommandName } from "./command-table.ts";
 
-const ownersCommands: readonly CommandName[] = ["migrate", "list-organisations"];
+const ownersCommands: readonly CommandName[] = ["migrate", "activate-release", "list-organisations"];
 
 /** A port that another process has. */
 function explainPort(error: unknown, config: Config): string | undefined {

@@ -143,7 +143,7 @@ describe("perch-server create-secrets", () => {
         host: "127.0.0.1",
         port: 0,
         release: "1.0.0",
-        health: () => ({ isReady: true, details: {} }),
+        describe: () => ({}),
         logger: createLogger("silent"),
       });
       const body = JSON.stringify({ uri: `http://127.0.0.1:${endpoint.port}/releases/1.0.0/1` });

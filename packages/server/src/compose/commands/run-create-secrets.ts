@@ -79,11 +79,11 @@ const secrets: readonly Secret[] = [
 const [folderMode, fileMode] = [0o700, 0o644];
 
 function openFolder(dir: string): void {
-  if (!existsSync(dir)) mkdirSync(dir, { mode: folderMode });
+  if (!existsSync(dir)) mkdirSync(dir, { mode: folderMode, recursive: true });
   const mode = statSync(dir).mode & 0o777;
   if ((mode & 0o077) !== 0)
     throw new OperatorError(
-      `Other users of this machine can read ${dir} (mode ${mode.toString(8)}), and the secrets in it could be read by all of them. Run chmod 700 on it, then repeat this command.`,
+      `Other users of this machine can read ${dir} (mode ${mode.toString(8)}), and the secrets in it could be read by all of them. Run: chmod 700 ${dir}`,
     );
 }
 

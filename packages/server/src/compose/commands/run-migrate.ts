@@ -11,7 +11,7 @@ function describe({ applied, newerRelease, activatedTurn }: MigrationReport, rel
   if (newerRelease !== undefined)
     return `The database belongs to release ${newerRelease}, which is newer than this one: nothing was changed.`;
   const changes = applied.length === 0 ? ["The database is up to date."] : applied.map((name) => `applied ${name}`);
-  const activated = `Release ${release} is active, in turn ${activatedTurn}: new runs go to its workers.`;
+  const activated = `Release ${release} is active, in turn ${activatedTurn}: new runs go to its workers as soon as one runs.`;
   return [...changes, ...(activatedTurn === undefined ? [] : [activated])].join("\n");
 }
 

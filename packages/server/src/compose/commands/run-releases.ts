@@ -20,7 +20,8 @@ interface Row {
 
 const stateOf = (deployment: KnownDeployment, all: readonly KnownDeployment[], nowMs: number): string => {
   if (deployment.current.length > 0) return "takes new runs";
-  return whyKept(deployment, all, nowMs) === undefined ? "can be retired" : "ends its runs";
+  if (deployment.runs > 0) return "ends its runs";
+  return whyKept(deployment, all, nowMs) === undefined ? "can be retired" : "superseded";
 };
 
 function toRow(

@@ -10,7 +10,8 @@ import { UsageError } from "./usage.ts";
 /** Makes the engine forget an address of workers, unless a run could still need it. */
 export async function runRetire(config: Config, _: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: commandTable.retire.options });
-  if (values.id === undefined) throw new UsageError("Say which address with --id. `perch-server releases` lists them.");
+  if (values.id === undefined)
+    throw new UsageError("Name the release with --id: `perch-server releases` lists the ids.");
   const admin = createEngineAdmin(config.adminUrls);
   const all = await listKnownDeployments(admin);
   const deployment = all.find(({ id }) => id === values.id);

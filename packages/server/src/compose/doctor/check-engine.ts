@@ -52,6 +52,10 @@ async function judgeWorker(adminUrl: string): Promise<Result> {
   if (found.outcome === "none registered")
     return warning("No worker is registered with the engine, so no agent can run. Start one: perch-server work");
   if (found.outcome === "reached") return ok(`the engine reaches ${found.uri}`);
+  if (/\b503\b/.test(found.reason))
+    return failed(
+      `Workers of another release answer at ${found.uri}. Start workers of the active release, or run the activate-release of the release that runs there. To see both: perch-server releases`,
+    );
   if (/\b401\b/.test(found.reason))
     return failed(
       `The workers at ${found.uri} refuse the engine (${found.reason}). Set PERCH_RESTATE_IDENTITY_KEYS of the workers to the public key of this engine, and restart them.`,
