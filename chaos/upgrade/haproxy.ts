@@ -17,6 +17,7 @@ export interface Haproxy {
 const configuration = (listenPort: number, statusPort: number, ports: readonly number[]) => `defaults
   mode http
   timeout connect 2s
+  timeout check 5s
   timeout client 920s
   timeout server 920s
   retries 3

@@ -18,6 +18,8 @@ export interface Installation {
   readonly haproxy: Haproxy;
   /** The ports of API nodes that HAProxy knows and that no node uses now. */
   readonly freeApiPorts: number[];
+  /** Where the engine reaches the workers of each release, and the ports of the workers behind it. */
+  readonly workerAddresses: Map<string, { readonly url: string; readonly ports: readonly number[] }>;
   /** Everything that was started of a release, so that it ends with the installation. */
   readonly processes: ReleaseProcess[];
   /** Processes that did not end with success when they were stopped. */
@@ -57,5 +59,17 @@ export async function startInstallation(stops: (() => unknown)[]): Promise<Insta
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     PERCH_LOG_LEVEL: "info",
   };
-  return { settings, database, engine, model, receiver, haproxy, freeApiPorts, processes, uncleanEnds: [], stops };
+  return {
+    settings,
+    database,
+    engine,
+    model,
+    receiver,
+    haproxy,
+    freeApiPorts,
+    workerAddresses: new Map(),
+    processes,
+    uncleanEnds: [],
+    stops,
+  };
 }

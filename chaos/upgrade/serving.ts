@@ -46,23 +46,33 @@ async function takesNewRuns({ engine }: Installation, workerUrl: string): Promis
   return deployments.some(({ uri, current }) => uri.startsWith(workerUrl) && current.includes(agentRuns));
 }
 
-/** Starts workers behind a new address, and waits until new runs go there. */
-export async function startWorkers(installation: Installation, release: Release): Promise<Serving> {
+/** A release with turns comes back to the address that it had. Release 0.1.0 must never use one again. */
+async function findWorkerAddress({ workerAddresses, stops }: Installation, { name, hasTurns }: Release) {
+  const known = workerAddresses.get(name);
+  if (known && hasTurns) return known;
   const ports: number[] = [];
   while (ports.length < nodesOfEachRole) ports.push(await freePort());
   const balancer = await startBalancer(ports);
-  installation.stops.unshift(balancer.close);
+  stops.unshift(balancer.close);
+  const address = { url: balancer.url, ports };
+  workerAddresses.set(name, address);
+  return address;
+}
+
+/** Starts workers and waits until new runs go to them. */
+export async function startWorkers(installation: Installation, release: Release): Promise<Serving> {
+  const { url, ports } = await findWorkerAddress(installation, release);
   const workers = ports.map((port) =>
     release.start("work", {
       ...installation.settings,
       PERCH_WORKER_PORT: String(port),
-      PERCH_WORKER_URL: balancer.url,
+      PERCH_WORKER_URL: url,
     }),
   );
   installation.processes.push(...workers);
   for (const worker of workers)
-    await untilTrue(worker, "its registration with the engine", () => takesNewRuns(installation, balancer.url));
-  return { release, workerUrl: balancer.url, workers, apis: [] };
+    await untilTrue(worker, "its registration with the engine", () => takesNewRuns(installation, url));
+  return { release, workerUrl: url, workers, apis: [] };
 }
 
 /** Starts one API node and waits until HAProxy sends requests to it. */
