@@ -176,6 +176,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await image(services);
   yield await chaos("--short");
   yield await chaos("--short", "--neighbour");
+  yield await chaos("--short", "--upgrade");
 }
 
 let passed = 0;
