@@ -11,7 +11,8 @@ import * as layout from "./image-layout.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { version } = JSON.parse(readFileSync(join(root, "packages/server/package.json"), "utf8")) as { version: string };
-const name = "localhost/perch-image-test";
+/** The name that it has by default: it stays, for the tests of the compose file. */
+const name = "localhost/perch-server";
 const image = `${name}:${version}`;
 const obstacle = await whyNoContainers();
 if (obstacle !== undefined) console.log(`The tests of the image are skipped: ${obstacle}.`);
@@ -46,7 +47,6 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
   }, 400_000);
   afterAll(async () => {
     if (files) await podman(["image", "unmount", image]);
-    await podman(["image", "rm", "--force", "--ignore", image]);
     rmSync(folder, { recursive: true, force: true });
   });
 
