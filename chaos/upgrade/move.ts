@@ -39,10 +39,10 @@ async function activate({ settings }: Installation, from: Release, to: Release):
   if (from.hasTurns) await from.run({ ...settings, PERCH_RELEASE: to.name }, ["activate-release"]);
 }
 
-async function countPinned({ engine }: Installation, { workerUrl }: Serving): Promise<number> {
+async function countBound({ engine }: Installation, { workerUrl }: Serving): Promise<number> {
   const admin = createEngineAdmin(engine.adminUrls);
   const own = (await admin.listDeployments()).filter(({ uri }) => uri.startsWith(workerUrl));
-  const pinned = await admin.countPinned();
+  const pinned = await admin.countBound();
   return own.reduce((sum, { id }) => sum + (pinned.get(id) ?? 0), 0);
 }
 
@@ -91,7 +91,7 @@ export async function moveTo(
   await activate(installation, old.release, to);
   const serving = await startWorkers(installation, to);
   const switchedAt = performance.now();
-  const pinned = await countPinned(installation, old);
+  const pinned = await countBound(installation, old);
   logProgress(`new runs go to ${to.name}; ${pinned} runs have to end on ${from}`);
   while (old.apis.length > 0) {
     await addApiNode(installation, serving);

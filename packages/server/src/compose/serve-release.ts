@@ -34,14 +34,17 @@ export async function serveRelease(core: Core, services: Services): Promise<Serv
   registration = keepRegistered(registered);
   telemetry.watchRegistration(registration.turn);
   await registration.settled;
-  const isActive = async (): Promise<boolean> => {
-    const active = await findTurn().catch(() => undefined);
-    return active === undefined || active.release === release;
-  };
+  const { isSuperseded } = registration;
+  /** If the database does not answer, the last look counts. */
+  const isActive = (): Promise<boolean> =>
+    findTurn().then(
+      (active) => active === undefined || active.release === release,
+      () => !isSuperseded(),
+    );
   const drain = async (): Promise<void> => {
     if (config.drainSeconds === 0 || (await isActive())) return;
-    const limit = AbortSignal.timeout(config.drainSeconds * 1000);
-    await drainRelease({ admin, workerUrl, release, logger, signal: limit });
+    const signal = AbortSignal.timeout(config.drainSeconds * 1000);
+    await drainRelease({ admin, workerUrl, release, endpoint, logger, signal });
   };
   return { endpoint, registration, drain };
 }

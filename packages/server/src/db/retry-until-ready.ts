@@ -18,7 +18,7 @@ const minReportPauseMs = 1000;
 /** Attempts it until it succeeds, or until the time is over: then the last failure is thrown. */
 export async function retryUntilReady<T>({ seconds, attempt, explain, onWaiting }: Wait<T>): Promise<T> {
   const startedAt = performance.now();
-  const last = { reason: "PostgreSQL has not answered yet.", at: Number.NEGATIVE_INFINITY };
+  const last = { reason: "the first attempt has not ended yet.", at: Number.NEGATIVE_INFINITY };
   const report = (reason: string): void => {
     const now = performance.now();
     if (now - last.at < (reason === last.reason ? reportEveryMs : minReportPauseMs)) return;

@@ -2,39 +2,61 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../platform/logger.ts";
 import type { EngineAdmin } from "./engine-admin.ts";
 import { parseAddress } from "./release-address.ts";
+import type { Endpoint } from "./serve-endpoint.ts";
 
 interface DrainOptions {
   readonly admin: EngineAdmin;
   readonly workerUrl: string;
   readonly release: string;
+  readonly endpoint: Pick<Endpoint, "setAccepting">;
   readonly logger: Logger;
   /** Aborted when there is no more time. */
   readonly signal: AbortSignal;
 }
 
 const everyMs = 1000;
+/** Longer than a request that was under way needs to arrive. */
+const confirmMs = 1500;
 const looksPerLogLine = 10;
 
 /** How many runs are bound to this address and release, and so can end nowhere else. */
 async function countOwn({ admin, workerUrl, release }: DrainOptions): Promise<number> {
-  const [deployments, pinned] = await Promise.all([admin.listDeployments(), admin.countPinned()]);
+  const [deployments, bound] = await Promise.all([admin.listDeployments(), admin.countBound()]);
   return deployments
     .filter(({ uri }) => {
       const address = parseAddress(uri);
       return address?.release === release && address.workerUrl === workerUrl;
     })
-    .reduce((sum, { id }) => sum + (pinned.get(id) ?? 0), 0);
+    .reduce((sum, { id }) => sum + (bound.get(id) ?? 0), 0);
+}
+
+/**
+ * The end of a run begins others, such as its deliveries, and until a worker of the active release has registered they come here.
+ * So none is accepted any more before the last count: what is refused was bound to nothing, and waits for the other release.
+ */
+async function isDrained(options: DrainOptions): Promise<boolean> {
+  if ((await countOwn(options)) > 0) return false;
+  options.endpoint.setAccepting(false);
+  try {
+    await sleep(confirmMs);
+    if ((await countOwn(options)) === 0) return true;
+  } catch (error) {
+    options.endpoint.setAccepting(true);
+    throw error;
+  }
+  options.endpoint.setAccepting(true);
+  return false;
 }
 
 /** Resolves when no run needs this release at this address any longer, or the time is over. A silent engine is asked again. */
 export async function drainRelease(options: DrainOptions): Promise<void> {
   const { release, logger, signal } = options;
   for (let look = 0; !signal.aborted; look++) {
-    const counted = await Promise.allSettled([countOwn(options)]);
-    if (counted[0].status === "fulfilled" && counted[0].value === 0) return;
+    const [drained] = await Promise.allSettled([isDrained(options)]);
+    if (drained.status === "fulfilled" && drained.value) return;
     if (look % looksPerLogLine === 0) {
-      const found = counted[0].status === "fulfilled" ? { runs: counted[0].value } : { err: counted[0].reason };
-      logger.info({ release, ...found }, "another release is active, waiting for the runs of this one to end");
+      const failure = drained.status === "rejected" ? { err: drained.reason } : {};
+      logger.info({ release, ...failure }, "another release is active, waiting for the runs of this one to end");
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }

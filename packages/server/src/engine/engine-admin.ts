@@ -14,8 +14,8 @@ export interface EngineDeployment {
 /** The engine's admin port. Every call asks node after node, and throws the last node's failure if none agrees. */
 export interface EngineAdmin {
   readonly listDeployments: () => Promise<EngineDeployment[]>;
-  /** How many invocations that have not ended are bound to each deployment, by its id. */
-  readonly countPinned: () => Promise<ReadonlyMap<string, number>>;
+  /** How many invocations are bound to each deployment or are being executed there, by its id. */
+  readonly countBound: () => Promise<ReadonlyMap<string, number>>;
   /** Makes the engine send new invocations to this address, also where it knows the address already. */
   readonly register: (uri: string, version: string) => Promise<void>;
   /** Gives a deployment another address, with all that is bound to it. */
@@ -83,10 +83,12 @@ export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
         current: services.filter(({ deployment_id }) => deployment_id === id).map(({ name }) => name),
       }));
     },
-    countPinned: async () => {
+    countBound: async () => {
+      // The first step of a run is executed before anything of it is journaled, and only a journal entry binds the run.
       const query =
-        "select pinned_deployment_id as id, count(*) as runs from sys_invocation_status " +
-        "where status <> 'completed' and pinned_deployment_id is not null group by pinned_deployment_id";
+        "select id, count(*) as runs from (select case when pinned_deployment_id is not null then pinned_deployment_id " +
+        "when status = 'running' then last_attempt_deployment_id end as id from sys_invocation " +
+        "where status <> 'completed') as bound where id is not null group by id";
       const { rows } = (await call("POST", "/query", { query })) as { rows: readonly { id: string; runs: number }[] };
       return new Map(rows.map(({ id, runs }) => [id, runs]));
     },

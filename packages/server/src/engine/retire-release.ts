@@ -13,8 +13,8 @@ export interface KnownDeployment extends EngineDeployment {
 export async function listKnownDeployments(admin: EngineAdmin): Promise<KnownDeployment[]> {
   // Counted afterwards: what began meanwhile is included.
   const deployments = await admin.listDeployments();
-  const pinned = await admin.countPinned();
-  return deployments.map((deployment) => ({ ...deployment, runs: pinned.get(deployment.id) ?? 0 }));
+  const bound = await admin.countBound();
+  return deployments.map((deployment) => ({ ...deployment, runs: bound.get(deployment.id) ?? 0 }));
 }
 
 /** Why the engine must not forget this address yet, or undefined if it may. */

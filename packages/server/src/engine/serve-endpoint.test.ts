@@ -1,5 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { createLogger } from "../platform/logger.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
@@ -85,4 +88,30 @@ test("the health pages of a worker answer over HTTP/1.1, and below the path of i
   expect(await read("/releases/1.0.0/1/healthz")).toEqual([200, { data: { status: "alive" } }]);
   expect((await read("/releases/1.0.1/1/healthz"))[0]).toBe(503);
   expect((await read("/discover"))[0]).toBe(404);
+});
+
+test("a request whose first bytes come one by one is answered, and one that says nothing does not delay the end", async () => {
+  const { port, close } = await serve();
+  const slow = connectSocket(port, "127.0.0.1");
+  for (const byte of "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") {
+    slow.write(byte);
+    await sleep(1);
+  }
+  expect(await text(slow)).toContain('"alive"');
+  // The beginning of HTTP/2, and then nothing.
+  const undecided = connectSocket(port, "127.0.0.1").on("error", () => undefined);
+  undecided.write("PR");
+  await sleep(50);
+  const startedAt = performance.now();
+  await close();
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});
+
+test("a worker that is about to stop refuses what is new, and still answers that it is healthy", async () => {
+  const { port, setAccepting } = await serve();
+  setAccepting(false);
+  expect(await statusOf(port, "/releases/1.0.0/1/discover")).toBe(503);
+  expect(await statusOf(port, "/releases/1.0.0/1/health")).toBe(200);
+  setAccepting(true);
+  expect(await statusOf(port, "/releases/1.0.0/1/discover")).toBe(200);
 });

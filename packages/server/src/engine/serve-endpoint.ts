@@ -22,6 +22,8 @@ interface EndpointOptions {
 
 export interface Endpoint {
   readonly port: number;
+  /** While it accepts nothing, the engine gets 503 to every request. Those under way go on. */
+  readonly setAccepting: (isAccepting: boolean) => void;
   /** Takes no more steps; running invocations continue on another worker after their last completed step. */
   readonly close: () => Promise<void>;
 }
@@ -41,18 +43,19 @@ function createHandler({
   return endpoint.http2Handler();
 }
 
-const refuse = (response: Http2ServerResponse, release: string): void => {
+const refuse = (response: Http2ServerResponse, reason: string): void => {
   response.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
-  response.end(`This worker executes runs of release ${release} only.\n`);
+  response.end(`${reason}\n`);
 };
 
 /** The engine's requests, over HTTP/2. Balancers may ask for `/health` there, which belongs to no release. */
-function createEngineServer(options: EndpointOptions) {
+function createEngineServer(options: EndpointOptions, isAccepting: () => boolean) {
   const { release } = options;
   const handle = createHandler(options);
   return createHttp2Server((request, response) => {
     const path = request.url === "/health" ? request.url : pathWithin(release, request.url);
-    if (path === undefined) return refuse(response, release);
+    if (path === undefined) return refuse(response, `This worker executes runs of release ${release} only.`);
+    if (!isAccepting() && path !== "/health") return refuse(response, "This worker is about to stop.");
     request.url = path;
     withJournal(request, () => handle(request, response));
   });
@@ -77,53 +80,66 @@ function createHealthServer({ release, describe }: Pick<EndpointOptions, "releas
   });
 }
 
-/** A connection that says nothing for so long is closed. */
-const firstBytesLimitMs = 10_000;
+/** A connection that says nothing for so long is closed, and so is one to the health pages. */
+const idleLimitMs = 10_000;
+/** HTTP/2 always begins with it, and no method of HTTP/1.1 does. */
+const http2Start = Buffer.from("PRI");
 
-/** Gives a connection to one of two servers by how its first bytes begin: HTTP/2 always begins with `PRI`. */
-function dispatch(socket: Socket, http2: { emit: EmitConnection }, http1: { emit: EmitConnection }): void {
-  socket.setTimeout(firstBytesLimitMs, () => socket.destroy());
+type Protocol = "http1" | "http2";
+
+/** Calls back with the protocol that a connection turns out to speak. Its first bytes are put back. */
+function detectProtocol(socket: Socket, onDetected: (protocol: Protocol) => void): void {
   const close = () => socket.destroy();
+  socket.setTimeout(idleLimitMs, close);
   socket.on("error", close);
-  socket.once("data", (bytes: Buffer) => {
-    socket.setTimeout(0);
-    socket.removeAllListeners("timeout");
-    socket.off("error", close);
-    socket.pause();
+  let bytes = Buffer.alloc(0);
+  const look = (): void => {
+    bytes = Buffer.concat([bytes, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
+    const length = Math.min(bytes.length, http2Start.length);
+    const isHttp2 = bytes.subarray(0, length).equals(http2Start.subarray(0, length));
+    if (isHttp2 && length < http2Start.length) return;
     socket.unshift(bytes);
-    const isHttp2 = bytes.subarray(0, 3).toString("latin1") === "PRI";
-    (isHttp2 ? http2 : http1).emit("connection", socket);
-    // A session of HTTP/2 reads what was put back by itself.
-    if (!isHttp2) process.nextTick(() => socket.resume());
-  });
+    socket.off("readable", look).off("error", close).off("timeout", close).setTimeout(0);
+    onDetected(isHttp2 ? "http2" : "http1");
+  };
+  socket.on("readable", look);
 }
-type EmitConnection = (event: "connection", socket: Socket) => boolean;
 
-/** Serves the workflows to the engine, and the health page, on one port. */
+/** Serves the workflows to the engine, and the health pages, on one port. */
 export async function serveEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { host, port } = options;
-  const engineServer = createEngineServer(options);
+  let isAccepting = true;
+  const engineServer = createEngineServer(options, () => isAccepting);
   const healthServer = createHealthServer(options);
+  healthServer.timeout = idleLimitMs;
   const sessions = new Set<Http2Session>();
   engineServer.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const healthSockets = new Set<Socket>();
-  healthServer.on("connection", (socket) => {
-    healthSockets.add(socket);
-    socket.on("close", () => healthSockets.delete(socket));
+  /** All but those of the engine, whose sessions end in their own time. */
+  const otherSockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    otherSockets.add(socket);
+    socket.on("close", () => otherSockets.delete(socket));
+    detectProtocol(socket, (protocol) => {
+      if (protocol === "http1") return void healthServer.emit("connection", socket);
+      otherSockets.delete(socket);
+      engineServer.emit("connection", socket);
+    });
   });
-  const server = createServer((socket) => dispatch(socket, engineServer, healthServer));
   server.listen(port, host);
   await once(server, "listening");
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : port,
+    setAccepting: (accepting) => {
+      isAccepting = accepting;
+    },
     close: async () => {
       const closed = once(server, "close");
       server.close();
-      for (const socket of healthSockets) socket.destroy();
+      for (const socket of otherSockets) socket.destroy();
       for (const session of sessions) session.close();
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())]);
       for (const session of sessions) session.destroy();

@@ -24,6 +24,8 @@ export interface WorkerRegistration {
   readonly settled: Promise<void>;
   /** The turn in which this worker's release takes new runs, if it is the active one and registered. */
   readonly turn: () => number | undefined;
+  /** Whether the last look found another release active. */
+  readonly isSuperseded: () => boolean;
   readonly stop: () => void;
 }
 
@@ -44,6 +46,8 @@ async function isServed(uri: string): Promise<boolean> {
   session.on("error", () => undefined);
   try {
     const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });
+    // Also of one that is given up before it is connected.
+    request.on("error", () => undefined);
     const signal = AbortSignal.timeout(healthLimitMs);
     const [headers] = (await once(request, "response", { signal })) as [{ readonly ":status"?: number }];
     return headers[":status"] === 200;
@@ -65,8 +69,15 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
       misses.set(id, missed);
       if (missed < missesUntilMoved) continue;
       const to = addressOf({ ...address, workerUrl }, id);
-      await admin.move(id, to);
-      logger.warn({ from: uri, to }, "no worker of this release answered, its runs were moved here");
+      try {
+        await admin.move(id, to);
+        logger.warn({ from: uri, to }, "no worker of this release answered, its runs were moved here");
+      } catch (error) {
+        logger.warn(
+          { err: error, from: uri, to },
+          "no worker of this release answers, and its runs cannot be moved here",
+        );
+      }
     }
   };
 }
@@ -81,7 +92,7 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
   let registeredTurn: number | undefined;
-  let isLoggedInactive = false;
+  let isSuperseded = false;
 
   /**
    * New runs go to this release in this turn. When a process starts, the engine must also know its address, version and services:
@@ -99,6 +110,8 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
     const current = deployments.find((each) => each.current.includes(agentRuns));
     if (!current || !isCurrent(current, turn)) {
       const address = addressOf({ workerUrl, release, turn });
+      // The look at the engine took time, in which another release may have been activated.
+      if ((await findActiveTurn())?.turn !== turn) throw new Error("Another release was activated meanwhile");
       await admin.register(address, version);
       logger.info({ address }, "worker registered with the engine");
     }
@@ -108,16 +121,16 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   const look = async (): Promise<void> => {
     const [active, deployments] = await Promise.all([findActiveTurn(), admin.listDeployments()]);
     if (active?.release === release) {
-      isLoggedInactive = false;
+      isSuperseded = false;
       await ensureRegistered(active.turn, deployments);
     } else {
       registeredTurn = undefined;
-      if (!isLoggedInactive)
+      if (!isSuperseded)
         logger.warn(
           { release, active: active?.release ?? null },
           "another release takes new runs, this one only ends its own; to give it new runs, run perch-server activate-release",
         );
-      isLoggedInactive = true;
+      isSuperseded = true;
     }
     await moveUnserved(deployments);
   };
@@ -144,6 +157,7 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   return {
     settled: settled.promise,
     turn: () => registeredTurn,
+    isSuperseded: () => isSuperseded,
     stop: () => stopped.abort(),
   };
 }

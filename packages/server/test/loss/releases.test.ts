@@ -27,7 +27,8 @@ const startModel = () =>
   startScriptServer(async (call) => {
     const message = lastUserMessage(call);
     if (!message.startsWith("hold")) return { reply: "at once" };
-    if (call.step === 1) return { tool_calls: [{ name: "perch_echo", arguments: {} }] };
+    if (message.startsWith("hold from the start")) await gateOf(message).promise;
+    else if (call.step === 1) return { tool_calls: [{ name: "perch_echo", arguments: {} }] };
     await gateOf(message).promise;
     return { reply: `done: ${message}` };
   });
@@ -216,6 +217,26 @@ describe("releases of workers", () => {
     expect((await drained)?.status).toBe(200);
     await ended;
     expect(stepsAt("a", "hold over an upgrade")).toEqual([1, 2]);
+  }, 60_000);
+
+  test("a run in its first step, of which nothing is journaled yet, counts too", async () => {
+    await activate("a");
+    const first = await startRelease("a");
+    const message = "hold from the start";
+    const answer = invoke(message);
+    await expect.poll(() => stepsAt("a", message)).toEqual([1]);
+    await activate("b");
+    const second = await startRelease("b", await freePort());
+    const ofA = (await listReleases()).find(({ release, runs }) => release === "a" && runs > 0);
+    expect(ofA).toMatchObject({ runs: 1, state: "ends its runs" });
+    const ended = end(first, "SIGTERM");
+    expect(await Promise.race([ended.then(() => "stopped"), sleep(4000).then(() => "waits")])).toBe("waits");
+    letGo(message);
+    expect((await answer).status).toBe(200);
+    await ended;
+    expect(stepsAt("a", message)).toEqual([1]);
+    expect(stepsAt("b", message)).toEqual([]);
+    await end(second);
   }, 60_000);
 });
 

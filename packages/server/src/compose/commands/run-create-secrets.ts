@@ -147,6 +147,8 @@ export async function runCreateSecrets(args: string[]): Promise<void> {
   const width = Math.max(...secrets.map(({ file }) => file.length));
   try {
     openFolder(dir);
+    // The folder may be in a repository.
+    if (!existsSync(join(dir, ".gitignore"))) writeNew(join(dir, ".gitignore"), "*");
     for (const secret of secrets) refuseOrphan(dir, secret);
     for (const secret of secrets) {
       const outcome = ensureSecret(dir, secret, hosts);
