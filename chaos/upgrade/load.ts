@@ -95,6 +95,28 @@ function toSent({ number, session }: Call): Sent {
   };
 }
 
+async function invoke(perch: Perch, { kind, agent, message, session, key }: Sent): Promise<Answer> {
+  const body = { message, ...(session && { context: { session_id: session.id } }) };
+  const options = { idempotencyKey: key, signal: AbortSignal.timeout(giveUpSeconds * 1000) };
+  const { response, request_id } =
+    kind === "stream"
+      ? await perch.agents.invokeStream(agent, body, options).result()
+      : await perch.agents.invoke(agent, body, options);
+  return { response, requestId: request_id };
+}
+
+/** Eight at a time. A stream has no answer to compare. */
+async function resendAnswered(perch: Perch, sent: readonly Sent[]): Promise<void> {
+  const remaining = sent.filter(({ answers, kind }) => answers.length > 0 && kind !== "stream").values();
+  const resend = async () => {
+    for (const item of remaining)
+      item.answers.push(
+        await invoke(perch, item).catch((error: unknown) => ({ response: String(error), requestId: "" })),
+      );
+  };
+  await Promise.all(Array.from({ length: 8 }, resend));
+}
+
 /** More calls than so many seconds bring are never open: a machine that is too slow for the rate gets a lower one, which is reported. */
 const maxOpenSeconds = 2;
 
@@ -102,21 +124,10 @@ const maxOpenSeconds = 2;
 export function startLoad(url: string, token: string, callsPerSecond: number): Load {
   const sent: Sent[] = [];
   const byKey = new Map<string, Sent>();
-  const counted = new Perch({ baseUrl: url, apiKey: token, fetch: countingFetch(byKey) });
-  const uncounted = new Perch({ baseUrl: url, apiKey: token });
+  const perch = new Perch({ baseUrl: url, apiKey: token, fetch: countingFetch(byKey) });
   const sessions = createSessions();
   const open = new Set<Promise<void>>();
   const stopped = new AbortController();
-
-  const invoke = async (perch: Perch, item: Sent): Promise<Answer> => {
-    const body = { message: item.message, ...(item.session && { context: { session_id: item.session.id } }) };
-    const options = { idempotencyKey: item.key, signal: AbortSignal.timeout(giveUpSeconds * 1000) };
-    const { response, request_id } =
-      item.kind === "stream"
-        ? await perch.agents.invokeStream(item.agent, body, options).result()
-        : await perch.agents.invoke(item.agent, body, options);
-    return { response, requestId: request_id };
-  };
 
   const call = async (number: number): Promise<void> => {
     const session = kindOf(number) === "session_turn" ? sessions.take() : undefined;
@@ -124,7 +135,7 @@ export function startLoad(url: string, token: string, callsPerSecond: number): L
     sent.push(item);
     byKey.set(item.key, item);
     try {
-      item.answers.push(await invoke(counted, item));
+      item.answers.push(await invoke(perch, item));
       item.answeredAtMs = performance.now();
       if (!session) return;
       session.turns += 1;
@@ -153,15 +164,7 @@ export function startLoad(url: string, token: string, callsPerSecond: number): L
       await running;
       await Promise.all(open);
     },
-    resendAnswered: async () => {
-      const remaining = sent.filter(({ answers, kind }) => answers.length > 0 && kind !== "stream").values();
-      const resend = async () => {
-        for (const item of remaining)
-          item.answers.push(
-            await invoke(uncounted, item).catch((error: unknown) => ({ response: String(error), requestId: "" })),
-          );
-      };
-      await Promise.all(Array.from({ length: 8 }, resend));
-    },
+    // With a client of its own: these are no retries.
+    resendAnswered: () => resendAnswered(new Perch({ baseUrl: url, apiKey: token }), sent),
   };
 }
