@@ -5,6 +5,7 @@ import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/d
 import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
 import { freePort } from "../scripts/testbed/server-process.ts";
 import { startBalancer } from "./balancer.ts";
+import { isOk } from "./is-ok.ts";
 import { logProgress } from "./log-progress.ts";
 import { createPerchProcess, runPerch } from "./perch-process.ts";
 
@@ -29,15 +30,6 @@ export interface NeighbourCluster {
 }
 
 const maxHeapMegabytes = 512;
-
-const isOk = (url: string): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return response.ok;
-    },
-    () => false,
-  );
 
 async function waitUntilRegistered(adminUrl: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {

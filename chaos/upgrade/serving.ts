@@ -3,6 +3,7 @@ import { agentRuns } from "../../packages/server/src/engine/services.ts";
 import { waitUntil } from "../../scripts/services/commands.ts";
 import { freePort } from "../../scripts/testbed/server-process.ts";
 import { startBalancer } from "../balancer.ts";
+import { isOk } from "../is-ok.ts";
 import type { Installation } from "./installation.ts";
 import type { Release, ReleaseProcess } from "./release.ts";
 
@@ -21,15 +22,6 @@ export interface Serving {
   readonly workers: readonly ReleaseProcess[];
   readonly apis: ApiNode[];
 }
-
-const isOk = (url: string): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return response.ok;
-    },
-    () => false,
-  );
 
 async function untilTrue(process: ReleaseProcess, what: string, check: () => Promise<boolean>): Promise<void> {
   const checkOrFail = async () => {

@@ -1,4 +1,5 @@
 import { OperatorError } from "../platform/operator-error.ts";
+import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
 /** An address at which the engine calls workers, as it knows it. */
 export interface EngineDeployment {
@@ -34,15 +35,6 @@ interface RawDeployment {
 /** The engine asks a worker for its services before it answers to a registration. */
 const limitMs = 5000;
 
-/** `fetch` hides why a connection failed in the cause of its error. */
-function reasonOf(error: unknown): string {
-  const { name, cause } = error as Error;
-  if (name === "TimeoutError") return `no answer within ${limitMs / 1000} s`;
-  const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
-  const { code, message } = (inner ?? error) as NodeJS.ErrnoException;
-  return code ?? message;
-}
-
 export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     let failure: unknown;
@@ -59,7 +51,7 @@ export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
         failure = new OperatorError(`The engine at ${url} answers ${response.status}: ${text.slice(0, 500)}`);
       } catch (error) {
         failure = new OperatorError(
-          `The engine does not answer at ${url} (${reasonOf(error)}). Start it, or correct PERCH_RESTATE_ADMIN_URL.`,
+          `The engine does not answer at ${url} (${reasonOfFailedCall(error)}). Start it, or correct PERCH_RESTATE_ADMIN_URL.`,
         );
       }
     }

@@ -1,6 +1,7 @@
 import type { UsableSettings } from "../../config/config.ts";
 import { adminProbes, ingressProbes } from "../../engine/engine-health.ts";
 import { probeWorker } from "../../engine/probe-worker.ts";
+import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import {
   beginCheck,
   beginCheckWith,
@@ -14,15 +15,6 @@ import {
   warning,
 } from "./check.ts";
 
-/** `fetch` hides why a connection failed in the cause of its error. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return "no answer in time";
-  const cause = error.cause instanceof AggregateError ? error.cause.errors[0] : error.cause;
-  const { code, message } = (cause ?? error) as Error & { readonly code?: unknown };
-  return typeof code === "string" ? code : message;
-}
-
 interface Node {
   readonly url: string;
   /** Undefined: it answers. */
@@ -33,7 +25,7 @@ const probeNodes = (urls: readonly string[], probes: readonly (() => Promise<voi
   Promise.all(
     probes.map(async (probe, index) => ({
       url: urls[index] ?? "",
-      reason: await probe().then(() => undefined, reasonOf),
+      reason: await probe().then(() => undefined, reasonOfFailedCall),
     })),
   );
 
@@ -66,7 +58,7 @@ async function judgeWorker(adminUrl: string): Promise<Result> {
 }
 
 const explainWorker: Explain = (error) =>
-  `The engine does not say which workers it has (${reasonOf(error)}). See its log.`;
+  `The engine does not say which workers it has (${reasonOfFailedCall(error)}). See its log.`;
 
 /** Every node of the ingress and of the admin port, and then the workers, as the engine sees them. */
 export function checkEngine({ ingressUrls, adminUrls }: UsableSettings): readonly Check[] {
