@@ -79,7 +79,7 @@ const secrets: readonly Secret[] = [
 const [folderMode, fileMode] = [0o700, 0o644];
 
 function openFolder(dir: string): void {
-  if (!existsSync(dir)) mkdirSync(dir, { mode: folderMode, recursive: true });
+  if (!existsSync(dir)) mkdirSync(dir, { mode: folderMode });
   const mode = statSync(dir).mode & 0o777;
   if ((mode & 0o077) !== 0)
     throw new OperatorError(
@@ -136,9 +136,12 @@ function parseOptions(args: string[]) {
 function explain(error: unknown, dir: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof OperatorError) return error;
-  return new OperatorError(`The secrets cannot be written to ${dir} (${message}). Choose a folder of your own.`, {
-    cause: error,
-  });
+  return new OperatorError(
+    `The secrets cannot be written to ${dir} (${message}). Choose a folder of your own, in a folder that exists.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Writes the secrets of an installation that are missing, a file each, and never changes one that is there. */
