@@ -37,7 +37,9 @@ describe("perch-server create-secrets", () => {
   test("creates every secret once: a second run keeps each file and says so", async () => {
     expect(await create()).toEqual(Array(11).fill(expect.stringMatching(/^created /)));
     const before = readAll();
-    expect(Object.keys(before)).toHaveLength(11);
+    expect(Object.keys(before)).toHaveLength(12);
+    // The folder may be in a repository.
+    expect(before[".gitignore"]).toBe("*\n");
     expect(await create()).toEqual(Array(11).fill(expect.stringMatching(/^kept /)));
     expect(readAll()).toEqual(before);
   });
