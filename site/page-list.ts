@@ -31,7 +31,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "limits-and-retries",
   ],
-  "docs/operations": ["running", "configuration", "capacity", "failures"],
+  "docs/operations": ["running", "image", "configuration", "capacity", "failures"],
   "docs/security": ["settings", "secret-scanning", "threat-model"],
   docs: ["adding-an-endpoint", "dependencies"],
 };
@@ -46,7 +46,7 @@ export function listParts(repository: string): readonly Part[] {
   const ordered = (folder: string) => (readingOrder[folder] ?? []).map((name) => `${folder}/${name}.md`);
   return [
     { title: "Guides", sources: ordered("docs/guides") },
-    { title: "Operations", sources: ordered("docs/operations") },
+    { title: "Operations", sources: [...ordered("docs/operations"), "deploy/compose/README.md"] },
     { title: "Security", sources: ["SECURITY.md", ...ordered("docs/security")] },
     { title: "Project", sources: ["ARCHITECTURE.md", "CONTRIBUTING.md", ...ordered("docs"), "CHANGELOG.md"] },
     { title: "Decisions", sources: withReadme(repository, decisions) },
