@@ -188,7 +188,7 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
     test("ends at once when it is told to stop while it waits for the engine", async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
       const server = await start(["all"], { PERCH_RESTATE_INGRESS_URL: nowhere, PERCH_RESTATE_ADMIN_URL: nowhere });
-      await expect.poll(server.logs, { timeout: 60_000 }).toContain("engine unreachable for worker registration");
+      await expect.poll(server.logs, { timeout: 60_000 }).toContain("worker registration failed, will retry");
       expect(await server.isRunning()).toBe(true);
       expect(await server.stop(10)).toBe(128 + 15);
     });
