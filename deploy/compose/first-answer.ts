@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,16 +99,29 @@ async function waitUntilReady({ url }: Installation): Promise<void> {
   throw new Problem(`${url}/readyz does not answer with 200 after ${phaseLimitMs / 1000} s`);
 }
 
+const maxAttempts = 5;
+
+/** As clients should, it tries again after 503: podman's name server may not answer while a container joins or leaves. */
 async function call(url: string, key: string, body: unknown): Promise<unknown> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(60_000),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Problem(`POST ${url} was answered with ${response.status}: ${text}`);
-  return (JSON.parse(text) as { data: unknown }).data;
+  const idempotencyKey = randomUUID();
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "idempotency-key": idempotencyKey,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(60_000),
+    });
+    const text = await response.text();
+    if (response.ok) return (JSON.parse(text) as { data: unknown }).data;
+    const failure = `POST ${url} was answered with ${response.status}: ${text}`;
+    if (response.status !== 503 || attempt === maxAttempts) throw new Problem(failure);
+    console.log(`  ${failure.slice(0, 150)}; trying again`);
+    await sleep(1000);
+  }
 }
 
 async function createSecrets(installation: Installation): Promise<void> {
