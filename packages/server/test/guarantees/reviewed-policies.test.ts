@@ -20,9 +20,9 @@ const installationTables = {
   data_keys: "one key for each purpose, encrypted by the master key; all organisations share it",
   kysely_migration: "the names of the migrations that ran, and when",
   partitioned_tables: "which tables have partitions, how long one is, and how long its rows are kept",
+  releases: "which release of the server takes new runs; nothing of an organisation",
   schema_functions: "the names of the database functions and the checksums of their text",
   schema_release: "the version of the release that migrated last",
-  releases: "which release of the server takes new runs; nothing of an organisation",
   signing_keys: "the keys that sign calls, encrypted by a data key; all organisations' calls are signed by them",
 };
 
