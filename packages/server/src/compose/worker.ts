@@ -1,11 +1,7 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
-import { maintainPartitions } from "../db/partitions.ts";
-import { listTurns } from "../db/releases.ts";
 import { createEngine } from "../engine/engine.ts";
-import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { adminProbes } from "../engine/engine-health.ts";
 import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
-import { retireOldReleases } from "../engine/retire-release.ts";
 import type { Endpoint } from "../engine/serve-endpoint.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
 import { createTools } from "../outbound/tools/tools.ts";
@@ -15,13 +11,13 @@ import { version } from "../platform/version.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
-import { createClearStep, finishOpenClears } from "../resources/memory/run-clear.ts";
+import { createClearStep } from "../resources/memory/run-clear.ts";
 import { createRunSteps } from "../runs/execute/run-steps.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
-import { housekeepingService } from "../workflows/housekeeping.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
+import { composeHousekeeping } from "./housekeeping.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
 import { serveRelease } from "./serve-release.ts";
 import { composeSignedFetch } from "./signing.ts";
@@ -76,20 +72,6 @@ export async function composeWorker(core: Core): Promise<Worker> {
     dispatchDeliveries: engine.dispatchDeliveries,
     now: nowMs,
   });
-  const housekeeping = {
-    now: async () => nowMs(),
-    partitions: async () => {
-      const tables = await maintainPartitions(db.unscoped);
-      if (tables.length > 0)
-        logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
-    },
-    clears: () => finishOpenClears(db, memory.runClear),
-    releases: async () => {
-      const turns = await listTurns(db.unscoped);
-      const retired = await retireOldReleases({ admin: createEngineAdmin(config.adminUrls), turns, nowMs: nowMs() });
-      if (retired.length > 0) logger.info({ retired }, "addresses of earlier releases retired");
-    },
-  };
   const services = [
     ...runServices({
       steps: telemetry.countSteps(actForFirstArgument(runSteps)),
@@ -99,7 +81,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...deploymentServices(deploymentSteps),
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
-    housekeepingService(housekeeping),
+    composeHousekeeping(core),
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));
   const { endpoint, registration, drain } = await serveRelease(core, services);

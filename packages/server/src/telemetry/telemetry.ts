@@ -2,6 +2,7 @@ import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
+import { createHousekeepingMetrics, type HousekeepingMetrics } from "./housekeeping-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createReleaseMetrics, type ReleaseMetrics } from "./release-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
@@ -28,7 +29,8 @@ export interface Telemetry
     QuotaMetrics,
     SecretMetrics,
     SigningMetrics,
-    ReleaseMetrics {
+    ReleaseMetrics,
+    HousekeepingMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -167,6 +169,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createSecretMetrics(registry),
     ...createSigningMetrics(registry),
     ...createReleaseMetrics(registry),
+    ...createHousekeepingMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

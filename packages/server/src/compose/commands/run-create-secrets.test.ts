@@ -137,10 +137,8 @@ describe("perch-server create-secrets", () => {
     dir = `${dir}-other`;
     await create();
     const register = async (identityKey: string): Promise<number> => {
-      const nothing = async () => {};
-      const steps = { now: async () => 0, partitions: nothing, clears: nothing, releases: nothing };
       const endpoint = await serveEndpoint({
-        services: [housekeepingService(steps)],
+        services: [housekeepingService({ now: async () => 0, steps: [] })],
         identityKeys: [identityKey],
         host: "127.0.0.1",
         port: 0,
