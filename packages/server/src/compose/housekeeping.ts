@@ -1,13 +1,15 @@
 import { maintainPartitions } from "../db/partitions.ts";
+import { createPurge, purgedTables } from "../db/purge.ts";
 import { listTurns } from "../db/releases.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { retireOldReleases } from "../engine/retire-release.ts";
+import { createClearLeftMemory } from "../resources/memory/clear-deleted-agent.ts";
 import { finishOpenClears } from "../resources/memory/run-clear.ts";
 import { type HousekeepingStep, housekeepingService } from "../workflows/housekeeping.ts";
 import type { Core } from "./core.ts";
 
 /** What is done every hour, once in a cell, in this order. */
-export function composeHousekeeping({ config, logger, nowMs, telemetry, db, memory }: Core) {
+export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory }: Core): HousekeepingStep[] {
   const partitions = async (): Promise<void> => {
     const tables = await maintainPartitions(db.unscoped);
     if (tables.length > 0) logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
@@ -17,10 +19,24 @@ export function composeHousekeeping({ config, logger, nowMs, telemetry, db, memo
     const retired = await retireOldReleases({ admin: createEngineAdmin(config.adminUrls), turns, nowMs: nowMs() });
     if (retired.length > 0) logger.info({ retired }, "addresses of earlier releases retired");
   };
+  const purge = createPurge({
+    db: db.unscoped,
+    logger,
+    nowMs,
+    clearMemory: createClearLeftMemory({ db, runClear: memory.runClear }),
+    onPurged: telemetry.countPurgedRows(purgedTables),
+  });
   const steps: readonly HousekeepingStep[] = [
     { name: "partitions", run: partitions },
     { name: "clears", run: () => finishOpenClears(db, memory.runClear) },
     { name: "releases", run: releases },
+    { name: "purge_agents", run: purge.agents },
+    { name: "purge_keys", run: purge.keys },
+    { name: "purge_clears", run: purge.clears },
+    { name: "purge_releases", run: purge.releases },
   ];
-  return housekeepingService({ now: async () => nowMs(), steps: telemetry.timeHousekeeping(steps) });
+  return telemetry.timeHousekeeping(steps);
 }
+
+export const composeHousekeeping = (core: Core) =>
+  housekeepingService({ now: async () => core.nowMs(), steps: housekeepingSteps(core) });

@@ -49,6 +49,7 @@ export interface Agents {
   id: string;
   name: string;
   organisation_id: string;
+  purged_at: Timestamp | null;
   security: Json;
   status: string;
   updated_at: Generated<Timestamp>;

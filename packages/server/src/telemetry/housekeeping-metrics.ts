@@ -1,4 +1,4 @@
-import { Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 interface Step {
   readonly name: string;
@@ -8,6 +8,8 @@ interface Step {
 export interface HousekeepingMetrics {
   /** The steps, each timed. Only workers call it. */
   readonly timeHousekeeping: <T extends Step>(steps: readonly T[]) => Step[];
+  /** Counts deleted rows of these tables. Only workers call it. */
+  readonly countPurgedRows: <T extends string>(tables: readonly T[]) => (table: T, rows: number) => void;
 }
 
 const stepSeconds = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300];
@@ -38,5 +40,15 @@ export const createHousekeepingMetrics = (registry: Registry): HousekeepingMetri
         ends.setToCurrentTime({ step: name });
       },
     }));
+  },
+  countPurgedRows: (tables) => {
+    const purged = new Counter({
+      name: "perch_purged_rows_total",
+      help: "Rows that housekeeping deleted because nothing needs them any more, by table. Rows of dropped partitions are not counted.",
+      labelNames: ["table"],
+      registers: [registry],
+    });
+    for (const table of tables) purged.inc({ table }, 0);
+    return (table, rows) => purged.inc({ table }, rows);
   },
 });
