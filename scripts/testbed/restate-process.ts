@@ -15,6 +15,8 @@ export interface RestateNode {
   readonly start: () => Promise<void>;
   /** SIGKILL: data that is neither replicated nor written is lost. */
   readonly kill: () => Promise<void>;
+  /** Kills it and removes all that it stored. */
+  readonly loseDisk: () => Promise<void>;
 }
 
 export interface RestateCluster {
@@ -94,6 +96,12 @@ function environmentOf(
 
 function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: ClusterPlan): RestateNode {
   let child: ChildProcess | undefined;
+  const kill = async () => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  };
   return {
     ingressUrl: `http://127.0.0.1:${plan.ingressPort}`,
     adminUrl: `http://127.0.0.1:${plan.adminPort}`,
@@ -106,11 +114,10 @@ function createNode(plan: NodePlan, plans: readonly NodePlan[], cluster: Cluster
       });
       await waitUntilHealthy(plan, child);
     },
-    kill: async () => {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, "exit");
-      child.kill("SIGKILL");
-      await exited;
+    kill,
+    loseDisk: async () => {
+      await kill();
+      rmSync(join(cluster.folder, plan.name), { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -16,7 +16,7 @@ begin
     select from jsonb_to_recordset(runs) as r (organisation_id uuid, agent_id uuid)
       where not exists (select from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id)
   ) then
-    raise exception using errcode = 'insufficient_privilege', message = 'a run names an agent that is not of its organisation';
+    raise exception using errcode = 'foreign_key_violation', message = 'a run names an agent that is not of its organisation';
   end if;
   return query
     with run as materialized (

@@ -16,7 +16,7 @@ interface ServedRelease {
 }
 
 /** Serves the workflows of this release to the engine, and registers them there while the release is the active one. */
-export async function serveRelease(core: Core, services: Services): Promise<ServedRelease> {
+export async function serveRelease(core: Core, services: Services, onRegistered: () => void): Promise<ServedRelease> {
   const { config, logger, telemetry, db } = core;
   const { workerHost: host, workerPort: port, identityKeys, release } = config;
   let registration: WorkerRegistration | undefined;
@@ -31,7 +31,7 @@ export async function serveRelease(core: Core, services: Services): Promise<Serv
   const findTurn = () => findActiveTurn(db.unscoped);
   const serviceNames = services.map(({ name }) => name);
   const registered = { admin, workerUrl, release, version, serviceNames, findActiveTurn: findTurn, logger };
-  registration = keepRegistered(registered);
+  registration = keepRegistered({ ...registered, onRegistered });
   telemetry.watchRegistration(registration.turn);
   await registration.settled;
   const { isSuperseded } = registration;

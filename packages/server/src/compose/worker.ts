@@ -1,7 +1,7 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { createEngine } from "../engine/engine.ts";
 import { adminProbes } from "../engine/engine-health.ts";
-import { ensureHousekeeping } from "../engine/ensure-periodic-services.ts";
+import { keepPeriodicServices, type PeriodicServices } from "../engine/ensure-periodic-services.ts";
 import type { Endpoint } from "../engine/serve-endpoint.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
 import { createTools } from "../outbound/tools/tools.ts";
@@ -19,6 +19,7 @@ import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
 import { composeHousekeeping } from "./housekeeping.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
+import { composeReconcile } from "./reconcile.ts";
 import { serveRelease } from "./serve-release.ts";
 import { composeSignedFetch } from "./signing.ts";
 import { composeDeliveries } from "./webhooks.ts";
@@ -82,11 +83,14 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
     composeHousekeeping(core),
+    composeReconcile(core, engine, runSteps.record),
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));
-  const { endpoint, registration, drain } = await serveRelease(core, services);
-  const stopped = new AbortController();
-  void ensureHousekeeping({ ingressUrls: config.ingressUrls, logger, signal: stopped.signal });
+  let periodic: PeriodicServices | undefined;
+  // An engine that does not know this worker may have come back empty, and has lost what was scheduled.
+  const onRegistered = () => periodic?.ensure();
+  const { endpoint, registration, drain } = await serveRelease(core, services, onRegistered);
+  periodic = keepPeriodicServices({ ingressUrls: config.ingressUrls, logger });
   return {
     endpoint,
     shutdownSteps: [
@@ -96,7 +100,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
         limitSeconds: 1,
         run: async () => {
           registration.stop();
-          stopped.abort();
+          periodic.stop();
         },
       },
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },

@@ -43,6 +43,7 @@ describe("readConfig", () => {
       releaseName: undefined,
       startWaitSeconds: 0,
       drainSeconds: 960,
+      reconcileSeconds: 300,
       draftByDefault: false,
       metricsHost: "127.0.0.1",
       metricsPort: undefined,

@@ -76,6 +76,14 @@ export const engineSettings = {
         "How many seconds a worker that is stopped waits for runs of its release to end, if another release has become the active one. A worker of the active release stops at once: when it is back, its runs go on.",
       ),
   ),
+  reconcileSeconds: setting(
+    "PERCH_RECONCILE_SECONDS",
+    wholeNumber(1, 3600)
+      .default(300)
+      .describe(
+        "How often to look for runs, deployments and other work that the database has as open and that Restate has lost, with its disk or in the restore of a backup.",
+      ),
+  ),
 } satisfies SettingTable;
 
 export const engineConfig = (values: ValuesOf<typeof engineSettings>) => ({

@@ -212,6 +212,7 @@ export interface Invocations {
   accepted_at: Timestamp;
   agent_id: string;
   cancel_requested_at: Timestamp | null;
+  definition_digest: Buffer | null;
   deployment_id: string | null;
   duration_ms: number | null;
   environment: string;

@@ -1,18 +1,20 @@
-import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
-import { newUuid } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createEngineNodes, type Task } from "./call-engine.ts";
-import type { ClearKey, DeploymentKey, RunInput, RunMessage, RunOutcome } from "./messages.ts";
+import { createFindInvocation } from "./find-invocation.ts";
+import type { CanaryWatch, ClearKey, DeploymentKey, RunInput, RunOutcome } from "./messages.ts";
 import {
-  agentRuns,
-  agentSessions,
-  deploymentQueues,
-  memoryClears,
-  memoryEmbeddings,
-  webhookDeliveries,
-} from "./services.ts";
+  activationTarget,
+  activationTask,
+  clearTask,
+  dispatchTask,
+  embeddingTask,
+  type RunKey,
+  runTarget,
+  runTask,
+  watchTask,
+} from "./task-of.ts";
 
 /** The client of the engine. A run's id is its idempotency key: starting it twice starts it once. */
 export interface Engine {
@@ -29,6 +31,18 @@ export interface Engine {
   /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be reached, the sweep finds them. */
   readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
+  /** What the engine knows of a run: its outcome once it has ended, for an hour. Throws if the engine does not say. */
+  readonly findRun: (run: RunKey) => Promise<"unknown" | "under_way" | RunOutcome>;
+  /** Starts a run that the engine may have lost. False: it has the run, and nothing changes. */
+  readonly restart: (run: RunInput) => Promise<boolean>;
+  /** Whether the engine has the activation of a deployment to do, as it was first asked for. */
+  readonly isActivating: (deployment: DeploymentKey) => Promise<boolean>;
+  /** As `activate`, though the engine may remember that it has done so. Only for what it does not have to do. */
+  readonly activateAgain: (deployment: DeploymentKey, key: string) => Promise<void>;
+  /** As `embedMemory`, once for this key within an hour. */
+  readonly embedMemoryOnce: (agent: AgentKey, key: string) => Promise<void>;
+  /** Looks at a canary, and goes on looking, unless somebody has looked meanwhile. */
+  readonly watchCanary: (watch: CanaryWatch) => Promise<void>;
 }
 
 interface EngineOptions {
@@ -46,48 +60,6 @@ const unreachable = (cause: unknown) =>
     { retryAfterSeconds: 2, cause },
   );
 
-/** The engine writes a message to its log several times, so a definition that has a name stays out of it. */
-function toMessage(run: RunInput): RunMessage {
-  const { definitionDigest } = run;
-  return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
-}
-
-/**
- * A session without a user keeps the key that it always had. With one it begins with a word, which no organisation's id is, and has a
- * digest of the user, which has no slash: no two sessions share a key.
- */
-function sessionKeyOf({ organisationId, agentId, userId }: RunInput, sessionId: string): string {
-  if (userId === null) return `${organisationId}/${agentId}/${sessionId}`;
-  return `user/${organisationId}/${agentId}/${hash("sha256", userId, "base64url")}/${sessionId}`;
-}
-
-function runTask(verb: Task["verb"], run: RunInput): Task {
-  const { id, sessionId } = run;
-  const body = toMessage(run);
-  if (sessionId === null) return { id, verb, path: `/restate/${verb}/${agentRuns}/run`, body };
-  const key = encodeURIComponent(sessionKeyOf(run, sessionId));
-  return { id, verb, path: `/restate/${verb}/${agentSessions}/${key}/run`, body };
-}
-
-function activationTask(deployment: DeploymentKey): Task {
-  const { id, organisationId, agentId, environment } = deployment;
-  const key = encodeURIComponent(`${organisationId}/${agentId}/${environment}`);
-  return { id, verb: "send", path: `/restate/send/${deploymentQueues}/${key}/activate`, body: deployment };
-}
-
-function embeddingTask({ organisationId, agentId }: AgentKey): Task {
-  const key = encodeURIComponent(`${organisationId}/${agentId}`);
-  const path = `/restate/send/${memoryEmbeddings}/${key}/embed`;
-  return { id: newUuid(), verb: "send", path, body: { organisationId, agentId } };
-}
-
-const clearTask = (clear: ClearKey): Task => ({
-  id: clear.id,
-  verb: "send",
-  path: `/restate/send/${memoryClears}/${clear.id}/clear`,
-  body: clear,
-});
-
 /** While some node answers, though not this call: the partitions of a lost node have no leader until others take over. */
 const startTimeoutMs = 30_000;
 /** Short: what could not be sent is sent again by a sweep. */
@@ -96,13 +68,17 @@ const sendTimeoutMs = 2000;
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {
   const nodes = createEngineNodes({ urls: ingressUrls, logger, onFailure });
 
-  const send = async (task: Task, timeoutMs: number, sinceMs?: number): Promise<void> => {
+  const findInvocation = createFindInvocation(ingressUrls);
+
+  const send = async (task: Task, timeoutMs: number, sinceMs?: number): Promise<string> => {
     const result = await nodes.callUntilAnswered(task, { timeoutMs, sinceMs });
     if (result.text === undefined) throw unreachable(result.cause);
+    return result.text;
   };
+  const sendShortly = async (task: Task): Promise<void> => void (await send(task, sendTimeoutMs));
 
   return {
-    start: (run) => send(runTask("send", run), startTimeoutMs),
+    start: async (run) => void (await send(runTask("send", run), startTimeoutMs)),
     wait: async (run, waitMs) => {
       const sinceMs = performance.now();
       const result = await nodes.callUntilAnswered(runTask("call", run), { timeoutMs: waitMs });
@@ -112,15 +88,27 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
       await send(runTask("send", run), startTimeoutMs, sinceMs);
       return undefined;
     },
-    activate: (deployment) => send(activationTask(deployment), sendTimeoutMs),
-    embedMemory: (agent) => send(embeddingTask(agent), sendTimeoutMs),
-    clearMemory: (clear) => send(clearTask(clear), sendTimeoutMs),
+    activate: (deployment) => sendShortly(activationTask(deployment)),
+    embedMemory: (agent) => sendShortly(embeddingTask(agent)),
+    clearMemory: (clear) => sendShortly(clearTask(clear)),
     dispatchDeliveries: () => {
-      const task: Task = { id: newUuid(), verb: "send", path: `/restate/send/${webhookDeliveries}/dispatch`, body: {} };
-      void send(task, sendTimeoutMs).catch((error: unknown) =>
+      void sendShortly(dispatchTask()).catch((error: unknown) =>
         logger.debug({ err: error }, "delivery dispatch failed, the sweep will retry"),
       );
     },
     close: nodes.close,
+    findRun: async (run) => {
+      const found = await findInvocation(runTarget(run), run.id);
+      return typeof found === "string" ? found : (JSON.parse(found.output) as RunOutcome);
+    },
+    restart: async (run) => {
+      const answer = JSON.parse(await send(runTask("send", run), startTimeoutMs)) as { readonly status?: string };
+      return answer.status === "Accepted";
+    },
+    isActivating: async (deployment) =>
+      (await findInvocation(activationTarget(deployment), deployment.id)) === "under_way",
+    activateAgain: (deployment, key) => sendShortly(activationTask(deployment, key)),
+    embedMemoryOnce: (agent, key) => sendShortly(embeddingTask(agent, key)),
+    watchCanary: (watch) => sendShortly(watchTask(watch)),
   };
 }

@@ -1,19 +1,50 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../platform/logger.ts";
-import { cellKey, housekeeping, webhookSweep } from "./services.ts";
+import { cellKey, housekeeping, reconcile, webhookSweep } from "./services.ts";
 
 interface EnsureOptions {
   readonly ingressUrls: readonly string[];
   readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
-/** Makes sure that the cell's periodic services are scheduled. Idempotent: every worker calls it when it starts. */
-export const ensureHousekeeping = async (options: EnsureOptions): Promise<void> => {
-  await Promise.all([housekeeping, webhookSweep].map((service) => ensurePeriodicService(service, options)));
-};
+export interface PeriodicServices {
+  /** Makes sure now that all are scheduled, because the engine may have lost them. */
+  readonly ensure: () => void;
+  readonly stop: () => void;
+}
 
-async function ensurePeriodicService(service: string, { ingressUrls, logger, signal }: EnsureOptions): Promise<void> {
+/** An engine that comes back empty is noticed by whoever registers. This is for all else that may go wrong. */
+const everyMs = 10 * 60_000;
+
+/** Sees to it that the cell's periodic services are scheduled: at the start, now and then, and when asked. Idempotent. */
+export function keepPeriodicServices({ ingressUrls, logger }: EnsureOptions): PeriodicServices {
+  const stopped = new AbortController();
+  let current = new AbortController();
+
+  const ensure = (): void => {
+    // A later call replaces an earlier one that still tries.
+    current.abort();
+    current = new AbortController();
+    const signal = AbortSignal.any([stopped.signal, current.signal]);
+    for (const service of [housekeeping, webhookSweep, reconcile])
+      void ensurePeriodicService(service, { ingressUrls, logger, signal });
+  };
+
+  const timer = setInterval(ensure, everyMs).unref();
+  ensure();
+  return {
+    ensure,
+    stop: () => {
+      clearInterval(timer);
+      stopped.abort();
+    },
+  };
+}
+
+async function ensurePeriodicService(
+  service: string,
+  { ingressUrls, logger, signal }: EnsureOptions & { readonly signal: AbortSignal },
+): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     const ingress = ingressUrls[attempt % ingressUrls.length] ?? "";
     try {

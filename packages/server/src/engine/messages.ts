@@ -27,7 +27,15 @@ export interface RunInput {
   readonly tier?: Tier;
   /** The request that started it; null where nothing is traced. */
   readonly trace: TraceParent | null;
+  /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
+  readonly lost?: LostRun;
 }
+
+/** How a run ends that the engine lost and that cannot start again. */
+export type LostRun =
+  | { readonly status: "cancelled" }
+  /** `error` says why, in words for the run's user. */
+  | { readonly status: "failed"; readonly error: string };
 
 /** A run as the engine carries it: if its definition has a name, without the definition. */
 export type RunMessage =
@@ -63,6 +71,12 @@ export type RunOutcome = Usage &
 export interface DeploymentKey extends AgentKey {
   readonly id: string;
   readonly environment: string;
+}
+
+/** One look at a canary. */
+export interface CanaryWatch extends DeploymentKey {
+  /** In milliseconds: if somebody has looked since then, this is not a look. Absent: it is one in any case. */
+  readonly ifLastLookedAt?: number;
 }
 
 /** Identifies a clear of an agent's memory. */

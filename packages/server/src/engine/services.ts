@@ -8,5 +8,6 @@ export const memoryClears = "MemoryClears";
 export const webhookDeliveries = "WebhookDeliveries";
 export const webhookSweep = "WebhookSweep";
 export const housekeeping = "Housekeeping";
+export const reconcile = "Reconcile";
 /** The one key of what exists once in a cell. */
 export const cellKey = "cell";

@@ -16,6 +16,8 @@ interface RegistrationOptions {
   readonly serviceNames: readonly string[];
   /** The release that takes new runs, and the turn in which it does. */
   readonly findActiveTurn: () => Promise<{ readonly release: string; readonly turn: number } | undefined>;
+  /** Called each time the engine did not know this release's services as current, and was told. */
+  readonly onRegistered: () => void;
   readonly logger: Logger;
 }
 
@@ -87,7 +89,7 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
  * server of the same release at another address takes new runs over when it starts. When it is gone, its runs are moved back.
  */
 export function keepRegistered(options: RegistrationOptions): WorkerRegistration {
-  const { admin, workerUrl, release, version, serviceNames, findActiveTurn, logger } = options;
+  const { admin, workerUrl, release, version, serviceNames, findActiveTurn, onRegistered, logger } = options;
   const moveUnserved = createMoves(options);
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
@@ -114,6 +116,7 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
       if ((await findActiveTurn())?.turn !== turn) throw new Error("Another release was activated meanwhile");
       await admin.register(address, version);
       logger.info({ address }, "worker registered with the engine");
+      onRegistered();
     }
     registeredTurn = turn;
   };

@@ -4,6 +4,7 @@ import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createHousekeepingMetrics, type HousekeepingMetrics } from "./housekeeping-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
+import { createReconcileMetrics, type ReconcileMetrics } from "./reconcile-metrics.ts";
 import { createReleaseMetrics, type ReleaseMetrics } from "./release-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
@@ -30,7 +31,8 @@ export interface Telemetry
     SecretMetrics,
     SigningMetrics,
     ReleaseMetrics,
-    HousekeepingMetrics {
+    HousekeepingMetrics,
+    ReconcileMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -170,6 +172,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createSigningMetrics(registry),
     ...createReleaseMetrics(registry),
     ...createHousekeepingMetrics(registry),
+    ...createReconcileMetrics(registry),
     watchProcess: () => {
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);

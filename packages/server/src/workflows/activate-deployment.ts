@@ -1,5 +1,5 @@
 import * as restate from "@restatedev/restate-sdk";
-import type { DeploymentKey } from "../engine/messages.ts";
+import type { CanaryWatch, DeploymentKey } from "../engine/messages.ts";
 import { canaryWatches, deploymentQueues } from "../engine/services.ts";
 import type { DeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
@@ -66,19 +66,20 @@ function continueActivation(context: restate.Context, deployment: DeploymentKey)
 }
 
 function scheduleCanaryCheck(context: restate.Context, deployment: DeploymentKey, delayMs: number): void {
+  const { organisationId, agentId, environment, id } = deployment;
   context.genericSend<DeploymentKey>({
     service: canaryWatches,
     method: "look",
-    parameter: deployment,
+    parameter: { organisationId, agentId, environment, id },
     inputSerde: restate.serde.json as restate.Serde<DeploymentKey>,
     delay: delayMs,
   });
 }
 
 /** Each check is its own invocation and schedules the next: a canary may be watched for days, and journals should stay short. */
-async function checkCanary(context: restate.Context, deployment: DeploymentKey, steps: DeploymentSteps): Promise<void> {
-  const { againAfterMs } = await context.run("look", () => steps.watch(deployment), retryStepUntilSuccess);
-  if (againAfterMs !== null) scheduleCanaryCheck(context, deployment, againAfterMs);
+async function checkCanary(context: restate.Context, watch: CanaryWatch, steps: DeploymentSteps): Promise<void> {
+  const { againAfterMs } = await context.run("look", () => steps.watch(watch), retryStepUntilSuccess);
+  if (againAfterMs !== null) scheduleCanaryCheck(context, watch, againAfterMs);
 }
 
 /** One queue for each environment: deployments to it become live in the order they were asked for. */
@@ -94,7 +95,7 @@ export const deploymentServices = (steps: DeploymentSteps) =>
     restate.service({
       name: canaryWatches,
       handlers: {
-        look: (context: restate.Context, deployment: DeploymentKey) => checkCanary(context, deployment, steps),
+        look: (context: restate.Context, watch: CanaryWatch) => checkCanary(context, watch, steps),
       },
       options: serviceOptions,
     }),

@@ -1,6 +1,6 @@
 import * as restate from "@restatedev/restate-sdk";
 import { currentJournal } from "../engine/journal.ts";
-import type { RunInput, RunMessage, RunOutcome } from "../engine/messages.ts";
+import type { LostRun, RunInput, RunMessage, RunOutcome } from "../engine/messages.ts";
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
@@ -186,15 +186,24 @@ async function runAndRemember(context: restate.Context, run: RunInput, steps: Ru
   return outcome;
 }
 
-/** Fails the run without its definition. Not journaled: only the first record counts, however often this is repeated. */
-async function recordLost(run: RunInput, steps: RunSteps): Promise<RunOutcome> {
+/** A new run is accepted with the definition of today. */
+const withoutDefinition = {
+  status: "failed",
+  error: "The definition that this run was accepted with is no longer in the database.",
+} as const satisfies LostRun;
+
+const toOutcome = (lost: LostRun): RunOutcome => {
+  const spent = { steps: 0, tokensUsed: 0, durationMs: 0 };
+  if (lost.status === "cancelled") return { ...lost, error: "The run was cancelled.", ...spent };
+  return { ...lost, code: "server_error", retryable: true, ...spent };
+};
+
+/** Ends the run at once. Not journaled: only the first record counts, however often this is repeated. */
+async function recordLost(message: RunMessage, lost: LostRun, steps: RunSteps): Promise<RunOutcome> {
   const { output } = currentJournal();
   if (output !== undefined) return output as RunOutcome;
-  const error = "The definition that this run was accepted with is no longer in the database.";
-  // A new run is accepted with the definition of today.
-  const failure = { status: "failed", error, code: "server_error", retryable: true } as const;
-  const outcome = { ...failure, steps: 0, tokensUsed: 0, durationMs: 0 };
-  const { ended } = await steps.record(run, outcome, { turn: 0, history: [] }, []);
+  const run = { ...message, definition: lostDefinition };
+  const { ended } = await steps.record(run, toOutcome(lost), { turn: 0, history: [] }, []);
   return ended;
 }
 
@@ -208,9 +217,10 @@ interface RunServicesDeps {
 /** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
 export const runServices = ({ steps, findDefinition, defaultLogs }: RunServicesDeps) => {
   const run = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
+    if (message.lost) return recordLost(message, message.lost, steps);
     // Outside the journal: a name always stands for the same definition, so a replay sees the same.
     const definition = message.definition ?? (await findDefinition(message));
-    if (!definition) return recordLost({ ...message, definition: lostDefinition }, steps);
+    if (!definition) return recordLost(message, withoutDefinition, steps);
     const logs = logSettingOf(definition, defaultLogs);
     return runAndRemember(context, { ...message, definition: { ...definition, logs } }, steps);
   };

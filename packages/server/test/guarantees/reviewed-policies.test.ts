@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from "../support/test-database.
 
 const ownRows = "own_organisation: permissive all to public using (organisation_id = current_organisation_id())";
 const platformReads = "platform_reads: permissive select to perch_platform using true";
+const platformReconciles = (rows: string) => `platform_reconciles: permissive select to perch_platform using (${rows})`;
 const recorderInserts = "recorder_records: permissive insert to perch_recorder using null check true";
 const recorderRecords = "recorder_records: permissive all to perch_recorder using true";
 
@@ -36,6 +37,7 @@ const reviewed = {
       ownRows,
       "platform_finds_deleted: permissive select to perch_platform using (deleted_at IS NOT NULL)",
       "platform_purges: permissive delete to perch_platform using (purged_at IS NOT NULL)",
+      platformReconciles("deleted_at IS NULL"),
       "recorder_checks: permissive select to perch_recorder using true",
     ],
     api_keys: [
@@ -51,14 +53,14 @@ const reviewed = {
       "recorder_queues: permissive all to perch_recorder using true",
     ],
     delivery_attempts: [ownRows],
-    deployments: [ownRows],
+    deployments: [ownRows, platformReconciles("ended_at IS NULL")],
     draft_definitions: [ownRows],
     engine_tasks: [ownRows, "platform_sends: permissive all to perch_platform using true"],
     epoch_changes: [ownRows, "platform_settles: permissive all to perch_platform using true"],
     events: [ownRows, recorderInserts],
     idempotent_answers: [ownRows],
     invocation_claims: [ownRows],
-    invocations: [ownRows, recorderRecords],
+    invocations: [ownRows, platformReconciles("status = 'running'::text"), recorderRecords],
     key_factors: [ownRows],
     log_entries: [ownRows, recorderInserts],
     memories: [ownRows, platformReads],
@@ -97,6 +99,10 @@ const reviewed = {
     list_agents_to_purge: "perch_platform, called by perch_app",
     list_lost_epoch_changes: "perch_platform, called by perch_app",
     list_open_clears: "perch_platform, called by perch_app",
+    list_pending_deployments: "perch_platform, called by perch_app",
+    list_running_runs: "perch_platform, called by perch_app",
+    list_unembedded_agents: "perch_platform, called by perch_app",
+    list_watched_canaries: "perch_platform, called by perch_app",
     maintain_partitions: "the owner, called by perch_app",
     mark_keys_used: "perch_platform, called by perch_app",
     purge_agent: "perch_platform, called by perch_app",

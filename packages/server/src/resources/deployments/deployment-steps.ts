@@ -1,7 +1,7 @@
 import type { GuardReport, Guards } from "@perch/contract";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import type { DeploymentKey } from "../../engine/messages.ts";
+import type { CanaryWatch, DeploymentKey } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import * as environment from "./change-environment.ts";
@@ -32,10 +32,16 @@ export interface DeploymentSteps {
     error: string | null,
   ) => Promise<{ readonly watchAfterMs: number | null }>;
   /** Checks a guarded canary once. Returns when to check again; null when there is nothing left to watch. */
-  readonly watch: (deployment: DeploymentKey) => Promise<{ readonly againAfterMs: number | null }>;
+  readonly watch: (watch: CanaryWatch) => Promise<{ readonly againAfterMs: number | null }>;
 }
 
 const checkTimeoutMs = 20_000;
+
+/** When a canary was last looked at, or else became active. */
+function lastLookedAtMs({ guard_report, activated_at }: queries.DeploymentRow): number {
+  const report = guard_report as GuardReport | null;
+  return report ? Date.parse(report.checked_at) : (activated_at?.getTime() ?? 0);
+}
 
 const scopeOf = ({ organisationId }: DeploymentKey) => ({ organisationId, onlyAgentId: null });
 
@@ -111,6 +117,9 @@ export function createDeploymentSteps({
       const row = await find(trx, deployment);
       const guards = row?.guards as Guards | null | undefined;
       if (!row || !guards || row.status !== "active" || row.traffic_percent === 100) return undefined;
+      // The watch was taken for lost, and is not: another look would begin a second one beside it.
+      if (deployment.ifLastLookedAt !== undefined && lastLookedAtMs(row) !== deployment.ifLastLookedAt)
+        return undefined;
       const guardReport = await createGuardReport(trx, row, guards);
       if (guardReport.verdict !== "rolled_back") await queries.updateGuardReport(trx, deployment, row.id, guardReport);
       const endsAtMs = (row.activated_at?.getTime() ?? 0) + guards.window_seconds * 1000;

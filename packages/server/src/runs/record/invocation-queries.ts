@@ -8,7 +8,7 @@ import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import { ownerForRun } from "../../resources/memory/memory-rules.ts";
 import type { Session } from "../run.ts";
-import { acceptedRow, failureColumns, invocationTransitions } from "./record-rules.ts";
+import { failureColumns, runningRow } from "./record-rules.ts";
 
 export type InvocationRow = Selectable<Invocations>;
 
@@ -19,7 +19,7 @@ export async function insertRunningInvocation(
 ): Promise<{ readonly cancelRequested: boolean }> {
   const row = await trx
     .insertInto("invocations")
-    .values({ ...acceptedRow(run), status: invocationTransitions.start.to })
+    .values(runningRow(run))
     .onConflict((conflict) =>
       conflict.columns(["organisation_id", "id", "accepted_at"]).doUpdateSet({ status: sql`invocations.status` }),
     )
@@ -32,7 +32,7 @@ export async function insertRunningInvocation(
 export async function insertRunningInvocations(trx: OrganisationTransaction, runs: readonly RunInput[]): Promise<void> {
   await trx
     .insertInto("invocations")
-    .values(runs.map((run) => ({ ...acceptedRow(run), status: invocationTransitions.start.to })))
+    .values(runs.map(runningRow))
     .onConflict((conflict) => conflict.columns(["organisation_id", "id", "accepted_at"]).doNothing())
     .execute();
 }

@@ -29,6 +29,13 @@ export const acceptedRow = (run: RunInput) => ({
   message: run.message,
 });
 
+/** The row of a run that is seen before it ends: if the engine loses the run, it starts again with the same definition. */
+export const runningRow = (run: RunInput) => ({
+  ...acceptedRow(run),
+  status: invocationTransitions.start.to,
+  definition_digest: run.definitionDigest === undefined ? null : Buffer.from(run.definitionDigest, "base64url"),
+});
+
 /** Longer responses are truncated in the event: the record has them whole. */
 const maxEventResponse = 65_536;
 

@@ -1,0 +1,41 @@
+import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
+
+/** What the engine knows of an invocation. It keeps the output of one that has ended for an hour. */
+export type FoundInvocation = "unknown" | "under_way" | { readonly output: string };
+
+/**
+ * Asks for an invocation by its handler, as it stands in the engine's paths, and its idempotency key. The leader of its partition
+ * answers, so what was accepted is found. Throws if no node has an answer, and if the invocation ended without an output.
+ */
+export type FindInvocation = (target: string, idempotencyKey: string) => Promise<FoundInvocation>;
+
+const limitMs = 5000;
+/** The engine's own status code for an invocation that has not ended. */
+const notReadyStatus = 470;
+const notFoundMessage = "invocation not found";
+
+export function createFindInvocation(ingressUrls: readonly string[]): FindInvocation {
+  const ask = async (url: string, path: string): Promise<FoundInvocation> => {
+    const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(limitMs) });
+    const text = await response.text();
+    if (response.ok) return { output: text };
+    if (response.status === notReadyStatus) return "under_way";
+    // A service that is not registered is not found either, and says nothing about its invocations.
+    if (response.status === 404 && text.includes(notFoundMessage)) return "unknown";
+    throw new Error(`The engine answers ${response.status}: ${text.slice(0, 300)}`);
+  };
+  return async (target, idempotencyKey) => {
+    const path = `/restate/invocation/${target}/${encodeURIComponent(idempotencyKey)}/output`;
+    let failure: unknown;
+    for (const url of ingressUrls) {
+      try {
+        return await ask(url, path);
+      } catch (error) {
+        failure = new Error(`The engine at ${url} cannot say what it knows: ${reasonOfFailedCall(error)}`, {
+          cause: error,
+        });
+      }
+    }
+    throw failure;
+  };
+}

@@ -1,0 +1,83 @@
+import { hash } from "node:crypto";
+import type { AgentKey } from "../platform/agent-key.ts";
+import { newUuid } from "../platform/ids.ts";
+import type { Task } from "./call-engine.ts";
+import type { CanaryWatch, ClearKey, DeploymentKey, RunInput, RunMessage } from "./messages.ts";
+import {
+  agentRuns,
+  agentSessions,
+  canaryWatches,
+  deploymentQueues,
+  memoryClears,
+  memoryEmbeddings,
+  webhookDeliveries,
+} from "./services.ts";
+
+/** What leads to a run in the engine. */
+export type RunKey = Pick<RunInput, "id" | "organisationId" | "agentId" | "userId" | "sessionId">;
+
+/** The engine writes a message to its log several times, so a definition that has a name stays out of it. */
+function toMessage(run: RunInput): RunMessage {
+  const { definitionDigest } = run;
+  return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
+}
+
+/**
+ * A session without a user keeps the key that it always had. With one it begins with a word, which no organisation's id is, and has a
+ * digest of the user, which has no slash: no two sessions share a key.
+ */
+function sessionKeyOf({ organisationId, agentId, userId }: RunKey, sessionId: string): string {
+  if (userId === null) return `${organisationId}/${agentId}/${sessionId}`;
+  return `user/${organisationId}/${agentId}/${hash("sha256", userId, "base64url")}/${sessionId}`;
+}
+
+/** The handler of a run, as it stands in the engine's paths. */
+export const runTarget = (run: RunKey): string =>
+  run.sessionId === null
+    ? `${agentRuns}/run`
+    : `${agentSessions}/${encodeURIComponent(sessionKeyOf(run, run.sessionId))}/run`;
+
+export const runTask = (verb: Task["verb"], run: RunInput): Task => ({
+  id: run.id,
+  verb,
+  path: `/restate/${verb}/${runTarget(run)}`,
+  body: toMessage(run),
+});
+
+/** The handler that activates a deployment, as it stands in the engine's paths. */
+export const activationTarget = ({ organisationId, agentId, environment }: DeploymentKey): string =>
+  `${deploymentQueues}/${encodeURIComponent(`${organisationId}/${agentId}/${environment}`)}/activate`;
+
+export const activationTask = (deployment: DeploymentKey, id = deployment.id): Task => ({
+  id,
+  verb: "send",
+  path: `/restate/send/${activationTarget(deployment)}`,
+  body: deployment,
+});
+
+export const watchTask = (watch: CanaryWatch): Task => ({
+  id: `${watch.id}/${watch.ifLastLookedAt}`,
+  verb: "send",
+  path: `/restate/send/${canaryWatches}/look`,
+  body: watch,
+});
+
+export function embeddingTask({ organisationId, agentId }: AgentKey, id = newUuid()): Task {
+  const key = encodeURIComponent(`${organisationId}/${agentId}`);
+  const path = `/restate/send/${memoryEmbeddings}/${key}/embed`;
+  return { id, verb: "send", path, body: { organisationId, agentId } };
+}
+
+export const clearTask = (clear: ClearKey): Task => ({
+  id: clear.id,
+  verb: "send",
+  path: `/restate/send/${memoryClears}/${clear.id}/clear`,
+  body: clear,
+});
+
+export const dispatchTask = (): Task => ({
+  id: newUuid(),
+  verb: "send",
+  path: `/restate/send/${webhookDeliveries}/dispatch`,
+  body: {},
+});

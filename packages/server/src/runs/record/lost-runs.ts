@@ -1,0 +1,158 @@
+import type { Database } from "../../db/database.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LostRun, RunInput, RunOutcome } from "../../engine/messages.ts";
+import type { RunKey } from "../../engine/task-of.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { type Definitions, lostDefinition, type NamedDefinition } from "../../resources/deployments/definitions.ts";
+import { findVersion } from "../../resources/deployments/version-queries.ts";
+import { findInvocation, findSession, type InvocationRow } from "./invocation-queries.ts";
+import { buildRunLog } from "./run-log.ts";
+import type { RunRecord } from "./run-record.ts";
+import { beforeAllRuns, findTier, listRunKeys, listRunningRuns, type RunningRun } from "./running-run-queries.ts";
+
+/** What became of a run that is running in the record and that the engine does not execute. */
+export type RunRepair = "restarted" | "failed" | "cancelled" | "recorded";
+
+interface LostRunsDeps {
+  readonly db: Database;
+  readonly engine: Pick<Engine, "findRun" | "restart">;
+  readonly definitions: Pick<Definitions, "find" | "nameVersion">;
+  readonly record: RunRecord["record"];
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly onRepaired: (repair: RunRepair) => void;
+  /** Younger ones are left alone: most of them have ended before the next look. */
+  readonly minAgeSeconds: number;
+}
+
+const pageSize = 200;
+/** The oldest come first, and what lives ends: a lost run is among them soon, however many others there are. */
+const maxPages = 50;
+const maxConcurrent = 16;
+
+const advice = "Start it again. Tools that it called may have acted already.";
+const tooLate = `The engine lost this run, and the run's time was over when that was noticed. ${advice}`;
+const withoutDefinition = `The engine lost this run, and the definition that it was accepted with is not in the database. ${advice}`;
+
+/** The run as it was accepted, as far as its row says. */
+interface AcceptedAgain {
+  readonly row: InvocationRow;
+  readonly run: RunInput;
+  readonly hasDefinition: boolean;
+}
+
+/** Undefined: it starts again. */
+function lostEndOf({ row, run, hasDefinition }: AcceptedAgain, nowMs: number): LostRun | undefined {
+  if (row.cancel_requested_at !== null) return { status: "cancelled" };
+  if (!hasDefinition) return { status: "failed", error: withoutDefinition };
+  const isOver = run.acceptedAtMs + run.definition.limits.timeout_seconds * 1000 <= nowMs;
+  return isOver ? { status: "failed", error: tooLate } : undefined;
+}
+
+/** Turns of a session are started again in their order; all else at the same time. */
+const queueOf = ({ id, agentId, userId, sessionId }: RunKey): string =>
+  sessionId === null ? id : JSON.stringify([agentId, userId, sessionId]);
+
+/**
+ * Finds runs that are running in the record and that the engine has lost, and starts them again under the same id. The engine
+ * decides: a run that it has after all is joined, so that nothing runs twice, whatever was seen before. A run that cannot start again
+ * is sent to the engine too, to end at once. What the engine ended and a restored database does not know is recorded.
+ */
+export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
+  const { db, engine, definitions, record, logger, now, onRepaired, minAgeSeconds } = deps;
+
+  const findDefinition = async (row: InvocationRow): Promise<NamedDefinition | undefined> => {
+    const agent = { organisationId: row.organisation_id, agentId: row.agent_id };
+    if (row.version !== null) {
+      const { version } = row;
+      const found = await db.inOrganisation(agent.organisationId, (trx) => findVersion(trx, agent, version));
+      return found && definitions.nameVersion(agent, found);
+    }
+    if (row.definition_digest === null) return undefined;
+    const definitionDigest = row.definition_digest.toString("base64url");
+    const definition = await definitions.find({ ...agent, version: null, definitionDigest });
+    return definition && { definition, definitionDigest };
+  };
+
+  /** Undefined: it has ended meanwhile. */
+  const findAccepted = async ({ organisationId, id }: RunKey): Promise<AcceptedAgain | undefined> => {
+    const found = await db.inOrganisation(organisationId, async (trx) => {
+      const row = await findInvocation(trx, { organisationId, id });
+      return row?.status === "running" ? { row, tier: await findTier(trx, organisationId) } : undefined;
+    });
+    if (!found) return undefined;
+    const { row, tier } = found;
+    const named = await findDefinition(row);
+    const run: RunInput = {
+      id,
+      acceptedAtMs: row.accepted_at.getTime(),
+      organisationId,
+      agentId: row.agent_id,
+      environment: row.environment,
+      version: row.version,
+      deploymentId: row.deployment_id,
+      trial: row.trial,
+      definition: lostDefinition,
+      ...named,
+      message: row.message,
+      userId: row.user_id,
+      sessionId: row.session_id,
+      // Somebody may follow it now, however it began.
+      streamed: true,
+      tier,
+      trace: null,
+    };
+    return { row, run, hasDefinition: named !== undefined };
+  };
+
+  const recordOutcome = async (run: RunInput, outcome: RunOutcome): Promise<RunRepair> => {
+    const session =
+      run.sessionId === null
+        ? { turn: 0, history: [] }
+        : await db.inOrganisation(run.organisationId, (trx) => findSession(trx, run));
+    await record(run, outcome, session, buildRunLog(run, [], outcome, now()));
+    return "recorded";
+  };
+
+  /** Undefined: nothing was wrong with it. */
+  const repair = async (key: RunKey): Promise<RunRepair | undefined> => {
+    const known = await engine.findRun(key);
+    if (known === "under_way") return undefined;
+    const accepted = await findAccepted(key);
+    if (!accepted) return undefined;
+    if (known !== "unknown") return recordOutcome(accepted.run, known);
+    const lost = lostEndOf(accepted, now());
+    if (!(await engine.restart({ ...accepted.run, ...(lost && { lost }) }))) return undefined;
+    return lost?.status ?? "restarted";
+  };
+
+  const repairInTurn = async (keys: readonly RunKey[]): Promise<void> => {
+    for (const key of keys) {
+      const repaired = await repair(key);
+      if (!repaired) continue;
+      onRepaired(repaired);
+      logger.warn({ runId: toPublicId("request", key.id), repaired }, "run was unknown to the engine");
+    }
+  };
+
+  const repairPage = async (page: readonly RunningRun[]): Promise<void> => {
+    const keys: RunKey[] = [];
+    for (const [organisationId, runs] of Map.groupBy(page, (run) => run.organisationId))
+      keys.push(...(await db.inOrganisation(organisationId, (trx) => listRunKeys(trx, organisationId, runs))));
+    const queues = [...Map.groupBy(keys, queueOf).values()];
+    for (let at = 0; at < queues.length; at += maxConcurrent)
+      await Promise.all(queues.slice(at, at + maxConcurrent).map(repairInTurn));
+  };
+
+  return async () => {
+    let after: Pick<RunningRun, "acceptedAt" | "id"> = beforeAllRuns;
+    for (let number = 0; number < maxPages; number++) {
+      const page = await listRunningRuns(db.unscoped, after, { minAgeSeconds, limit: pageSize });
+      await repairPage(page);
+      const last = page.at(-1);
+      if (!last || page.length < pageSize) return;
+      after = last;
+    }
+  };
+}
