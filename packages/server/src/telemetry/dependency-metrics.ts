@@ -85,7 +85,8 @@ export function createDependencyMetrics(registry: Registry): DependencyMetrics {
   poolGauge(
     "perch_database_pending_requests",
     "Queries and transactions waiting for a database connection.",
-    (pool) => pool.waitingCount,
+    // The pool hands out idle connections only in the next tick: the probe of this very scrape would always be counted.
+    (pool) => Math.max(0, pool.waitingCount - pool.idleCount),
   );
 
   return {

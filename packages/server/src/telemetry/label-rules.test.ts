@@ -96,6 +96,18 @@ describe("values", () => {
     ]);
   });
 
+  test("a query for which a connection is idle does not wait", async () => {
+    const telemetry = make();
+    const pending = async () => (await telemetry.read()).text.match(/^perch_database_pending_requests (\d+)$/m)?.[1];
+    telemetry.watchPools([{ totalCount: 4, idleCount: 4, waitingCount: 1 }]);
+    expect(await pending()).toBe("0");
+    telemetry.watchPools([
+      { totalCount: 4, idleCount: 4, waitingCount: 1 },
+      { totalCount: 6, idleCount: 0, waitingCount: 3 },
+    ]);
+    expect(await pending()).toBe("3");
+  });
+
   test("the age of the signing keys is that of the last reading, and 0 where there are none", async () => {
     const telemetry = make();
     expect((await telemetry.read()).text).toContain("perch_signing_keys_age_seconds 0");
