@@ -31,7 +31,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "limits-and-retries",
   ],
-  "docs/operations": ["running", "image", "configuration", "capacity", "failures"],
+  "docs/operations": ["running", "image", "configuration", "capacity", "failures", "alerts"],
   "docs/security": ["settings", "secret-scanning", "threat-model"],
   docs: ["adding-an-endpoint", "dependencies"],
 };

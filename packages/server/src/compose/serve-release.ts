@@ -32,7 +32,7 @@ export async function serveRelease(core: Core, services: Services, onRegistered:
   const serviceNames = services.map(({ name }) => name);
   const registered = { admin, workerUrl, release, version, serviceNames, findActiveTurn: findTurn, logger };
   registration = keepRegistered({ ...registered, onRegistered });
-  telemetry.watchRegistration(registration.turn);
+  telemetry.watchRegistration(registration);
   await registration.settled;
   const { isSuperseded } = registration;
   /** If the database does not answer, the last look counts. */

@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../platform/logger.ts";
 import type { EngineAdmin, EngineDeployment } from "./engine-admin.ts";
+import { isServed } from "./is-served.ts";
 import { addressOf, parseAddress } from "./release-address.ts";
 import { agentRuns } from "./services.ts";
 
@@ -28,6 +27,8 @@ export interface WorkerRegistration {
   readonly turn: () => number | undefined;
   /** Whether the last look found another release active. */
   readonly isSuperseded: () => boolean;
+  /** Runs that can end only where no worker answers, of any release, when they were last counted. */
+  readonly runsWithoutWorkers: () => number;
   readonly stop: () => void;
 }
 
@@ -36,29 +37,10 @@ const everyMs = 5000;
 const minRetryMs = 200;
 /** The engine may be away for long, and every worker looks every few seconds. */
 const failuresPerLogLine = 12;
-const healthLimitMs = 2000;
 /** An address at which no worker of the release answered so many times in a row is given up. */
 const missesUntilMoved = 2;
-
-/** Whether a worker of the release that the address names answers there, over HTTP/2 as the engine asks. */
-async function isServed(uri: string): Promise<boolean> {
-  const { origin, pathname } = new URL(uri);
-  const session = connect(origin);
-  // What fails is also an error of the request.
-  session.on("error", () => undefined);
-  try {
-    const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });
-    // Also of one that is given up before it is connected.
-    request.on("error", () => undefined);
-    const signal = AbortSignal.timeout(healthLimitMs);
-    const [headers] = (await once(request, "response", { signal })) as [{ readonly ":status"?: number }];
-    return headers[":status"] === 200;
-  } catch {
-    return false;
-  } finally {
-    session.destroy();
-  }
-}
+/** Not at the first look, for which the start of the worker waits. */
+const looksPerCount = 6;
 
 /** Moves runs of this release to its workers here from addresses where it is no longer served. Other releases are left alone. */
 function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions) {
@@ -84,6 +66,15 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
   };
 }
 
+/** The engine has to count only if there is an address at which no worker answers. */
+async function countRunsWithoutWorkers(admin: EngineAdmin, deployments: readonly EngineDeployment[]): Promise<number> {
+  const served = await Promise.all(deployments.map(({ uri }) => isServed(uri)));
+  const silent = deployments.filter((_, i) => !served[i]);
+  if (silent.length === 0) return 0;
+  const bound = await admin.countBound();
+  return silent.reduce((sum, { id }) => sum + (bound.get(id) ?? 0), 0);
+}
+
 /**
  * While this release is active, sees to it that the engine sends new runs to its workers, and to none of another release. A second
  * server of the same release at another address takes new runs over when it starts. When it is gone, its runs are moved back.
@@ -95,6 +86,8 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
   const settled = Promise.withResolvers<void>();
   let registeredTurn: number | undefined;
   let isSuperseded = false;
+  let looks = 0;
+  let runsWithoutWorkers = 0;
 
   /**
    * New runs go to this release in this turn. When a process starts, the engine must also know its address, version and services:
@@ -136,6 +129,7 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
       isSuperseded = true;
     }
     await moveUnserved(deployments);
+    if (++looks % looksPerCount === 2) runsWithoutWorkers = await countRunsWithoutWorkers(admin, deployments);
   };
 
   const loop = async (): Promise<void> => {
@@ -161,6 +155,7 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
     settled: settled.promise,
     turn: () => registeredTurn,
     isSuperseded: () => isSuperseded,
+    runsWithoutWorkers: () => runsWithoutWorkers,
     stop: () => stopped.abort(),
   };
 }

@@ -2,17 +2,18 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Logger } from "../platform/logger.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Role, Telemetry } from "./telemetry.ts";
 
 interface ServeOptions {
   readonly telemetry: Telemetry;
+  readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
 }
 
 /** `GET /metrics` for operators, on a port of its own that needs no key. Returns its shutdown step. */
-export async function serveMetrics({ telemetry, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
+export async function serveMetrics({ telemetry, role, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
   const handleRequest = async ({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> => {
     if ((method !== "GET" && method !== "HEAD") || url?.split("?")[0] !== "/metrics") {
       response
@@ -29,7 +30,7 @@ export async function serveMetrics({ telemetry, host, port, logger }: ServeOptio
       response.destroy();
     });
   });
-  telemetry.watchProcess();
+  telemetry.watchProcess(role);
   server.listen(port, host);
   await once(server, "listening");
   return {

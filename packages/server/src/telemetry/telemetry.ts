@@ -37,8 +37,8 @@ export interface Telemetry
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
   readonly watchStreams: (open: () => number) => void;
-  /** Adds metrics of the process itself: memory, event loop, garbage collection. Only called where metrics are served. */
-  readonly watchProcess: () => void;
+  /** Adds metrics of the process itself: version, role, memory, event loop. Only called where metrics are served. */
+  readonly watchProcess: (role: Role) => void;
   /** Everything, as Prometheus reads it. */
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -48,6 +48,7 @@ export const measuredOperations: readonly string[] = [...operationKeys, "GET /he
 
 const limits = ["organisation", "agent", "address", "concurrent_runs"] as const;
 export type Limit = (typeof limits)[number];
+export type Role = "serve" | "work" | "all";
 
 const unknown = "unknown";
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
@@ -154,12 +155,12 @@ function createWebhookMetrics(registry: Registry): WebhookMetrics {
 
 export function createTelemetry({ version, operations, providers }: TelemetryOptions): Telemetry {
   const registry = new Registry();
-  new Gauge({
+  const build = new Gauge({
     name: "perch_build_info",
-    help: "Always 1; the version is in the label.",
-    labelNames: ["version"],
+    help: "Always 1; the labels have the version, and the role: serve, work or all.",
+    labelNames: ["version", "role"],
     registers: [registry],
-  }).set({ version }, 1);
+  });
   return {
     ...createRequestMetrics(registry, operations),
     ...createRunMetrics(registry, knownOrUnknown(["perch", "organisation", "remote_agent", ...providers])),
@@ -173,7 +174,8 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createReleaseMetrics(registry),
     ...createHousekeepingMetrics(registry),
     ...createReconcileMetrics(registry),
-    watchProcess: () => {
+    watchProcess: (role) => {
+      build.set({ version, role }, 1);
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);
     },

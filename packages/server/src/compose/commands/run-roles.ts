@@ -24,10 +24,12 @@ interface Listening {
   metrics?: string;
 }
 
+const roleOf = ({ api, worker }: Roles) => (api && worker ? "all" : api ? "serve" : "work");
+
 /** What runs here, and with which parts: their hosts and ports only, because addresses hold passwords. */
 const startLine = (config: Config, roles: Roles, listening: Listening) => ({
   version,
-  role: roles.api && roles.worker ? "all" : roles.api ? "serve" : "work",
+  role: roleOf(roles),
   listening,
   database: placeOf(config.databaseUrl),
   engine: (roles.worker ? [...config.ingressUrls, ...config.adminUrls] : config.ingressUrls).map(placeOf),
@@ -42,7 +44,8 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
   const { metricsHost: host, metricsPort: port } = config;
   try {
-    if (port !== undefined) steps.push(await serveMetrics({ telemetry: core.telemetry, host, port, logger }));
+    if (port !== undefined)
+      steps.push(await serveMetrics({ telemetry: core.telemetry, role: roleOf(roles), host, port, logger }));
     await waitForDatabase({ config, logger, target: { url: config.databaseUrl, source: "PERCH_DATABASE_URL" } }, () =>
       refuseUnfitDatabase(core.db.unscoped),
     );
