@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { parsePublicId } from "../packages/server/src/platform/ids.ts";
 import { interruption, Problem, stopOnSignals } from "../scripts/services/commands.ts";
+import { runAlerts } from "./alerts/alerts.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
@@ -22,6 +23,7 @@ const { values: options } = parseArgs({
     neighbour: { type: "boolean", default: false },
     only: { type: "string" },
     upgrade: { type: "boolean", default: false },
+    alerts: { type: "boolean", default: false },
     from: { type: "string" },
     to: { type: "string" },
   },
@@ -123,18 +125,18 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
 
 stopOnSignals();
 logProgress(`server log: ${logFile}`);
-if (options.neighbour) {
-  const { short, json, only } = options;
-  process.exit((await runNeighbour({ short, json, only })) ? 0 : 1);
-}
-if (options.upgrade) {
-  const { short, json, from, to } = options;
-  const succeeded = await runUpgrade({ short, json, from, to }).catch((error: unknown) => {
+/** Runs another form of the suite instead, and ends with it. */
+async function endWith(form: Promise<boolean>): Promise<never> {
+  const succeeded = await form.catch((error: unknown) => {
     console.error(error instanceof Problem ? error.message : error);
     return false;
   });
   process.exit(succeeded ? 0 : 1);
 }
+const { short, json, only, from, to } = options;
+if (options.neighbour) await endWith(runNeighbour({ short, json, only }));
+if (options.upgrade) await endWith(runUpgrade({ short, json, from, to }));
+if (options.alerts) await endWith(runAlerts({ short, json, only }));
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

@@ -131,6 +131,7 @@ describe("GET /metrics on the operators' port", () => {
     expect(text).toContain('perch_dependency_up{dependency="engine"} 1');
     expect(text).toContain('perch_engine_node_up{node="1"} 1');
     expect(seriesIn(text).get("perch_database_connections")).toBeGreaterThan(0);
+    expect(seriesIn(text).get("perch_database_pending_requests")).toBe(0);
     for (const secret of [apiKey, "Watched", "absent-agent", "wp-login"]) expect(text).not.toContain(secret);
   });
 
@@ -168,9 +169,12 @@ describe("GET /metrics on the operators' port", () => {
     expect([...known].filter((name) => name.startsWith("perch_") && !shown(name))).toEqual([]);
   });
 
-  test("is well formed for Prometheus, and so are the alert rules", async () => {
-    const rules = await promisify(execFile)("promtool", ["check", "rules", rulesFile]);
+  test("is well formed for Prometheus, and so are the alert rules, which pass their unit tests", async () => {
+    const promtool = promisify(execFile);
+    const rules = await promtool("promtool", ["check", "rules", rulesFile]);
     expect(rules.stdout).toMatch(/SUCCESS: \d+ rules found/);
+    const tests = await promtool("promtool", ["test", "rules", join(deploy, "alerts/perch.test.yaml")]);
+    expect(tests.stdout).toContain("SUCCESS");
     const check = spawn("promtool", ["check", "metrics"], { stdio: ["pipe", "pipe", "pipe"] });
     let complaints = "";
     for (const output of [check.stdout, check.stderr]) output.on("data", (text: Buffer) => (complaints += text));

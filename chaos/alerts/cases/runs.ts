@@ -1,0 +1,70 @@
+import { version } from "../../../packages/server/src/platform/version.ts";
+import { type AlertCase, repeat } from "../alert-case.ts";
+import type { Installation } from "../installation.ts";
+
+const activate = ({ run }: Installation, release: string) => run(["activate-release"], { PERCH_RELEASE: release });
+
+/** A second release takes new runs beside the first. The function that it returns goes back. */
+async function upgrade(installation: Installation): Promise<() => Promise<void>> {
+  await activate(installation, "next");
+  const next = await installation.startWorkerOf("next");
+  return async () => {
+    await activate(installation, version);
+    if (installation.worker.pid() === undefined) await installation.worker.start();
+    await next.stop();
+  };
+}
+
+/** Runs that fail or do not end, and the workers that should end them. */
+export const runCases: readonly AlertCase[] = [
+  {
+    fault: "the model provider answers every call with 500",
+    fires: {
+      PerchModelFailures: "If the provider itself is down, look at its status page and wait.",
+      PerchRunFailures: "If `PerchModelFailures` fires too, follow that.",
+    },
+    cause: async ({ outside, tenant }) => {
+      await tenant.post("agents", { name: "asking", model: "outside/model", limits: { timeout_seconds: 2 } });
+      outside.isProviderDown = true;
+      const end = repeat(300, () => tenant.start("asking"));
+      const repair = () => {
+        outside.isProviderDown = false;
+      };
+      return { repair, end };
+    },
+  },
+  {
+    fault: "the only worker is killed while agents are invoked",
+    fires: {
+      PerchRunsStalled: "Start workers, if none runs.",
+      PerchNoWorkerForNewRuns: "Start workers of the active release.",
+    },
+    cause: async ({ worker, tenant }) => {
+      await tenant.post("agents", { name: "waiting", model: "perch/echo" });
+      await worker.kill();
+      const end = repeat(500, () => tenant.start("waiting"));
+      return { repair: worker.start, end };
+    },
+  },
+  {
+    fault: "the worker of the earlier release runs on after an upgrade",
+    fires: { PerchOldReleaseRuns: "Stop the old workers with SIGTERM" },
+    cause: async (installation) => {
+      const goBack = await upgrade(installation);
+      return { repair: installation.worker.stop, end: goBack };
+    },
+  },
+  {
+    fault: "the worker of the earlier release is killed with a run left",
+    fires: { PerchRunsWithoutWorkers: "Start a worker of that release again, at any address" },
+    cause: async (installation) => {
+      const { tenant, worker } = installation;
+      const steps = [{ tool_calls: [{ name: "perch_echo", arguments: {} }] }, { reply: "late", delay_ms: 300_000 }];
+      await tenant.post("agents", { name: "slow", model: "perch/script", instructions: JSON.stringify({ steps }) });
+      await tenant.start("slow");
+      const goBack = await upgrade(installation);
+      await worker.kill();
+      return { repair: worker.start, end: goBack };
+    },
+  },
+];

@@ -1,0 +1,24 @@
+import pg from "pg";
+import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import type { Installation } from "./installation.ts";
+import { readRunbook } from "./runbook.ts";
+
+/** Holds a lock on a table, as a forgotten session does, until that session is ended. */
+export async function lockTable({ postgres }: Installation, table: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.adminUrl });
+  // It is ended from outside.
+  client.on("error", () => undefined);
+  await client.connect();
+  await client.query("begin");
+  await client.query(`lock table ${table} in access exclusive mode`);
+}
+
+/** Ends the sessions that the query of the runbook finds. */
+export async function endBlockingSessions({ postgres }: Installation): Promise<void> {
+  const entry = readRunbook().find(({ alert }) => alert === "PerchDatabasePoolExhausted");
+  await withClient(postgres.adminUrl, async (client) => {
+    const { rows } = await client.query<{ pid: number }>(entry?.sql[0] ?? "");
+    if (rows.length === 0) throw new Error("The query of the runbook finds no session that blocks others");
+    for (const { pid } of rows) await client.query("select pg_terminate_backend($1)", [pid]);
+  });
+}

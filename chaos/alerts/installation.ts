@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
+import { waitUntil } from "../../scripts/services/commands.ts";
+import { type DurablePostgres, startDurablePostgres } from "../../scripts/testbed/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
+import { freePort } from "../../scripts/testbed/server-process.ts";
+import { isOk } from "../is-ok.ts";
+import { createPerchProcess, type PerchProcess, runPerch } from "../perch-process.ts";
+import { type OutsideServer, startOutsideServer } from "./outside-server.ts";
+import { createTenant, type Tenant } from "./tenant.ts";
+
+export interface WatchedProcess extends PerchProcess {
+  readonly url: string;
+  readonly metricsPort: number;
+  /** SIGTERM, as an operator stops it. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Everything that a case may break. */
+export interface Installation {
+  readonly postgres: DurablePostgres;
+  readonly valkey: ValkeyProcess;
+  readonly engine: RestateCluster;
+  readonly outside: OutsideServer;
+  readonly api: WatchedProcess;
+  readonly worker: WatchedProcess;
+  /** An organisation whose tier allows all that the cases need. */
+  readonly tenant: Tenant;
+  readonly createTenant: (name: string, tier: "free" | "pro" | "enterprise") => Promise<Tenant>;
+  /** Runs a command of the server. */
+  readonly run: (args: readonly string[], settings?: NodeJS.ProcessEnv) => Promise<string>;
+  /** Starts a worker of another release beside the first. Prometheus reads it until it is stopped. */
+  readonly startWorkerOf: (release: string) => Promise<WatchedProcess>;
+}
+
+type Stops = (() => unknown)[];
+type Watch = (ports: readonly number[]) => void;
+
+async function createProcess(role: "serve" | "work", settings: NodeJS.ProcessEnv): Promise<WatchedProcess> {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const own =
+    role === "serve" ? { PERCH_PORT: String(port) } : { PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: url };
+  const started = createPerchProcess(role, { ...settings, ...own, PERCH_METRICS_PORT: String(metricsPort) }, () =>
+    isOk(`${url}/readyz`),
+  );
+  const stop = async () => {
+    const pid = started.pid();
+    if (pid === undefined) return;
+    process.kill(pid, "SIGTERM");
+    if (!(await waitUntil(() => started.pid() === undefined, 60))) throw new Error(`${role} runs 60 s after SIGTERM`);
+  };
+  return { ...started, url, metricsPort, stop };
+}
+
+async function startParts(engineNodes: number, stops: Stops) {
+  const outside = await startOutsideServer();
+  stops.push(outside.close);
+  const postgres = await startDurablePostgres();
+  stops.push(postgres.drop);
+  const valkey = await startValkey();
+  stops.push(valkey.kill);
+  const engine = await startRestate(engineNodes);
+  stops.push(engine.stop);
+  const settings: NodeJS.ProcessEnv = {
+    PERCH_DATABASE_URL: postgres.appUrl,
+    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
+    PERCH_VALKEY_URL: valkey.url,
+    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
+    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+    PERCH_PROVIDERS: JSON.stringify({ outside: { type: "openai-compatible", base_url: `${outside.url}/v1` } }),
+    PERCH_LOG_LEVEL: "warn",
+  };
+  await runPerch(settings, ["migrate"]);
+  return { outside, postgres, valkey, engine, settings };
+}
+
+/** Starts an installation of its own. `stops` gets what ends it. */
+export async function startInstallation(engineNodes: number, watch: Watch, stops: Stops): Promise<Installation> {
+  const { settings, ...parts } = await startParts(engineNodes, stops);
+  const processes: WatchedProcess[] = [];
+  const watchRunning = () => watch(processes.map(({ metricsPort }) => metricsPort));
+  const add = async (role: "serve" | "work", own: NodeJS.ProcessEnv = {}) => {
+    const added = await createProcess(role, { ...settings, ...own });
+    stops.push(added.kill);
+    await added.start();
+    processes.push(added);
+    watchRunning();
+    return added;
+  };
+  const api = await add("serve");
+  const worker = await add("work");
+  const run = (args: readonly string[], own: NodeJS.ProcessEnv = {}) => runPerch({ ...settings, ...own }, args);
+  const createTenantOf = async (name: string, tier: string) =>
+    createTenant(api.url, await run(["create-organisation", "--name", name, "--tier", tier]));
+  return {
+    ...parts,
+    api,
+    worker,
+    run,
+    createTenant: createTenantOf,
+    tenant: await createTenantOf("Watched", "enterprise"),
+    startWorkerOf: async (release) => {
+      const added = await add("work", { PERCH_RELEASE: release });
+      const stop = async () => {
+        await added.stop();
+        processes.splice(processes.indexOf(added), 1);
+        watchRunning();
+      };
+      return { ...added, stop };
+    },
+  };
+}
