@@ -16,6 +16,8 @@ interface CertificateOptions {
   readonly days?: number;
   readonly usage?: string;
   readonly isAuthority?: boolean;
+  /** How many further names it has, for a long one. */
+  readonly furtherNames?: number;
 }
 
 /** Creates real certificates with OpenSSL in a temporary directory. */
@@ -39,12 +41,13 @@ export function createCertificates() {
 
   const issue = (
     by: string,
-    { name, days = 30, usage = "clientAuth", isAuthority = false }: CertificateOptions,
+    { name, days = 30, usage = "clientAuth", isAuthority = false, furtherNames = 0 }: CertificateOptions,
   ): Certificate => {
+    const names = Array.from({ length: furtherNames }, (_, i) => `,DNS:name-${i}.some-service.example`);
     openssl("req", ...newKey, "-subj", `/CN=${name}`, "-keyout", `${name}.key`, "-out", `${name}.csr`);
     writeFileSync(
       join(directory, `${name}.ext`),
-      `subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=${usage}\nbasicConstraints=CA:${isAuthority ? "TRUE" : "FALSE"}\n`,
+      `subjectAltName=DNS:localhost,IP:127.0.0.1${names.join("")}\nextendedKeyUsage=${usage}\nbasicConstraints=CA:${isAuthority ? "TRUE" : "FALSE"}\n`,
     );
     openssl(
       ...["x509", "-req", "-in", `${name}.csr`, "-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial"],
