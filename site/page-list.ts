@@ -31,7 +31,18 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "limits-and-retries",
   ],
-  "docs/operations": ["running", "image", "configuration", "capacity", "failures", "alerts"],
+  "docs/operations": [
+    "install",
+    "balancers",
+    "upgrade",
+    "running",
+    "drills",
+    "image",
+    "configuration",
+    "capacity",
+    "failures",
+    "alerts",
+  ],
   "docs/security": ["settings", "secret-scanning", "threat-model"],
   docs: ["adding-an-endpoint", "dependencies"],
 };
@@ -46,7 +57,10 @@ export function listParts(repository: string): readonly Part[] {
   const ordered = (folder: string) => (readingOrder[folder] ?? []).map((name) => `${folder}/${name}.md`);
   return [
     { title: "Guides", sources: ordered("docs/guides") },
-    { title: "Operations", sources: [...ordered("docs/operations"), "deploy/compose/README.md"] },
+    {
+      title: "Operations",
+      sources: ["docs/operations/README.md", ...ordered("docs/operations"), "deploy/compose/README.md", "SUPPORT.md"],
+    },
     { title: "Security", sources: ["SECURITY.md", ...ordered("docs/security")] },
     { title: "Project", sources: ["ARCHITECTURE.md", "CONTRIBUTING.md", ...ordered("docs"), "CHANGELOG.md"] },
     { title: "Decisions", sources: withReadme(repository, decisions) },

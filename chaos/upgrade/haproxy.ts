@@ -13,7 +13,7 @@ export interface Haproxy {
   readonly stop: () => Promise<void>;
 }
 
-/** As docs/operations/running.md asks for it: `/readyz` decides, answers may take 15 minutes, a refused connection goes elsewhere. */
+/** As docs/operations/balancers.md asks for it: `/readyz` decides, answers may take 15 minutes, a refused connection goes elsewhere. */
 const configuration = (listenPort: number, statusPort: number, ports: readonly number[]) => `defaults
   mode http
   timeout connect 2s

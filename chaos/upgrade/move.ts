@@ -78,7 +78,7 @@ async function endWorkers(installation: Installation, old: Serving, to: Release,
   await Promise.all(old.workers.map((worker) => stopProcess(installation, worker)));
 }
 
-/** Replaces a release by another as docs/operations/running.md says it: schema, workers, API nodes one after the other, old workers. */
+/** Replaces a release by another as docs/operations/upgrade.md says it: schema, workers, API nodes one after the other, old workers. */
 export async function moveTo(
   installation: Installation,
   old: Serving,
