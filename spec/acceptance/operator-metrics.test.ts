@@ -145,11 +145,14 @@ describe("GET /metrics on the operators' port", () => {
     expect(response.statusCode).toBe(200);
     expect(seriesIn(await scrape()).get("perch_http_event_streams")).toBe(1);
     await expect.poll(async () => seriesIn(await scrape()).get("perch_worker_active_steps")).toBe(1);
+    expect(seriesIn(await scrape()).get("perch_worker_runs_under_way")).toBe(1);
     reader.destroy();
     await expect.poll(async () => seriesIn(await scrape()).get("perch_http_event_streams")).toBe(0);
     const clientClosed =
       'perch_http_requests_total{operation="POST /v1/agents/{agent_id}/invoke",status="client_closed"}';
     await expect.poll(async () => seriesIn(await scrape()).get(clientClosed)).toBe(1);
+    // The run goes on without its reader, and ends.
+    await expect.poll(async () => seriesIn(await scrape()).get("perch_worker_runs_under_way")).toBe(0);
   });
 
   test("has every metric that the dashboard and the alerts ask for", async () => {

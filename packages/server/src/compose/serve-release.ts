@@ -26,6 +26,7 @@ export async function serveRelease(core: Core, services: Services, onRegistered:
   };
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, describe, logger });
   core.ownAddresses.add({ host, port: endpoint.port });
+  telemetry.watchRuns(endpoint.countRuns);
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   const admin = createEngineAdmin(config.adminUrls);
   const findTurn = () => findActiveTurn(db.unscoped);

@@ -115,3 +115,23 @@ test("a worker that is about to stop refuses what is new, and still answers that
   setAccepting(true);
   expect(await statusOf(port, "/releases/1.0.0/1/discover")).toBe(200);
 });
+
+test("a run counts while its request is open, however that ends, and nothing else does", async () => {
+  const { port, countRuns } = await serve();
+  const client = connect(`http://127.0.0.1:${port}`);
+  const begin = (path: string, method = "POST") =>
+    client
+      .request({ ":path": path, ":method": method, "content-type": "application/vnd.restate.invocation.v6" })
+      .on("error", () => undefined);
+  const runs = ["AgentRuns", "AgentSessions"].map((service) => begin(`/releases/1.0.0/1/invoke/${service}/run`));
+  begin("/releases/1.0.0/1/invoke/Housekeeping/tick");
+  begin("/releases/1.0.1/1/invoke/AgentRuns/run");
+  await expect.poll(countRuns).toBe(2);
+  await sleep(50);
+  expect(countRuns()).toBe(2);
+  runs[0]?.destroy();
+  await expect.poll(countRuns).toBe(1);
+  // An engine that is gone.
+  client.destroy();
+  await expect.poll(countRuns).toBe(0);
+});

@@ -6,6 +6,7 @@ import * as restate from "@restatedev/restate-sdk";
 import type { Logger } from "../platform/logger.ts";
 import { withJournal } from "./journal.ts";
 import { pathWithin } from "./release-address.ts";
+import { agentRuns, agentSessions } from "./services.ts";
 
 interface EndpointOptions {
   readonly services: Parameters<ReturnType<typeof restate.endpoint>["bind"]>[0][];
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly port: number;
   /** While it accepts nothing, the engine gets 503 to every request. Those under way go on. */
   readonly setAccepting: (isAccepting: boolean) => void;
+  /** How many runs the engine has given to this worker at the moment. */
+  readonly countRuns: () => number;
   /** Takes no more steps; running invocations continue on another worker after their last completed step. */
   readonly close: () => Promise<void>;
 }
@@ -48,8 +51,14 @@ const refuse = (response: Http2ServerResponse, reason: string): void => {
   response.end(`${reason}\n`);
 };
 
-/** The engine's requests, over HTTP/2. Balancers may ask for `/health` there, which belongs to no release. */
-function createEngineServer(options: EndpointOptions, isAccepting: () => boolean) {
+const isRun = (path: string): boolean =>
+  path.startsWith(`/invoke/${agentRuns}/`) || path.startsWith(`/invoke/${agentSessions}/`);
+
+/**
+ * The engine's requests, over HTTP/2. Balancers may ask for `/health` there, which belongs to no release. `runs` holds a run for
+ * as long as its request is open: code of a run that the engine suspends never gets to its end.
+ */
+function createEngineServer(options: EndpointOptions, isAccepting: () => boolean, runs: Set<Http2ServerResponse>) {
   const { release } = options;
   const handle = createHandler(options);
   return createHttp2Server((request, response) => {
@@ -57,6 +66,10 @@ function createEngineServer(options: EndpointOptions, isAccepting: () => boolean
     if (path === undefined) return refuse(response, `This worker executes runs of release ${release} only.`);
     if (!isAccepting() && path !== "/health") return refuse(response, "This worker is about to stop.");
     request.url = path;
+    if (isRun(path)) {
+      runs.add(response);
+      response.on("close", () => runs.delete(response));
+    }
     withJournal(request, () => handle(request, response));
   });
 }
@@ -109,7 +122,8 @@ function detectProtocol(socket: Socket, onDetected: (protocol: Protocol) => void
 export async function serveEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { host, port } = options;
   let isAccepting = true;
-  const engineServer = createEngineServer(options, () => isAccepting);
+  const runs = new Set<Http2ServerResponse>();
+  const engineServer = createEngineServer(options, () => isAccepting, runs);
   const healthServer = createHealthServer(options);
   healthServer.timeout = idleLimitMs;
   const sessions = new Set<Http2Session>();
@@ -136,6 +150,7 @@ export async function serveEndpoint(options: EndpointOptions): Promise<Endpoint>
     setAccepting: (accepting) => {
       isAccepting = accepting;
     },
+    countRuns: () => runs.size,
     close: async () => {
       const closed = once(server, "close");
       server.close();
