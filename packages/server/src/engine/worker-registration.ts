@@ -66,8 +66,11 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
   };
 }
 
-/** The engine has to count only if there is an address at which no worker answers. */
-async function countRunsWithoutWorkers(admin: EngineAdmin, deployments: readonly EngineDeployment[]): Promise<number> {
+/** Runs that can end only where no worker of their release answers. The engine has to count only if there is an address at which no worker answers. */
+export async function countRunsWithoutWorkers(
+  admin: EngineAdmin,
+  deployments: readonly EngineDeployment[],
+): Promise<number> {
   const served = await Promise.all(deployments.map(({ uri }) => isServed(uri)));
   const silent = deployments.filter((_, i) => !served[i]);
   if (silent.length === 0) return 0;

@@ -5,6 +5,7 @@ import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { freePort, runCommand, startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
 import { createEngineAdmin } from "../../src/engine/engine-admin.ts";
 import { retireOldReleases } from "../../src/engine/retire-release.ts";
+import { countRunsWithoutWorkers } from "../../src/engine/worker-registration.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, type InvokeResponse, invokeAgent } from "../support/invoke-calls.ts";
 import { lastUserMessage, type ScriptServer, startScriptServer } from "../support/script-server.ts";
@@ -101,6 +102,11 @@ interface Listed {
   readonly id: string;
 }
 
+const countUnserved = async (): Promise<number> => {
+  const admin = createEngineAdmin(engine.adminUrls);
+  return countRunsWithoutWorkers(admin, await admin.listDeployments());
+};
+
 const listReleases = async (): Promise<Listed[]> =>
   (await command("a", "releases", "--json")).split("\n").map((line) => JSON.parse(line) as Listed);
 
@@ -128,6 +134,8 @@ describe("releases of workers", () => {
     await activate("b");
     worker = await startRelease("b");
     const ofB = await beginHeld("b", "hold 3", "hold 4 in a session");
+    // Those of A, although a worker answers at their address.
+    expect(await countUnserved()).toBe(2);
     // B listens where A did, and the engine goes on trying to continue A's runs there.
     await sleep(1000);
     await end(worker);
@@ -142,6 +150,7 @@ describe("releases of workers", () => {
     // A restart of a release that is not active takes no new runs, but ends its own.
     worker = await startRelease("b");
     expect((await Promise.all(ofB)).map(({ status }) => status)).toEqual([200, 200]);
+    await expect.poll(countUnserved).toBe(0);
     for (const message of ["hold 1", "hold 2 in a session", "hold 5", "hold 6 in a session"])
       expect(stepsAt("b", message)).toEqual([]);
     for (const message of ["hold 3", "hold 4 in a session"]) expect(stepsAt("a", message)).toEqual([]);
