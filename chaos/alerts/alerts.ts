@@ -23,7 +23,7 @@ interface Plan {
 /** A process that waits for a silent part takes a second to answer, and Prometheus must wait for it. */
 const fullPlan: Plan = { scrapeMs: 1500, engineNodes: 3 };
 /** No part is silent in the short form. */
-const shortPlan: Plan = { scrapeMs: 500, engineNodes: 1 };
+const shortPlan: Plan = { scrapeMs: 750, engineNodes: 1 };
 const factor = 120;
 const scrapesInRange = 4;
 const maxRangeMs = 30_000;
@@ -42,6 +42,8 @@ interface Row {
   cleared_s: number | null;
   /** How many series the query of the runbook found while the alert fired. */
   confirmed: number;
+  /** Other alerts that fired until this one had cleared. */
+  also: string;
   ok: boolean;
 }
 
@@ -51,6 +53,13 @@ interface Watch {
 }
 
 const round = (seconds: number) => Math.round(seconds * 10) / 10;
+
+function noteOthers(row: Row, states: Awaited<ReturnType<Prometheus["states"]>>, rows: readonly Row[]): void {
+  const others = [...states].flatMap(([name, state]) =>
+    state === "firing" && rows.every(({ alert }) => alert !== name) ? [name] : [],
+  );
+  row.also = [...new Set([...row.also.split(" "), ...others])].filter(Boolean).join(" ");
+}
 
 /** Watches until every alert has the state, and notes when it had. Returns whether all had it in time. */
 async function watchAll(
@@ -63,6 +72,7 @@ async function watchAll(
   let reportedAt = startedAt;
   return waitUntil(async () => {
     const states = await prometheus.states();
+    for (const row of rows) noteOthers(row, states, rows);
     const since = elapsedSeconds() - startedAt;
     if (elapsedSeconds() - reportedAt > reportSeconds) {
       reportedAt = elapsedSeconds();
@@ -131,6 +141,7 @@ async function runCase(watch: Watch, installation: Installation, each: AlertCase
       firing_s: null,
       cleared_s: null,
       confirmed: 0,
+      also: "",
       ok: false,
     }),
   );

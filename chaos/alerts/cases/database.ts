@@ -26,7 +26,7 @@ export const databaseCases: readonly AlertCase[] = [
       await tenant.post("agents", { name: "refused", model: "perch/echo" });
       await alter("add constraint refused check (content not like '%refuse me%') not valid");
       let sessions = 0;
-      const input = () => ({ message: "refuse me", session_id: `session-${++sessions}` });
+      const input = () => ({ message: "refuse me", context: { session_id: `session-${++sessions}` } });
       const end = repeat(300, () => tenant.start("refused", input()));
       return { repair: () => alter("drop constraint refused"), end };
     },
