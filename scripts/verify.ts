@@ -192,6 +192,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await chaos("--short");
   yield await chaos("--short", "--neighbour");
   yield await chaos("--short", "--upgrade");
+  yield await chaos("--short", "--alerts");
 }
 
 let passed = 0;
