@@ -13,12 +13,12 @@ export async function lockTable({ postgres }: Installation, table: string): Prom
   await client.query(`lock table ${table} in access exclusive mode`);
 }
 
-/** Ends the sessions that the query of the runbook finds. */
-export async function endBlockingSessions({ postgres }: Installation): Promise<void> {
-  const entry = readRunbook().find(({ alert }) => alert === "PerchDatabasePoolExhausted");
+/** Ends the sessions that the statement in the runbook of this alert finds. */
+export async function endBlockingSessions({ postgres }: Installation, name: string): Promise<void> {
+  const entry = readRunbook().find(({ alert }) => alert === name);
   await withClient(postgres.adminUrl, async (client) => {
     const { rows } = await client.query<{ pid: number }>(entry?.sql[0] ?? "");
-    if (rows.length === 0) throw new Error("The query of the runbook finds no session that blocks others");
+    if (rows.length === 0) throw new Error(`The statement in the runbook of ${name} finds no session`);
     for (const { pid } of rows) await client.query("select pg_terminate_backend($1)", [pid]);
   });
 }

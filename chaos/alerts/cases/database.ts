@@ -14,7 +14,7 @@ export const databaseCases: readonly AlertCase[] = [
     cause: async (installation) => {
       await lockTable(installation, "agents");
       const end = repeat(50, () => installation.tenant.call("GET", "agents"));
-      return { repair: () => endBlockingSessions(installation), end };
+      return { repair: () => endBlockingSessions(installation, "PerchDatabasePoolExhausted"), end };
     },
   },
   {
@@ -34,11 +34,11 @@ export const databaseCases: readonly AlertCase[] = [
   {
     // The only threshold that is a time and cannot be shortened.
     fault: "a session holds a lock on the table of signing keys for five minutes",
-    fires: { PerchSigningKeysStale: "A session that holds a lock on `signing_keys` has the same effect" },
+    fires: { PerchSigningKeysStale: "look for a session that holds a lock on the table, and end it" },
     maxSeconds: 400,
     cause: async (installation) => {
       await lockTable(installation, "signing_keys");
-      return { repair: () => endBlockingSessions(installation) };
+      return { repair: () => endBlockingSessions(installation, "PerchSigningKeysStale") };
     },
   },
 ];
