@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readRunbook } from "../../chaos/alerts/runbook.ts";
 import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
@@ -155,7 +156,7 @@ describe("GET /metrics on the operators' port", () => {
     await expect.poll(async () => seriesIn(await scrape()).get("perch_worker_runs_under_way")).toBe(0);
   });
 
-  test("has every metric that the dashboard and the alerts ask for", async () => {
+  test("has every metric that the dashboard, the alerts and the runbook ask for", async () => {
     const known = namesIn(await scrape());
     const dashboard = JSON.parse(readFileSync(join(deploy, "dashboards/perch.json"), "utf8")) as {
       panels: { targets: { expr: string }[] }[];
@@ -163,6 +164,7 @@ describe("GET /metrics on the operators' port", () => {
     const asked = [
       ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
       readFileSync(rulesFile, "utf8"),
+      ...readRunbook().map(({ query }) => query),
     ];
     const names = new Set(asked.flatMap((text) => text.match(/\b(perch|process|nodejs)_[a-z0-9_]+/g) ?? []));
     expect(names.size).toBeGreaterThan(15);
