@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { byExample, type Manifest, manifestsOf, ofKind, podOf, selects } from "./manifests.ts";
+
+/** Who reaches a port of the pods of a Deployment, according to all policies together. */
+function whoReaches(manifests: readonly Manifest[], component: string, port: string) {
+  const pods = ofKind(manifests, "Deployment")
+    .map(podOf)
+    .filter(({ metadata }) => metadata.labels["app.kubernetes.io/component"] === component);
+  expect(pods.length).toBeGreaterThanOrEqual(1);
+  return pods.map(({ metadata }) => {
+    const policies = ofKind(manifests, "NetworkPolicy").filter(
+      ({ spec }) =>
+        spec.policyTypes?.includes("Ingress") && selects(spec.podSelector?.matchLabels ?? {}, metadata.labels),
+    );
+    // Without any policy, everybody.
+    expect(policies.length).toBeGreaterThanOrEqual(1);
+    const rules = policies.flatMap(({ spec }) => spec.ingress ?? []);
+    // A rule without ports or peers would open all of them.
+    for (const { ports = [], from = [] } of rules) {
+      expect(ports.length).toBeGreaterThan(0);
+      expect(from.length).toBeGreaterThan(0);
+    }
+    return rules.filter(({ ports }) => ports?.some((one) => one.port === port)).flatMap(({ from }) => from);
+  });
+}
+
+const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
+
+describe("network policies", () => {
+  const upgrade = manifestsOf("upgrade");
+
+  test("let the engine alone call workers of any release", () => {
+    const engine = [{ ...namespace("restate"), podSelector: { matchLabels: { app: "restate" } } }];
+    expect(whoReaches(upgrade, "worker", "worker")).toEqual([engine, engine]);
+  });
+
+  test("let Prometheus alone read metrics, and nobody where nobody is named", () => {
+    const prometheus = [namespace("monitoring")];
+    expect(whoReaches(upgrade, "worker", "metrics")).toEqual([prometheus, prometheus]);
+    expect(whoReaches(upgrade, "serve", "metrics")).toEqual([prometheus]);
+    expect(whoReaches(manifestsOf("cloudnative-pg"), "serve", "metrics")).toEqual([[]]);
+  });
+
+  test("let the ingress controller alone call the API", () => {
+    expect(whoReaches(upgrade, "serve", "http")).toEqual([[namespace("ingress-nginx")]]);
+  });
+
+  test.each(byExample.filter(([, manifests]) => ofKind(manifests, "NetworkPolicy").length > 0))(
+    "%s: no pod reaches a metadata service, and only name servers are reached without a peer",
+    (_, manifests) => {
+      const [all] = ofKind(manifests, "NetworkPolicy").filter(({ spec }) => spec.policyTypes?.includes("Egress"));
+      const rules = all?.spec.egress ?? [];
+      expect(rules.length).toBeGreaterThanOrEqual(3);
+      const open = rules.filter(({ to }) => to === undefined);
+      expect(open.flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([53, 53]);
+      const blocks = rules.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+      for (const { cidr, except } of blocks)
+        expect(except).toContain(cidr === "0.0.0.0/0" ? "169.254.0.0/16" : "fd00:ec2::/32");
+      expect(blocks.length).toBeGreaterThanOrEqual(1);
+      // It holds for every pod of the installation, the Job too.
+      for (const manifest of manifests.filter(({ spec }) => spec.template !== undefined))
+        expect(selects(all?.spec.podSelector?.matchLabels ?? {}, podOf(manifest).metadata.labels)).toBe(true);
+    },
+  );
+
+  test("Prometheus finds every pod with metrics", () => {
+    const [monitor] = ofKind(upgrade, "PodMonitor");
+    expect(monitor?.spec.podMetricsEndpoints).toMatchObject([{ port: "metrics" }]);
+    const found = ofKind(upgrade, "Deployment").filter((each) =>
+      selects(monitor?.spec.selector?.matchLabels ?? {}, podOf(each).metadata.labels),
+    );
+    expect(found).toHaveLength(3);
+    expect(ofKind(upgrade, "PrometheusRule")[0]?.spec.groups).toHaveLength(1);
+  });
+});
