@@ -4,6 +4,7 @@ const others = {
   "the examples of receivers and remote agents": ["PERCH_WEBHOOK_SECRET", "PERCH_ORGANISATION"],
   "pnpm services and the tests, which write .services/env": ["PERCH_DATABASE_ADMIN_URL", "PERCH_SERVICES_PORT_BASE"],
   "tests and benchmarks, for how much they do": [
+    "PERCH_BALANCER_WAIT_SECONDS",
     "PERCH_BENCH_EVENTS_PER_SECOND",
     "PERCH_BENCH_MEMORIES",
     "PERCH_DOCS_PAGE",
