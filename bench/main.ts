@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Figures } from "./comparison.ts";
 import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
+import { housekeeping } from "./housekeeping.ts";
 import { invoke, invokeKinds } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { memory } from "./memory.ts";
@@ -47,6 +48,7 @@ const benchmarks: Record<string, Benchmark> = {
   versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
   telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
   memory: { about: "search in 1,000 and in 200,000 memories", run: memory },
+  housekeeping: { about: "150 simulated days of housekeeping, and invokes beside it", run: housekeeping },
   webhooks: { about: "nine receivers beside one that does not answer", run: webhooks },
 };
 

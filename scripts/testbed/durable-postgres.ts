@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem, run, waitUntil } from "../services/commands.ts";
 import { developmentPassword } from "../services/layout.ts";
@@ -13,6 +13,8 @@ export interface DurablePostgres extends ScratchDatabase {
   /** Every process of it that runs now, the postmaster first. */
   readonly pids: () => readonly number[];
   readonly start: () => Promise<void>;
+  /** A fast stop, with a checkpoint, and a start. */
+  readonly restart: () => Promise<void>;
   /** An immediate stop without a checkpoint: committed data must be recovered from the WAL. */
   readonly crash: () => Promise<void>;
   /** SIGSTOP of every process: connections stay open and nothing answers, as in a network partition. */
@@ -30,6 +32,13 @@ const settings = {
   full_page_writes: "on",
 };
 
+/** A clock for PostgreSQL that runs `daysBehind` the machine's from each start on, by a library that it is started with. */
+export interface FakeClock {
+  /** The path of libfaketime. */
+  readonly library: string;
+  readonly daysBehind: () => number;
+}
+
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -39,7 +48,7 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Starts a separate PostgreSQL with durable commits, from the folder that `pnpm services up` installs. */
-export async function startDurablePostgres(): Promise<DurablePostgres> {
+export async function startDurablePostgres(clock?: FakeClock): Promise<DurablePostgres> {
   if (!isPostgresInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
   const data = `/durable-${process.pid}-${port}`;
@@ -50,6 +59,14 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
   const stored = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   await runInPostgresRoot(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
   rmSync(join(postgresRoot, passwordFile));
+
+  const library = `${data}.libfaketime`;
+  if (clock) copyFileSync(clock.library, join(postgresRoot, library));
+  /** In front of the command. `env` becomes the command, whose pid and parent stay the same. */
+  const onFakeClock = (): string[] =>
+    clock && clock.daysBehind() > 0
+      ? ["/usr/bin/env", `LD_PRELOAD=${library}`, `FAKETIME=-${clock.daysBehind()}d`, "DONT_FAKE_MONOTONIC=1"]
+      : [];
 
   const urlOf = (role: string, database: string) =>
     `postgres://${role}:${developmentPassword}@127.0.0.1:${port}/${database}`;
@@ -67,18 +84,22 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     // A direct child, so that its pid is reaped at once and not mistaken for a live server's.
     child = spawn(
       "chroot",
-      ["--userspec=postgres:postgres", postgresRoot, `${binDir}/postgres`, "-D", data, "-p", String(port)],
+      [
+        ...["--userspec=postgres:postgres", postgresRoot, ...onFakeClock()],
+        ...[`${binDir}/postgres`, "-D", data, "-p", String(port)],
+      ],
       { env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" }, stdio: "ignore" },
     );
     if (!(await waitUntil(answers, 60))) throw new Problem("The durable PostgreSQL does not answer after 60 s");
   };
 
-  const crash = async () => {
+  const end = async (signal: "SIGQUIT" | "SIGINT") => {
     if (!child || hasEnded()) return;
     const exited = once(child, "exit");
-    child.kill("SIGQUIT");
+    child.kill(signal);
     await exited;
   };
+  const crash = () => end("SIGQUIT");
 
   const pids = () => (child?.pid === undefined || hasEnded() ? [] : [child.pid, ...childrenOf(child.pid)]);
 
@@ -93,6 +114,7 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     await crash();
     // Not with a shell command: after an interruption none is started.
     rmSync(join(postgresRoot, data), { recursive: true, force: true });
+    rmSync(join(postgresRoot, library), { force: true });
   };
 
   try {
@@ -108,6 +130,10 @@ export async function startDurablePostgres(): Promise<DurablePostgres> {
     adminUrl: urlOf("postgres", "perch"),
     pids,
     start,
+    restart: async () => {
+      await end("SIGINT");
+      await start();
+    },
     crash,
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),

@@ -5,8 +5,10 @@ const others = {
   "pnpm services and the tests, which write .services/env": ["PERCH_DATABASE_ADMIN_URL", "PERCH_SERVICES_PORT_BASE"],
   "tests and benchmarks, for how much they do": [
     "PERCH_BALANCER_WAIT_SECONDS",
+    "PERCH_BENCH_DAYS",
     "PERCH_BENCH_EVENTS_PER_SECOND",
     "PERCH_BENCH_MEMORIES",
+    "PERCH_BENCH_RUNS_PER_DAY",
     "PERCH_DOCS_PAGE",
     "PERCH_FAULT_INVOCATIONS",
     "PERCH_FREEZE_SECONDS",
