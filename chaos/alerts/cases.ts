@@ -1,8 +1,15 @@
 import type { AlertCase } from "./alert-case.ts";
 import { databaseCases } from "./cases/database.ts";
+import { housekeepingCases } from "./cases/housekeeping.ts";
 import { partCases } from "./cases/parts.ts";
 import { refusalCases } from "./cases/refusals.ts";
 import { runCases } from "./cases/runs.ts";
 
 /** Every alert rule has one: `alerts.test.ts` fails otherwise. The longest is last. */
-export const alertCases: readonly AlertCase[] = [...partCases, ...refusalCases, ...runCases, ...databaseCases];
+export const alertCases: readonly AlertCase[] = [
+  ...housekeepingCases,
+  ...partCases,
+  ...refusalCases,
+  ...runCases,
+  ...databaseCases,
+];

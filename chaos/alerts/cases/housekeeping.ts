@@ -1,0 +1,34 @@
+import { waitUntil } from "../../../scripts/services/commands.ts";
+import type { AlertCase } from "../alert-case.ts";
+import { endBlockingSessions, lockTable } from "../database-locks.ts";
+import { startHousekeeping } from "../start-housekeeping.ts";
+
+/** A step that is stuck waits for the lock most of the time, and a little while for its next attempt. */
+const maxSecondsBetweenAttempts = 60;
+
+/**
+ * The first of all: a worker that is started again has no times of housekeeping until the next hour, which is not shortened, so any
+ * other case that does so fires the alert too.
+ */
+export const housekeepingCases: readonly AlertCase[] = [
+  {
+    fault: "a session holds a lock on a table that housekeeping reads, and the worker is started again",
+    fires: {
+      PerchHousekeepingStopped:
+        "A step that ends with `canceling statement due to statement timeout` waits for a lock.",
+    },
+    maxSeconds: 150,
+    cause: async (installation) => {
+      await lockTable(installation, "partitioned_tables");
+      await startHousekeeping(installation);
+      await installation.worker.kill();
+      await installation.worker.start();
+      const endSession = () =>
+        endBlockingSessions(installation, "PerchDatabasePoolExhausted").then(
+          () => true,
+          () => false,
+        );
+      return { repair: () => waitUntil(endSession, maxSecondsBetweenAttempts) };
+    },
+  },
+];
