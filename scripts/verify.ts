@@ -160,6 +160,9 @@ async function* containers(services: NodeJS.Dict<string>): AsyncGenerator<Tally>
   yield await repeatableCheck("first answer", ["--no-warnings", "deploy/compose/first-answer.ts"]);
 }
 
+/** The rendered examples of the chart, against the schemas of Kubernetes. A download that failed is tried again. */
+const checkManifests = (): Promise<Tally> => repeatableCheck("manifests", ["--no-warnings", "deploy/helm/validate.ts"]);
+
 /** From an empty directory to an agent that answers, with the packed packages. */
 const quickStart = (): Promise<Tally> => repeatableCheck("quick start", ["--no-warnings", "scripts/quick-start.ts"]);
 
@@ -187,7 +190,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await tests("services", services, ["--maxWorkers=3"]);
   yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
-  yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk()]);
+  yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk(), checkManifests()]);
   yield* containers(services);
   yield await chaos("--short");
   yield await chaos("--short", "--neighbour");

@@ -59,7 +59,13 @@ export function listParts(repository: string): readonly Part[] {
     { title: "Guides", sources: ordered("docs/guides") },
     {
       title: "Operations",
-      sources: ["docs/operations/README.md", ...ordered("docs/operations"), "deploy/compose/README.md", "SUPPORT.md"],
+      sources: [
+        "docs/operations/README.md",
+        ...ordered("docs/operations"),
+        "deploy/compose/README.md",
+        "deploy/helm/perch/README.md",
+        "SUPPORT.md",
+      ],
     },
     { title: "Security", sources: ["SECURITY.md", ...ordered("docs/security")] },
     { title: "Project", sources: ["ARCHITECTURE.md", "CONTRIBUTING.md", ...ordered("docs"), "CHANGELOG.md"] },
