@@ -1,11 +1,16 @@
 import type { Config } from "../config/config.ts";
+import { createFindInvocation } from "../engine/find-invocation.ts";
 import { createGuardedClient } from "../outbound/guarded-client.ts";
 import { version } from "../platform/version.ts";
 import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
 import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
+import { createIsForgotten } from "../resources/webhooks/forgotten-attempts.ts";
 import { createPostEvent } from "../resources/webhooks/post-event.ts";
 import { deliveryServices } from "../workflows/deliver-webhook.ts";
 import type { Core } from "./core.ts";
+
+/** A delivery that old is not under way for the first time. */
+const forgottenAfterReconciles = 2;
 
 const loopback = ["127.0.0.0/8", "::1"];
 
@@ -31,6 +36,12 @@ export function composeDeliveries(core: Core) {
     limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
     resolveCall,
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
+    isForgotten: createIsForgotten({
+      findInvocation: createFindInvocation(config.ingressUrls),
+      logger,
+      now: nowMs,
+      minAgeSeconds: config.reconcileSeconds * forgottenAfterReconciles,
+    }),
     webhookSecrets,
     retrySeconds: config.webhookRetryDelaySeconds,
     telemetry,

@@ -5,7 +5,7 @@ export type FoundInvocation = "unknown" | "under_way" | { readonly output: strin
 
 /**
  * Asks for an invocation by its handler, as it stands in the engine's paths, and its idempotency key. The leader of its partition
- * answers, so what was accepted is found. Throws if no node has an answer, and if the invocation ended without an output.
+ * answers, so what was accepted is found. The key must be one that stands in a path as it is: the engine does not decode it. Throws if no node has an answer, and if the invocation ended without an output.
  */
 export type FindInvocation = (target: string, idempotencyKey: string) => Promise<FoundInvocation>;
 
@@ -25,7 +25,7 @@ export function createFindInvocation(ingressUrls: readonly string[]): FindInvoca
     throw new Error(`The engine answers ${response.status}: ${text.slice(0, 300)}`);
   };
   return async (target, idempotencyKey) => {
-    const path = `/restate/invocation/${target}/${encodeURIComponent(idempotencyKey)}/output`;
+    const path = `/restate/invocation/${target}/${idempotencyKey}/output`;
     let failure: unknown;
     for (const url of ingressUrls) {
       try {

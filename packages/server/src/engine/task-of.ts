@@ -56,7 +56,7 @@ export const activationTask = (deployment: DeploymentKey, id = deployment.id): T
 });
 
 export const watchTask = (watch: CanaryWatch): Task => ({
-  id: `${watch.id}/${watch.ifLastLookedAt}`,
+  id: `${watch.id}.${watch.ifLastLookedAt}`,
   verb: "send",
   path: `/restate/send/${canaryWatches}/look`,
   body: watch,

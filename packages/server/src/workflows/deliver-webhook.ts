@@ -1,17 +1,17 @@
 import * as restate from "@restatedev/restate-sdk";
 import { webhookDeliveries, webhookSweep } from "../engine/services.ts";
 import { type DeliverySteps, type DeliveryTask, mayHaveMoreDue } from "../resources/webhooks/delivery-steps.ts";
+import { attemptKey } from "../resources/webhooks/forgotten-attempts.ts";
 import { createPeriodicService } from "./periodic-service.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
-/** The attempt is the idempotency key: however often it is sent, it runs once. */
 function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0): void {
   context.genericSend<DeliveryTask>({
     service: webhookDeliveries,
     method: "deliver",
     parameter: task,
     inputSerde: restate.serde.json as restate.Serde<DeliveryTask>,
-    idempotencyKey: `${task.id}/${task.attempt}/${task.deferred}`,
+    idempotencyKey: attemptKey(task),
     delay: delayMs,
   });
 }

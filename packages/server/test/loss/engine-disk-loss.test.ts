@@ -178,7 +178,7 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
       status: "failed",
       error_code: "server_error",
       retryable: true,
-      error: expect.stringMatching(/^The engine lost this run, .*Start it again\./),
+      error: expect.stringMatching(/^The engine lost this run, and the run's time was over .*Start it again\./),
     });
   }, 60_000);
 

@@ -8,6 +8,8 @@ import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
+import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** In CI two seconds. By hand longer, with runs of up to 20 s: `PERCH_RECONCILE_LOAD_SECONDS=60 vitest run loss/reconcile`. */
 const loadSeconds = Number(process.env.PERCH_RECONCILE_LOAD_SECONDS ?? 2);
@@ -18,6 +20,8 @@ const script = await startScriptServer(async (call) => {
   await sleep(delayMs);
   return { reply: "done" };
 });
+const receiver = await startWebhookReceiver();
+const patient = { timeout: 15_000, interval: 100 };
 const logger = createLogger("silent");
 const warned = vi.spyOn(logger, "warn");
 let engine: RestateCluster;
@@ -25,6 +29,7 @@ let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
   engine = await startRestate();
   const settings = {
+    ...fastWebhookConfig,
     ingressUrls: engine.ingressUrls,
     adminUrls: engine.adminUrls,
     valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
@@ -37,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await perch?.stop();
   await engine?.stop();
-  await script.close();
+  await Promise.all([script.close(), receiver.close()]);
 });
 
 const query = <T extends object>(statement: string, values: unknown[] = []) =>
@@ -47,24 +52,41 @@ const failedSteps = () =>
   warned.mock.calls.filter(([, message]) => String(message).startsWith("reconcile step failed"));
 const uuidOf = (id: string) => parsePublicId("request", id) ?? "";
 
-/** As in a backup that was taken while the run was under way. */
+/** Writes rows as they were when a backup was taken: no trigger refuses them. */
+const asInBackup = (statements: string) =>
+  withClient(perch.database.adminUrl, (client) =>
+    client.query(`begin; set local session_replication_role = replica; ${statements}; commit`),
+  );
+
 const restoreAsRunning = (id: string) =>
-  withClient(perch.database.adminUrl, async (client) => {
-    // A restore writes rows as they were, and no trigger refuses them.
-    await client.query("set session_replication_role = replica");
-    await client.query(
-      `update invocations set status = 'running', response = null, error = null, steps = 0, tokens_used = 0,
-         duration_ms = null, finished_at = null where id = $1`,
-      [uuidOf(id)],
-    );
-    await client.query("delete from session_messages where invocation_id = $1", [uuidOf(id)]);
-    await client.query("delete from events where id = $1", [uuidOf(id)]);
-  });
+  asInBackup(`
+    update invocations set status = 'running', response = null, error = null, steps = 0, tokens_used = 0,
+      duration_ms = null, finished_at = null where id = '${uuidOf(id)}';
+    delete from session_messages where invocation_id = '${uuidOf(id)}';
+    delete from events where id = '${uuidOf(id)}'`);
 
 const readRun = (organisation: Organisation, request_id: string) =>
   organisation
     .call("GET /v1/agents/{agent_id}/invocations/{request_id}", { params: { agent_id: "bot", request_id } })
     .then((answer) => ok(answer).data);
+
+describe("a delivery that a restored database has as pending", () => {
+  test("and that the engine has made is made again: the engine's memory of it does not hide it", async () => {
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation);
+    await createWebhook(organisation, receiver.url);
+    await invokeAgent(perch, organisation.adminKey, { message: "tell" });
+    await expect.poll(() => receiver.received.length, patient).toBe(1);
+    await expect.poll(() => query("select from deliveries where status = 'delivered'"), patient).toHaveLength(1);
+    await sleep(2000);
+    await asInBackup(
+      `update deliveries set status = 'pending', attempts = 0, finished_at = null, sweep_after = now();
+       delete from delivery_attempts`,
+    );
+    await expect.poll(() => receiver.received.length, patient).toBe(2);
+    await expect.poll(() => query("select from deliveries where status = 'pending'"), patient).toEqual([]);
+  });
+});
 
 describe("a run that the record has as running", () => {
   test("and that the engine ended is recorded with the engine's result, as its session's turn too", async () => {

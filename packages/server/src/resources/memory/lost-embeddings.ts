@@ -39,7 +39,7 @@ export const createRepairEmbeddings =
     );
     for (const row of rows.filter(({ has_unembedded }) => has_unembedded)) {
       const agent = { organisationId: row.organisation_id, agentId: row.agent_id };
-      await engine.embedMemoryOnce(agent, `${agent.agentId}/${Math.floor(now() / onceInMs)}`);
+      await engine.embedMemoryOnce(agent, `${agent.agentId}.${Math.floor(now() / onceInMs)}`);
       onRepaired();
       logger.info(
         { agentId: toPublicId("agent", agent.agentId) },

@@ -1,12 +1,13 @@
 import type { Database } from "../../db/database.ts";
 import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
-import { toPublicId } from "../../platform/ids.ts";
+import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { toEvent } from "../events/to-event.ts";
 import * as queries from "./delivery-queries.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
+import type { IsForgotten } from "./forgotten-attempts.ts";
 import type { PostEvent, PostResult } from "./post-event.ts";
 import {
   deliveryTransitions,
@@ -27,6 +28,8 @@ export interface DeliveryTask {
   readonly attempt: number;
   /** How often this attempt was deferred because of the limits of its endpoint or organisation. */
   readonly deferred: number;
+  /** Sets the task apart from one that the engine remembers and the database does not. */
+  readonly again?: string;
 }
 
 export interface NextTask {
@@ -50,6 +53,7 @@ interface DeliveryStepsDeps {
   readonly limits: EndpointLimits;
   readonly postEvent: PostEvent;
   readonly resolveCall: ResolveCall;
+  readonly isForgotten: IsForgotten;
   readonly webhookSecrets: Sealer;
   readonly retrySeconds: readonly number[];
   readonly telemetry: Pick<Telemetry, "webhookAttempted">;
@@ -223,16 +227,18 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     }
   };
 
+  const toTask = async (due: queries.DueDelivery): Promise<DeliveryTask> => {
+    const { organisation_id: organisationId, id, webhook_id: webhookId, attempts } = due;
+    const task = { organisationId, id, webhookId, attempt: attempts + 1, deferred: 0 };
+    return (await deps.isForgotten(task)) ? { ...task, again: newUuid() } : task;
+  };
+
   return {
     attempt,
     record,
-    claimDue: async () =>
-      (await queries.claimDueDeliveries(db.unscoped, claimLimits, sweepWait)).map((due) => ({
-        organisationId: due.organisation_id,
-        id: due.id,
-        webhookId: due.webhook_id,
-        attempt: due.attempts + 1,
-        deferred: 0,
-      })),
+    claimDue: async () => {
+      const due = await queries.claimDueDeliveries(db.unscoped, claimLimits, sweepWait);
+      return Promise.all(due.map(toTask));
+    },
   };
 }

@@ -1,0 +1,47 @@
+import type { FindInvocation } from "../../engine/find-invocation.ts";
+import { webhookDeliveries } from "../../engine/services.ts";
+import { uuidTime } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { DeliveryTask } from "./delivery-steps.ts";
+
+/** The attempt is the idempotency key: however often it is sent, it runs once. Without slashes, which the engine finds no key by. */
+export const attemptKey = ({ id, attempt, deferred, again }: Omit<DeliveryTask, "organisationId" | "webhookId">) =>
+  [id, attempt, deferred, ...(again === undefined ? [] : [again])].join(".");
+
+interface ForgottenAttemptsDeps {
+  readonly findInvocation: FindInvocation;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Younger deliveries are taken for known: most of them are under way, and the engine is not asked for each. */
+  readonly minAgeSeconds: number;
+}
+
+/** An attempt that is deferred more often is under way. */
+const maxDeferred = 50;
+
+/**
+ * Whether the engine has made an attempt that the database does not know of: it was restored from a backup. The engine would ignore
+ * the attempt for as long as it remembers it, so it needs another key.
+ */
+export type IsForgotten = (task: DeliveryTask) => Promise<boolean>;
+
+export function createIsForgotten({ findInvocation, logger, now, minAgeSeconds }: ForgottenAttemptsDeps): IsForgotten {
+  const hasEnded = async (task: DeliveryTask): Promise<boolean> => {
+    for (let deferred = 0; deferred <= maxDeferred; deferred++) {
+      const found = await findInvocation(`${webhookDeliveries}/deliver`, attemptKey({ ...task, deferred }));
+      if (found === "under_way") return false;
+      // The one before has ended and has not deferred it again.
+      if (found === "unknown") return deferred > 0;
+    }
+    return false;
+  };
+  return async (task) => {
+    if (now() - uuidTime(task.id).getTime() < minAgeSeconds * 1000) return false;
+    try {
+      return await hasEnded(task);
+    } catch (error) {
+      logger.debug({ err: error }, "engine does not say whether it made an attempt, the next sweep asks again");
+      return false;
+    }
+  };
+}
