@@ -2,6 +2,7 @@ import { agents } from "./requirements/agents.ts";
 import { audit } from "./requirements/audit.ts";
 import { authentication } from "./requirements/authentication.ts";
 import { deployments } from "./requirements/deployments.ts";
+import { erasures } from "./requirements/erasures.ts";
 import { errors } from "./requirements/errors.ts";
 import { events } from "./requirements/events.ts";
 import { invocations } from "./requirements/invocations.ts";
@@ -38,6 +39,7 @@ export const requirements = {
   ...authentication,
   ...security,
   ...audit,
+  ...erasures,
   ...events,
   ...errors,
   ...limits,

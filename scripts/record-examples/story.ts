@@ -230,6 +230,17 @@ async function enrolSecondFactor({ show }: Narration): Promise<void> {
   await show("POST /v1/mfa/remove", { body: { code: second } });
 }
 
+async function eraseTheCustomer({ show, prepare }: Narration): Promise<void> {
+  const { data } = await show("DELETE /v1/users/{user_id}/data", { params: { user_id: customer.user_id } });
+  const erasure = { erasure_id: data.id };
+  await poll("the erasure has completed", async () => {
+    const found = await prepare("GET /v1/erasures/{erasure_id}", { params: erasure });
+    return found.data.status === "completed";
+  });
+  await show("GET /v1/erasures", {});
+  await show("GET /v1/erasures/{erasure_id}", { params: erasure });
+}
+
 async function deleteWhatIsLeft({ show }: Narration): Promise<void> {
   await show("POST /v1/agents/{agent_id}/pause", { params });
   await show("POST /v1/agents/{agent_id}/resume", { params });
@@ -252,5 +263,6 @@ export async function playStory(narration: Narration): Promise<void> {
   await receiveEvents(narration);
   await manageKeys(narration);
   await enrolSecondFactor(narration);
+  await eraseTheCustomer(narration);
   await deleteWhatIsLeft(narration);
 }

@@ -71,6 +71,9 @@ export const methodNames = {
   getMe: "account.me",
 
   getAuditLog: "auditLog.list",
+  eraseUser: "users.erase",
+  listErasures: "erasures.list",
+  getErasure: "erasures.get",
   enrolMfa: "mfa.enrol",
   confirmMfa: "mfa.confirm",
   stepUp: "mfa.stepUp",

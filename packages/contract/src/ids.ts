@@ -14,6 +14,7 @@ export const idPrefixes = {
   webhook: "wh",
   delivery: "dlv",
   audit: "aud",
+  erasure: "erasure",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -39,6 +40,7 @@ export const EventId = id("event", "EventId");
 export const WebhookId = id("webhook", "WebhookId");
 export const DeliveryId = id("delivery", "DeliveryId");
 export const AuditId = id("audit", "AuditId");
+export const ErasureId = id("erasure", "ErasureId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

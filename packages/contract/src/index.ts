@@ -8,6 +8,7 @@ export * from "./deliveries.ts";
 export * from "./deployments.ts";
 export { type Deprecation, deprecationHeaders } from "./deprecation.ts";
 export { list, Pagination, single, Timestamp } from "./envelopes.ts";
+export * from "./erasures.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./examples.ts";

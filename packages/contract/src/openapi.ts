@@ -35,6 +35,7 @@ const tagDescriptions = {
   "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
   "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
   "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
+  Erasures: "Removal of everything that is stored about one user of your organisation, with a receipt.",
 };
 
 /** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */

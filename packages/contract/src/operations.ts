@@ -2,6 +2,7 @@ import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { deploymentOperations } from "./deployments.ts";
+import { erasureOperations } from "./erasures.ts";
 import type { ErrorCode } from "./errors.ts";
 import { eventOperations } from "./events.ts";
 import { invocationOperations } from "./invocations.ts";
@@ -34,6 +35,7 @@ export const operations = {
   ...providerOperations,
   ...secretOperations,
   ...auditOperations,
+  ...erasureOperations,
   ...mfaOperations,
 };
 export type Operations = typeof operations;
@@ -54,6 +56,7 @@ export type ProviderOperationKey = keyof typeof providerOperations;
 export type SecretOperationKey = keyof typeof secretOperations;
 export type MfaOperationKey = keyof typeof mfaOperations;
 export type AuditOperationKey = keyof typeof auditOperations;
+export type ErasureOperationKey = keyof typeof erasureOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -108,5 +108,6 @@ test("ids have the prefixes that were decided", () => {
     webhook: "wh",
     delivery: "dlv",
     audit: "aud",
+    erasure: "erasure",
   });
 });

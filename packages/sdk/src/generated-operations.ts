@@ -25,6 +25,7 @@ import type {
   Deployment,
   DeploymentStatus,
   Environment,
+  Erasure,
   Event,
   EventType,
   Granularity,
@@ -1638,6 +1639,62 @@ export interface Operations {
     response: {
       data: AuditEntry[];
       pagination: CursorPagination;
+    };
+  };
+  /**
+   * Erase a user's data. Removes what is stored about one user of your organisation, in all its agents and those that were deleted: memories, sessions, texts of runs, logs, steps, streams and kept answers. Runs of the user that are under way are cancelled. It goes on in the background; `GET /v1/erasures/{erasure_id}` says when it has completed, with a receipt. While an erasure of the same user is running, the answer is that one. What is accepted after the request is not erased. A key that is limited to one agent is refused.
+   *
+   * Needs the permission `manage`.
+   */
+  "DELETE /v1/users/{user_id}/data": {
+    request: {
+      params: {
+        /** The id under which your application names the user, percent-encoded where needed. */
+        user_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Erasure;
+    };
+  };
+  /**
+   * List erasures. Newest first. Erasures are kept for 400 days after their completion. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
+   *
+   * Needs the permission `manage`.
+   */
+  "GET /v1/erasures": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /**
+         * Number of items to skip.
+         *
+         * @defaultValue `0`
+         */
+        offset?: number | undefined;
+      } | undefined;
+    };
+    response: {
+      data: Erasure[];
+      pagination: CappedPagination;
+    };
+  };
+  /** Get erasure. Needs the permission `manage`. */
+  "GET /v1/erasures/{erasure_id}": {
+    request: {
+      params: {
+        erasure_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Erasure;
     };
   };
   /**

@@ -26,6 +26,7 @@ import type {
   Delivery,
   DeliveryWithAttempts,
   Deployment,
+  Erasure,
   Event,
   Invocation,
   InvocationSummary,
@@ -998,6 +999,57 @@ export class AuditLogMethods {
    */
   list(query?: QueryOf<"GET /v1/audit-log">, options?: RequestOptions): PageList<AuditEntry, CursorPagination> {
     return this.client.list("GET /v1/audit-log", { query }, options);
+  }
+}
+
+/** The operations of `users`. */
+export class UsersMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Erase a user's data. Removes what is stored about one user of your organisation, in all its agents and those that were deleted: memories, sessions, texts of runs, logs, steps, streams and kept answers. Runs of the user that are under way are cancelled. It goes on in the background; `GET /v1/erasures/{erasure_id}` says when it has completed, with a receipt. While an erasure of the same user is running, the answer is that one. What is accepted after the request is not erased. A key that is limited to one agent is refused.
+   *
+   * Needs the permission `manage`.
+   *
+   * `DELETE /v1/users/{user_id}/data`
+   */
+  erase(userId: string, options?: RequestOptions): Promise<Erasure> {
+    return this.client.data("DELETE /v1/users/{user_id}/data", { params: { user_id: userId } }, options);
+  }
+}
+
+/** The operations of `erasures`. */
+export class ErasuresMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * List erasures. Newest first. Erasures are kept for 400 days after their completion. `total` is exact up to 10,000; above that, `total_relation` is `gte`.
+   *
+   * Needs the permission `manage`.
+   *
+   * `GET /v1/erasures`
+   */
+  list(query?: QueryOf<"GET /v1/erasures">, options?: RequestOptions): PageList<Erasure, CappedPagination> {
+    return this.client.list("GET /v1/erasures", { query }, options);
+  }
+
+  /**
+   * Get erasure. Needs the permission `manage`.
+   *
+   * `GET /v1/erasures/{erasure_id}`
+   */
+  get(erasureId: string, options?: RequestOptions): Promise<Erasure> {
+    return this.client.data("GET /v1/erasures/{erasure_id}", { params: { erasure_id: erasureId } }, options);
   }
 }
 

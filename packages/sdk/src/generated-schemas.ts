@@ -380,6 +380,39 @@ export interface EmbedderSettings {
 
 export type Environment = string;
 
+export interface ErasedPart {
+  /** `database`: PostgreSQL. `engine`: what the engine keeps of runs. `streams`: events of runs that can be followed. */
+  where: "database" | "engine" | "streams";
+  /** What it was, such as `memories` or `log entries`. */
+  what: string;
+  /** `kept without text`: rows that are still counted and listed stay, without the user's id and texts. */
+  how: "deleted" | "kept without text";
+  /** How many rows or entries it were. */
+  removed: number;
+}
+
+export interface Erasure {
+  id: ErasureId;
+  status: "running" | "completed";
+  /** The user, in the answer to the request for the erasure alone. Afterwards null: Perch forgets it too. */
+  user_id: string | null;
+  /** Runs and entries that were accepted later are not erased. */
+  created_at: Timestamp;
+  completed_at: Timestamp | null;
+  /** What was removed, from the completion on. */
+  receipt: ErasureReceipt | null;
+}
+
+export type ErasureId = string;
+
+export interface ErasureReceipt {
+  removed: ErasedPart[];
+  /** Copies that no erasure reaches and that expire. */
+  expires: ExpiringPart[];
+  /** What left Perch earlier, and what Perch cannot tell to be the user's. */
+  not_covered: string[];
+}
+
 export interface ErrorBody {
   success: false;
   error: {
@@ -415,6 +448,13 @@ export interface Event {
 export type EventId = string;
 
 export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "webhook.test";
+
+export interface ExpiringPart {
+  where: string;
+  what: string;
+  /** When it goes by itself, in words or as a time. */
+  kept_until: string;
+}
 
 export type Granularity = "1m" | "5m" | "1h" | "1d";
 

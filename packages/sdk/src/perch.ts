@@ -4,6 +4,7 @@ import {
   AgentSecretsMethods,
   AuditLogMethods,
   DeliveriesMethods,
+  ErasuresMethods,
   KeysMethods,
   MemoryMethods,
   MetricsMethods,
@@ -11,6 +12,7 @@ import {
   ModelsMethods,
   ProvidersMethods,
   SecretsMethods,
+  UsersMethods,
   VersionsMethods,
 } from "./generated-resources.ts";
 import type { Me } from "./generated-schemas.ts";
@@ -60,6 +62,10 @@ export class Perch {
   readonly keys: KeysMethods;
   /** Changes made by users and operators. */
   readonly auditLog: AuditLogMethods;
+  /** Users of the organisation's agents, and erasing what is stored about them. */
+  readonly users: UsersMethods;
+  /** Erasures of users, with their receipts. */
+  readonly erasures: ErasuresMethods;
   /** The second factor of an API key. */
   readonly mfa: MfaMethods;
   /** Model providers of the organisation. */
@@ -87,6 +93,8 @@ export class Perch {
     this.events = new Events(client);
     this.keys = new KeysMethods(client);
     this.auditLog = new AuditLogMethods(client);
+    this.users = new UsersMethods(client);
+    this.erasures = new ErasuresMethods(client);
     this.mfa = new MfaMethods(client);
     this.providers = new ProvidersMethods(client);
     this.models = new ModelsMethods(client);

@@ -463,6 +463,22 @@ export async function getAuditLogSample(perch: Perch): Promise<void> {
   }
 }
 
+export async function eraseUserSample(perch: Perch): Promise<void> {
+  const result = await perch.users.erase("customer-1042");
+  console.log(result);
+}
+
+export async function listErasuresSample(perch: Perch): Promise<void> {
+  for await (const item of perch.erasures.list()) {
+    console.log(item);
+  }
+}
+
+export async function getErasureSample(perch: Perch): Promise<void> {
+  const result = await perch.erasures.get("erasure_01kg0000000000000000000001");
+  console.log(result);
+}
+
 export async function enrolMfaSample(perch: Perch): Promise<void> {
   const result = await perch.mfa.enrol();
   console.log(result);

@@ -16,7 +16,7 @@ import type { Guard, MfaOperation } from "./guard.ts";
 /** The agents that an operation is about, where the path names none. */
 export interface ConcernedAgents {
   readonly source: Exclude<AgentSource, "path" | "none">;
-  /** It changes what gets the events of every agent, unless it is given one: a webhook. */
+  /** It reaches the data of every agent, unless it is given one: a webhook gets their events, an erasure removes from them. */
   readonly isAboutEveryAgent: boolean;
   readonly mfa: MfaOperation | undefined;
   readonly permission: Permission | null;
@@ -86,7 +86,7 @@ export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAg
         admitted = await guard.admitToAgent(client, admitted, agent);
       } catch (error) {
         if (!isAboutAll || !isRefusal(error)) throw error;
-        const why = `The agent ${agent.name} requires it, and a webhook without \`agent_id\` gets the events of every agent.`;
+        const why = `The agent ${agent.name} requires it, and this request reaches the data of every agent.`;
         throw new ApiError(error.code, `${error.message} ${why}`);
       }
     }
@@ -118,7 +118,7 @@ export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAg
     const guarded = await agents.guarded(scope.organisationId, epoch);
     if (guarded.length === 0) return admitted;
     const agentId = await findAgentId(source, admitted, input);
-    const isList = agentId === undefined && (source === "listed" || source === "query");
+    const isList = agentId === undefined && !isAboutEveryAgent && (source === "listed" || source === "query");
     if (isList) {
       const hiddenAgentIds = await listRefusing(client, admitted.caller, guarded, permission);
       return { ...admitted, scope: { ...scope, hiddenAgentIds } };

@@ -33,6 +33,8 @@ export const findAnswer = (
 
 interface NewAnswer extends StoredAnswer {
   readonly request: Buffer;
+  /** A digest of the user whose text it may hold. */
+  readonly owner: Buffer | null;
 }
 
 export const insertAnswer = async (

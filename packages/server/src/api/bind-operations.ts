@@ -61,6 +61,9 @@ const mfaOperation = (key: OperationKey, source: AgentSource): MfaOperation | un
   return { name: key.startsWith("DELETE ") ? "delete" : "update", ofKey: type === "key" };
 };
 
+/** Changes of these reach the data of every agent, unless they name one. */
+const ofEveryAgent: readonly string[] = ["webhook", "erasure"];
+
 /** The agents whose settings apply though the path names none. */
 function concernedAgents(
   key: OperationKey,
@@ -69,7 +72,7 @@ function concernedAgents(
 ): ConcernedAgents | undefined {
   const { permission }: Operation = operations[key];
   if (source === "path" || source === "none" || permission === "public") return undefined;
-  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && resourceTypeOf(key) === "webhook" };
+  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(resourceTypeOf(key)) };
 }
 
 /** With these, whoever set an agent's `auth` by mistake can take it back. */

@@ -7,6 +7,7 @@ import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platfor
 import { RefusedChange } from "../platform/refused-change.ts";
 import type { Digest, Sealer } from "../platform/secrets.ts";
 import { Unchanged } from "../platform/unchanged.ts";
+import { digestUser } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
@@ -26,6 +27,7 @@ interface ChangeOnceDeps {
   readonly changes: OrganisationChanges;
   readonly answers: Sealer;
   readonly bodyDigest: Digest;
+  readonly userDigest: Digest;
 }
 
 type KeptOperation = Pick<Operation, "status" | "shownOnce" | "secretBody">;
@@ -47,11 +49,17 @@ const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
         body: errorBody(conflict(`This request was answered before, and its answer is shown only once. ${shownOnce}`)),
       };
 
+/** An answer repeats what its request said, so it may hold a text of the user whom the request names. */
+function namedUser(body: unknown): string | undefined {
+  const { user_id } = (body ?? {}) as { readonly user_id?: unknown };
+  return typeof user_id === "string" ? user_id : undefined;
+}
+
 const doNothing = async (): Promise<void> => undefined;
 
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
-  ({ changes, answers, bodyDigest }: ChangeOnceDeps): ChangeOnce =>
+  ({ changes, answers, bodyDigest, userDigest }: ChangeOnceDeps): ChangeOnce =>
   ({ keyId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>,
@@ -91,7 +99,9 @@ export const createChangeOnce =
     const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
       const kept = answerToKeep(operation, answer);
       const body = answers.seal(JSON.stringify(kept.body), context);
-      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body });
+      const user = namedUser(request.body);
+      const owner = user === undefined ? null : digestUser(userDigest, id, user);
+      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body, owner });
     };
     return (work) => commit(work, refuseOrReplay, keepAnswer);
   };

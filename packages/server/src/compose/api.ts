@@ -24,6 +24,7 @@ import { deploymentHandlers } from "../resources/deployments/deployment-handlers
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { versionHandlers } from "../resources/deployments/version-handlers.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
+import { erasureHandlers } from "../resources/erasures/erasure-handlers.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
 import { keyHandlers } from "../resources/keys/key-handlers.ts";
 import { updateAgentKeysRevokedAt } from "../resources/keys/key-queries.ts";
@@ -123,10 +124,16 @@ export async function composeApi(core: Core): Promise<Api> {
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
       ...secretHandlers({ db, agents, quotas, secrets: core.secrets }),
       ...auditHandlers({ db }),
+      ...erasureHandlers({ db, engine, sealer: core.erasedUsers, userDigest: core.userDigest, logger }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },
     admission: createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }),
-    changeOnce: createChangeOnce({ changes, answers: core.idempotentAnswers, bodyDigest: core.idempotentBodies }),
+    changeOnce: createChangeOnce({
+      changes,
+      answers: core.idempotentAnswers,
+      bodyDigest: core.idempotentBodies,
+      userDigest: core.userDigest,
+    }),
     agents,
     guard,
     admitToAgents: createAdmitToAgents({ db, agents, guard }),

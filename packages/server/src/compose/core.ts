@@ -75,6 +75,10 @@ export interface Core {
   readonly webhookSecrets: Sealer;
   readonly secrets: Sealer;
   readonly runContents: Sealer;
+  /** The user of an erasure, while it runs. */
+  readonly erasedUsers: Sealer;
+  /** Tells what belongs to the same user, and not to which. */
+  readonly userDigest: Digest;
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
@@ -209,6 +213,8 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     secrets,
     runContents: createSealer(dataKeys.keyFor("run contents")),
+    erasedUsers: createSealer(dataKeys.keyFor("erasures")),
+    userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
     findSecrets,
     resolveCall,
     signingKeySealer,

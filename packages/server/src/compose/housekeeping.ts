@@ -1,14 +1,16 @@
 import { maintainPartitions } from "../db/partitions.ts";
 import { createPurge, purgedTables } from "../db/purge.ts";
 import { listTurns } from "../db/releases.ts";
+import type { Engine } from "../engine/engine.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { retireOldReleases } from "../engine/retire-release.ts";
+import { resumeErasures } from "../resources/erasures/resume-erasures.ts";
 import { createClearLeftMemory } from "../resources/memory/clear-deleted-agent.ts";
 import { finishOpenClears } from "../resources/memory/run-clear.ts";
 import { type HousekeepingStep, housekeepingService } from "../workflows/housekeeping.ts";
 import type { Core } from "./core.ts";
 
-/** What is done every hour, once in a cell, in this order. */
+/** What needs no client of the engine. */
 export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory }: Core): HousekeepingStep[] {
   const partitions = async (): Promise<void> => {
     const tables = await maintainPartitions(db.unscoped);
@@ -26,7 +28,7 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     clearMemory: createClearLeftMemory({ db, runClear: memory.runClear }),
     onPurged: telemetry.countPurgedRows(purgedTables),
   });
-  const steps: readonly HousekeepingStep[] = [
+  return [
     { name: "partitions", run: partitions },
     { name: "clears", run: () => finishOpenClears(db, memory.runClear) },
     { name: "releases", run: releases },
@@ -35,8 +37,12 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     { name: "purge_clears", run: purge.clears },
     { name: "purge_releases", run: purge.releases },
   ];
-  return telemetry.timeHousekeeping(steps);
 }
 
-export const composeHousekeeping = (core: Core) =>
-  housekeepingService({ now: async () => core.nowMs(), steps: housekeepingSteps(core) });
+/** What is done every hour, once in a cell, in this order. */
+export function composeHousekeeping(core: Core, engine: Pick<Engine, "eraseUser">) {
+  const { db, logger, nowMs, telemetry } = core;
+  const erasures = { name: "erasures", run: () => resumeErasures({ db: db.unscoped, engine, logger }) };
+  const steps = telemetry.timeHousekeeping([...housekeepingSteps(core), erasures]);
+  return housekeepingService({ now: async () => nowMs(), steps });
+}

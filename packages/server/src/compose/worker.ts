@@ -1,6 +1,7 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { createEngine } from "../engine/engine.ts";
 import { adminProbes } from "../engine/engine-health.ts";
+import { createEngineRuns } from "../engine/engine-runs.ts";
 import { keepPeriodicServices, type PeriodicServices } from "../engine/ensure-periodic-services.ts";
 import type { Endpoint } from "../engine/serve-endpoint.ts";
 import { createCallRemoteAgent } from "../outbound/models/remote-agent.ts";
@@ -10,10 +11,13 @@ import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
+import { createEraseStep } from "../resources/erasures/erase-user.ts";
+import { countAllOpenErasures } from "../resources/erasures/erasure-queries.ts";
 import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
 import { createClearStep } from "../resources/memory/run-clear.ts";
 import { createRunSteps } from "../runs/execute/run-steps.ts";
 import { deploymentServices } from "../workflows/activate-deployment.ts";
+import { erasureServices } from "../workflows/erase-user.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import type { Core } from "./core.ts";
@@ -66,6 +70,8 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
+  const engineRuns = createEngineRuns(config.adminUrls);
+  telemetry.watchErasures(() => countAllOpenErasures(db.unscoped));
   const deploymentSteps = createDeploymentSteps({
     db,
     changes,
@@ -82,7 +88,10 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...deploymentServices(deploymentSteps),
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
-    composeHousekeeping(core),
+    ...erasureServices(
+      actForFirstArgument({ erase: createEraseStep({ ...core, sealer: core.erasedUsers, engineRuns, now: nowMs }) }),
+    ),
+    composeHousekeeping(core, engine),
     composeReconcile(core, engine, runSteps.record),
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));

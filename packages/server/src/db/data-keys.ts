@@ -17,6 +17,7 @@ export const keyPurposes = [
   "secrets",
   "signing keys",
   "run contents",
+  "erasures",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

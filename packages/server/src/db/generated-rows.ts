@@ -180,6 +180,18 @@ export interface EpochChanges {
   organisation_id: string;
 }
 
+export interface Erasures {
+  completed_at: Timestamp | null;
+  counts: Generated<Json>;
+  created_at: Generated<Timestamp>;
+  id: string;
+  organisation_id: string;
+  progress: Json;
+  sealed_user: Buffer | null;
+  user_digest: Buffer;
+  worked_at: Generated<Timestamp>;
+}
+
 export interface Events {
   agent_id: string | null;
   created_at: Generated<Timestamp>;
@@ -195,6 +207,7 @@ export interface IdempotentAnswers {
   fingerprint: Buffer;
   key_id: string;
   organisation_id: string;
+  owner: Buffer | null;
   request: Buffer;
   status: number;
 }
@@ -319,6 +332,7 @@ export interface ModelProviders {
 
 export interface Organisations {
   created_at: Generated<Timestamp>;
+  erasing_since: Timestamp | null;
   id: string;
   name: string;
   tier: string;
@@ -442,6 +456,7 @@ export interface DB {
   draft_definitions: DraftDefinitions;
   engine_tasks: EngineTasks;
   epoch_changes: EpochChanges;
+  erasures: Erasures;
   events: Events;
   idempotent_answers: IdempotentAnswers;
   invocation_claims: InvocationClaims;

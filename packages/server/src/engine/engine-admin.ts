@@ -33,10 +33,13 @@ interface RawDeployment {
 }
 
 /** The engine asks a worker for its services before it answers to a registration. */
-const limitMs = 5000;
+const registrationLimitMs = 5000;
 
-export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
-  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+export type CallAdmin = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+export const createCallAdmin =
+  (adminUrls: readonly string[], limitMs: number): CallAdmin =>
+  async (method, path, body) => {
     let failure: unknown;
     for (const url of adminUrls) {
       try {
@@ -58,6 +61,8 @@ export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
     throw failure;
   };
 
+export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
+  const call = createCallAdmin(adminUrls, registrationLimitMs);
   return {
     listDeployments: async () => {
       const [{ deployments }, { services }] = (await Promise.all([

@@ -3,13 +3,14 @@ import { ApiError } from "../platform/api-error.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createEngineNodes, type Task } from "./call-engine.ts";
 import { createFindInvocation } from "./find-invocation.ts";
-import type { CanaryWatch, ClearKey, DeploymentKey, RunInput, RunOutcome } from "./messages.ts";
+import type { CanaryWatch, ClearKey, DeploymentKey, ErasureKey, RunInput, RunOutcome } from "./messages.ts";
 import {
   activationTarget,
   activationTask,
   clearTask,
   dispatchTask,
   embeddingTask,
+  erasureTask,
   type RunKey,
   runTarget,
   runTask,
@@ -28,6 +29,8 @@ export interface Engine {
   readonly embedMemory: (agent: AgentKey) => Promise<void>;
   /** Returns when the engine will see the clear through. */
   readonly clearMemory: (clear: ClearKey) => Promise<void>;
+  /** Returns when the engine will see the erasure through. With `again` it starts over if an earlier hand-over came to nothing. */
+  readonly eraseUser: (erasure: ErasureKey, again?: "again") => Promise<void>;
   /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be reached, the sweep finds them. */
   readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
@@ -91,6 +94,7 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     activate: (deployment) => sendShortly(activationTask(deployment)),
     embedMemory: (agent) => sendShortly(embeddingTask(agent)),
     clearMemory: (clear) => sendShortly(clearTask(clear)),
+    eraseUser: (erasure, again) => sendShortly(erasureTask(erasure, again)),
     dispatchDeliveries: () => {
       void sendShortly(dispatchTask()).catch((error: unknown) =>
         logger.debug({ err: error }, "delivery dispatch failed, the sweep will retry"),

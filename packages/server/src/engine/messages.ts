@@ -79,6 +79,12 @@ export interface CanaryWatch extends DeploymentKey {
   readonly ifLastLookedAt?: number;
 }
 
+/** Identifies the erasure of a user. The engine never gets to know which user it is. */
+export interface ErasureKey {
+  readonly organisationId: string;
+  readonly id: string;
+}
+
 /** Identifies a clear of an agent's memory. */
 export interface ClearKey extends AgentKey {
   readonly id: string;

@@ -6,6 +6,7 @@ export const canaryWatches = "CanaryWatches";
 export const memoryEmbeddings = "MemoryEmbeddings";
 export const memoryClears = "MemoryClears";
 export const webhookDeliveries = "WebhookDeliveries";
+export const userErasures = "UserErasures";
 export const webhookSweep = "WebhookSweep";
 export const housekeeping = "Housekeeping";
 export const reconcile = "Reconcile";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Task } from "./call-engine.ts";
-import type { CanaryWatch, ClearKey, DeploymentKey, RunInput, RunMessage } from "./messages.ts";
+import type { CanaryWatch, ClearKey, DeploymentKey, ErasureKey, RunInput, RunMessage } from "./messages.ts";
 import {
   agentRuns,
   agentSessions,
@@ -10,6 +10,7 @@ import {
   deploymentQueues,
   memoryClears,
   memoryEmbeddings,
+  userErasures,
   webhookDeliveries,
 } from "./services.ts";
 
@@ -22,13 +23,21 @@ function toMessage(run: RunInput): RunMessage {
   return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
 }
 
+export const userDigest = (userId: string): string => hash("sha256", userId, "base64url");
+
 /**
  * A session without a user keeps the key that it always had. With one it begins with a word, which no organisation's id is, and has a
  * digest of the user, which has no slash: no two sessions share a key.
  */
 function sessionKeyOf({ organisationId, agentId, userId }: RunKey, sessionId: string): string {
   if (userId === null) return `${organisationId}/${agentId}/${sessionId}`;
-  return `user/${organisationId}/${agentId}/${hash("sha256", userId, "base64url")}/${sessionId}`;
+  return `user/${organisationId}/${agentId}/${userDigest(userId)}/${sessionId}`;
+}
+
+/** Whether a session's key in the engine is one of this user. */
+export function isSessionOfUser(key: string, organisationId: string, userId: string): boolean {
+  const [kind, organisation, , user] = key.split("/");
+  return kind === "user" && organisation === organisationId && user === userDigest(userId);
 }
 
 /** The handler of a run, as it stands in the engine's paths. */
@@ -73,6 +82,13 @@ export const clearTask = (clear: ClearKey): Task => ({
   verb: "send",
   path: `/restate/send/${memoryClears}/${clear.id}/clear`,
   body: clear,
+});
+
+export const erasureTask = (erasure: ErasureKey, again: "again" | undefined): Task => ({
+  id: again ? newUuid() : erasure.id,
+  verb: "send",
+  path: `/restate/send/${userErasures}/${erasure.id}/erase`,
+  body: erasure,
 });
 
 export const dispatchTask = (): Task => ({

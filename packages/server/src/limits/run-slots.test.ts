@@ -13,6 +13,7 @@ const noSlots: RunSlots = {
   take: () => Promise.reject(new Error("fell back to local slots")),
   release: async () => undefined,
   isHeld: async () => false,
+  listHeld: async () => [],
 };
 
 interface Subject {

@@ -28,12 +28,16 @@ export interface RunSlots {
   readonly release: (run: SlotHolder) => Promise<void>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (run: SlotHolder) => Promise<void>;
+  /** Ids of the organisation's runs that hold a slot now, as far as they are known. */
+  readonly listHeld: (organisationId: string) => Promise<string[]>;
   /** Whether the run holds a slot now. */
   readonly isHeld: (run: SlotHolder) => Promise<boolean>;
 }
 
+const organisationKey = (organisationId: string): string => `perch:runs:${organisationId}`;
+
 function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly [string, string, string] {
-  const all = `perch:runs:${organisationId}`;
+  const all = organisationKey(organisationId);
   const own = `${all}:${agentId}`;
   return [all, own, typeof sessionId === "string" ? `${own}:${sessionId}` : ""];
 }
@@ -67,6 +71,7 @@ export function createLocalSlots(now: () => number): RunSlots {
     },
     release,
     releaseLocal: release,
+    listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()],
     isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(run.id) ?? 0) > now(),
   };
 }
@@ -99,6 +104,11 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
       await Promise.all([local.release(run), released.catch(() => undefined)]);
     },
     releaseLocal: local.releaseLocal,
+    listHeld: async (organisationId) => {
+      const since = Math.floor(now() / 1000);
+      const shared = await valkey.zrangebyscore(organisationKey(organisationId), since, "+inf").catch(() => []);
+      return [...new Set([...shared, ...(await local.listHeld(organisationId))])];
+    },
     isHeld: async (run) => {
       if (await local.isHeld(run)) return true;
       const until = await valkey.zscore(slotKeys(run)[1], run.id).catch(() => null);

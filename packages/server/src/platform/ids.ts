@@ -91,6 +91,10 @@ export const newUuid = (): string => toUuid(nextHex());
 /** The time in a UUIDv7. */
 export const uuidTime = (uuid: string): Date => new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
 
+/** No UUIDv7 of this millisecond, or an earlier one, comes after it. */
+export const lastUuidAt = (time: Date): string =>
+  toUuid(`${time.getTime().toString(16).padStart(12, "0")}${"f".repeat(20)}`);
+
 export const newPublicId = (kind: IdKind): string => `${idPrefixes[kind]}_${toSuffix(nextHex())}`;
 
 export const toPublicId = (kind: IdKind, uuid: string): string => `${idPrefixes[kind]}_${toSuffix(fromUuid(uuid))}`;

@@ -114,6 +114,7 @@ export function createLocalStreams(now: () => number, limits: LocalStreamsLimits
       add(runId, log, log.bytes + sizeOf(event) > maxBytes ? withoutContents(event) : event);
     },
     read,
+    delete: async (runIds) => runIds.filter((runId) => logs.delete(runId)).length,
     close: async () => {
       isClosed = true;
       for (const runId of listeners.keys()) wake(runId);

@@ -116,6 +116,17 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
       if (result === "dropped") onDropped();
     },
     read,
+    delete: async (runIds) => {
+      const removed = await Promise.all(
+        runIds.map(async (runId) => {
+          const [stream, owner] = keysOf(runId);
+          const found = await valkey.unlink(stream);
+          await valkey.unlink(owner);
+          return found;
+        }),
+      );
+      return removed.reduce((sum, found) => sum + found, 0);
+    },
     close: async () => {
       isClosed = true;
       subscriptions.close();

@@ -2,6 +2,7 @@ import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
+import { createErasureMetrics, type ErasureMetrics } from "./erasure-metrics.ts";
 import { createHousekeepingMetrics, type HousekeepingMetrics } from "./housekeeping-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createReconcileMetrics, type ReconcileMetrics } from "./reconcile-metrics.ts";
@@ -32,7 +33,8 @@ export interface Telemetry
     SigningMetrics,
     ReleaseMetrics,
     HousekeepingMetrics,
-    ReconcileMetrics {
+    ReconcileMetrics,
+    ErasureMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
@@ -174,6 +176,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createReleaseMetrics(registry),
     ...createHousekeepingMetrics(registry),
     ...createReconcileMetrics(registry),
+    ...createErasureMetrics(registry),
     watchProcess: (role) => {
       build.set({ version, role }, 1);
       collectDefaultMetrics({ register: registry });

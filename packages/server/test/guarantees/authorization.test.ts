@@ -91,6 +91,9 @@ const reviewedPermissions = {
   "POST /v1/keys/{key_id}/begin-mfa": "manage",
   "POST /v1/keys/revoke-leaked": "public",
   "GET /v1/audit-log": "manage",
+  "DELETE /v1/users/{user_id}/data": "manage",
+  "GET /v1/erasures": "manage",
+  "GET /v1/erasures/{erasure_id}": "manage",
 
   "GET /v1/me": null,
   "POST /v1/mfa": null,

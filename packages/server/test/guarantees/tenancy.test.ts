@@ -19,6 +19,7 @@ let theirClearId: string;
 let theirWebhookId: string;
 let theirDeliveryId: string;
 let theirEventId: string;
+let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 
 beforeAll(async () => {
@@ -33,6 +34,7 @@ beforeAll(async () => {
   theirClearId = ok(
     await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
   ).data.id;
+  theirErasureId = ok(await theirs.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "user-42" } })).data.id;
   theirSecrets = [await createSecret(theirs)];
   for (const agent of ["shared-name", "only-theirs"]) await createSecret(theirs, { agent });
   theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
@@ -253,6 +255,14 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect((await mine.call("GET /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
+      const erasure = { params: { erasure_id: theirErasureId } };
+      // Erasures are of all agents, so a key of one sees none at all.
+      const [one, all] = [
+        await mine.call("GET /v1/erasures/{erasure_id}", erasure, key),
+        await mine.call("GET /v1/erasures", {}, key),
+      ];
+      if (all.status === 403) expect(one.status).toBe(403);
+      else expect([one.status, ok(all).data]).toEqual([404, []]);
       const body = { name: "x", role: "viewer" as const, agent_id: theirAgentId };
       expect((await mine.call("POST /v1/keys", { body }, key)).status).toBe(404);
       const keys = ok(await mine.call("GET /v1/keys", { query: { limit: 100 } }, key)).data;

@@ -75,7 +75,7 @@ async function request(key: OperationKey, apiKey: string, parts: Parameters<type
 
 const sourceOf = (key: OperationKey) => agentSourceOf(operations[key] as Operation);
 const naming = operationKeys.filter((key) => !["none", "listed"].includes(sourceOf(key)));
-const listing = operationKeys.filter((key) => ["query", "listed"].includes(sourceOf(key)));
+const listing = operationKeys.filter((key) => ["query", "listed"].includes(sourceOf(key)) && !isAudited(key));
 
 const refusalOf = (setting: Setting, key: OperationKey): number | undefined => {
   if (setting === "mfa" && !isAudited(key)) return undefined;
@@ -139,6 +139,17 @@ describe("a webhook without an agent gets the events of every agent", () => {
     },
   );
 });
+
+test.each(Object.keys(settings) as Setting[])(
+  "%s of one agent refuses the erasure of a user, which reaches it too",
+  async (setting) => {
+    const { organisation } = await createGuarded(setting);
+    const answer = await organisation.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "user-42" } });
+    const { message } = expectError(answer, setting === "ipWhitelist" ? "forbidden" : "unauthorized");
+    if (setting !== "mfa") expect(message).toContain("The agent vault requires it");
+    expect(ok(await organisation.call("GET /v1/erasures", {})).data).toEqual([]);
+  },
+);
 
 /** Where the instance demands a second factor, the operator begins the enrolment of the first. */
 async function enrolWithToken({ url: at, server }: Perch, { adminKey, call }: Organisation) {

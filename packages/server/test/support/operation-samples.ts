@@ -175,6 +175,7 @@ const samples: {
   }),
   "DELETE /v1/webhooks/{webhook_id}": async (org) => ({ first: await createWebhookParams(org), otherBody: {} }),
   "DELETE /v1/keys/{key_id}": async (org) => ({ first: { params: { key_id: await createKeyId(org) } }, otherBody: {} }),
+  "DELETE /v1/users/{user_id}/data": async () => ({ first: { params: { user_id: "user-42" } }, otherBody: {} }),
   "DELETE /v1/providers/{provider_name}": async (org) => {
     await createModelProvider(org, "https://models.example");
     return { first: { params: { provider_name: "acme" } }, otherBody: {} };

@@ -35,9 +35,13 @@ __all__ = [
     "DeploymentStats",
     "DeploymentStatus",
     "EmbedderSettings",
+    "ErasedPart",
+    "Erasure",
+    "ErasureReceipt",
     "ErrorDetail",
     "Event",
     "EventType",
+    "ExpiringPart",
     "Granularity",
     "GuardReport",
     "Guards",
@@ -1077,6 +1081,44 @@ class AuditDetails(Model):
     """Error code of a refused request."""
 
 
+class Erasure(Model):
+    id: str
+    status: Literal["running", "completed"]
+    user_id: str | None
+    """The user, in the answer to the request for the erasure alone. Afterwards null: Perch forgets it too."""
+    created_at: datetime
+    """Runs and entries that were accepted later are not erased."""
+    completed_at: datetime | None
+    receipt: ErasureReceipt | None
+    """What was removed, from the completion on."""
+
+
+class ErasureReceipt(Model):
+    removed: list[ErasedPart]
+    expires: list[ExpiringPart]
+    """Copies that no erasure reaches and that expire."""
+    not_covered: list[str]
+    """What left Perch earlier, and what Perch cannot tell to be the user's."""
+
+
+class ErasedPart(Model):
+    where: Literal["database", "engine", "streams"]
+    """``database``: PostgreSQL. ``engine``: what the engine keeps of runs. ``streams``: events of runs that can be followed."""
+    what: str
+    """What it was, such as ``memories`` or ``log entries``."""
+    how: Literal["deleted", "kept without text"]
+    """``kept without text``: rows that are still counted and listed stay, without the user's id and texts."""
+    removed: int
+    """How many rows or entries it were."""
+
+
+class ExpiringPart(Model):
+    where: str
+    what: str
+    kept_until: str
+    """When it goes by itself, in words or as a time."""
+
+
 class MfaEnrolment(Model):
     secret: str
     """The shared secret, in base32. Shown only once."""
@@ -1327,6 +1369,17 @@ decodes(
     AuditEntry,
     created_at=timestamp,
     details=one(AuditDetails),
+)
+decodes(
+    ErasureReceipt,
+    removed=each(one(ErasedPart)),
+    expires=each(one(ExpiringPart)),
+)
+decodes(
+    Erasure,
+    created_at=timestamp,
+    completed_at=timestamp,
+    receipt=one(ErasureReceipt),
 )
 decodes(
     ConfirmMfaResult,

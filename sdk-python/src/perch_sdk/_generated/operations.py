@@ -2452,6 +2452,83 @@ class AuditLog:
         return PageList(self._transport, call, m.AuditEntry, 1000)
 
 
+class Users:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def erase(
+        self,
+        user_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Erasure:
+        """Erase a user's data.
+
+        Removes what is stored about one user of your organisation, in all its agents and those that were deleted: memories, sessions, texts of runs, logs, steps, streams and kept answers. Runs of the user that are under way are cancelled. It goes on in the background; ``GET /v1/erasures/{erasure_id}`` says when it has completed, with a receipt. While an erasure of the same user is running, the answer is that one. What is accepted after the request is not erased. A key that is limited to one agent is refused.
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "DELETE",
+            path_of(
+                "/v1/users/{user_id}/data",
+                user_id=user_id,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Erasure)
+
+
+class Erasures:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout_seconds: float | None = None,
+    ) -> PageList[m.Erasure]:
+        """List erasures.
+
+        Newest first. Erasures are kept for 400 days after their completion. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``.
+        Needs the permission ``manage``.
+
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        """
+        call = Call(
+            "GET",
+            "/v1/erasures",
+            query={
+                "limit": limit,
+                "offset": offset,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return PageList(self._transport, call, m.Erasure, 100)
+
+    def get(
+        self,
+        erasure_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Erasure:
+        """Get erasure.
+
+        Needs the permission ``manage``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/erasures/{erasure_id}",
+                erasure_id=erasure_id,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Erasure)
+
+
 class Mfa:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -2570,6 +2647,8 @@ class Operations:
         self.secrets = Secrets(transport)
         self.agent_secrets = AgentSecrets(transport)
         self.audit_log = AuditLog(transport)
+        self.users = Users(transport)
+        self.erasures = Erasures(transport)
         self.mfa = Mfa(transport)
 
     def me(

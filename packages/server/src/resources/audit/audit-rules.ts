@@ -6,6 +6,7 @@ import { parsePublicId } from "../../platform/ids.ts";
 const collections: Readonly<Record<string, string>> = {
   agents: "agent",
   deployments: "deployment",
+  erasures: "erasure",
   invocations: "invocation",
   keys: "key",
   logs: "log",
@@ -13,6 +14,7 @@ const collections: Readonly<Record<string, string>> = {
   mfa: "mfa",
   providers: "provider",
   secrets: "secret",
+  users: "erasure",
   versions: "version",
   webhooks: "webhook",
 };
@@ -38,7 +40,9 @@ export interface ChangedResource {
 /** The changed resource, from the response if it names one, else from the path. */
 export function changedResourceOf(response: unknown, params: Readonly<Record<string, string>>): ChangedResource {
   const data = (response as { readonly data?: unknown } | null | undefined)?.data;
-  const resource = stringField(data, "id") ?? stringField(data, "name") ?? Object.values(params).at(-1) ?? null;
+  // The log names no user whose data somebody wanted to erase.
+  const { user_id: _, ...named } = params;
+  const resource = stringField(data, "id") ?? stringField(data, "name") ?? Object.values(named).at(-1) ?? null;
   const candidates = [stringField(data, "agent_id"), stringField(data, "id"), params.agent_id];
   for (const ref of candidates) {
     const id = ref && parsePublicId("agent", ref);

@@ -111,6 +111,11 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   await send("POST /v1/keys/revoke-leaked", { body: { key: (await create()).key } });
   await send("GET /v1/me", {});
   await send("GET /v1/audit-log", {});
+  const erasure = await send("DELETE /v1/users/{user_id}/data", {
+    params: { user_id: "a user whom nobody else uses" },
+  });
+  await send("GET /v1/erasures", {});
+  await send("GET /v1/erasures/{erasure_id}", { params: { erasure_id: erasure.data.id } });
 }
 
 async function callProviderOperations(send: SendValid): Promise<void> {

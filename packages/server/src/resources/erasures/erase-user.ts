@@ -1,0 +1,201 @@
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { EngineRuns } from "../../engine/engine-runs.ts";
+import type { ErasureKey } from "../../engine/messages.ts";
+import type { RunSlots } from "../../limits/run-slots.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { RunStreams } from "../../streams/run-streams.ts";
+import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
+import {
+  addCounts,
+  afterStage,
+  type Counts,
+  isInStage,
+  type Position,
+  type Progress,
+  type Stage,
+} from "./erasure-rules.ts";
+import { createHasOpenRuns } from "./open-runs.ts";
+import { openUser } from "./seal-user.ts";
+import * as queries from "./user-data-queries.ts";
+
+interface EraseDeps {
+  readonly db: Database;
+  readonly engineRuns: EngineRuns;
+  readonly slots: RunSlots;
+  readonly streams: Pick<RunStreams, "delete">;
+  readonly sealer: Sealer;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** What one transaction did, and where the stage goes on. Without a position the stage is over. */
+interface Done {
+  readonly counts: Counts;
+  readonly position?: Position | undefined;
+}
+
+/** Small enough that every transaction stays far below the limit of a statement. */
+const readRows = 5000;
+const readLogRows = 10_000;
+const deletedMemories = 1000;
+const agentsTogether = 50;
+
+/** A request that was accepted at the last moment has a slot, or is in the engine, after this time. */
+const settleMs = 2000;
+const waitMs = 2000;
+const stepMs = 5000;
+
+/** The engine keeps results for an hour, and streams live for less. */
+const keptMs = 2 * 3_600_000;
+
+type EraseStage = (
+  trx: OrganisationTransaction,
+  user: queries.ErasedUser,
+  position: Position,
+  digest: Buffer,
+) => Promise<Done>;
+
+const eraseMemories: EraseStage = async (trx, user, { agentId }) => {
+  const agentIds = await queries.listAgentIds(trx, user.organisationId, agentId, agentsTogether);
+  if (agentIds.length === 0) return { counts: {} };
+  const memories = await queries.deleteMemoriesOfUser(trx, user, agentIds, deletedMemories);
+  const last = agentIds.at(-1);
+  // The same agents again, if they may have more.
+  const position =
+    memories === deletedMemories ? { ...(agentId !== undefined && { agentId }) } : { agentId: last ?? "" };
+  return { counts: { memories }, position };
+};
+
+/** `agentId` without `at`: that agent is done. */
+const eraseLogs: EraseStage = async (trx, user, position) => {
+  const isWithin = position.at !== undefined;
+  const agentId = isWithin
+    ? position.agentId
+    : (await queries.listAgentIds(trx, user.organisationId, position.agentId, 1))[0];
+  if (agentId === undefined) return { counts: {} };
+  const { removed, next } = await queries.eraseLogEntries(trx, user, agentId, isWithin ? position : {}, readLogRows);
+  return { counts: { log_entries: removed }, position: next ?? { agentId } };
+};
+
+const eraseAudit: EraseStage = async (trx, user, position) => {
+  const { removed, next } = await queries.eraseAuditEntries(trx, user, position, readLogRows);
+  return { counts: { audit_entries: removed }, position: next };
+};
+
+const eraseAnswers: EraseStage = async (trx, user, _, digest) => ({
+  counts: await queries.eraseAnswersAndClears(trx, user, digest),
+});
+
+const laterStages: Record<Exclude<Stage, "runs" | "sent">, EraseStage> = {
+  memories: eraseMemories,
+  log_entries: eraseLogs,
+  answers: eraseAnswers,
+  audit_entries: eraseAudit,
+};
+
+/** Null: it has completed, or there is no such erasure. */
+interface StepResult {
+  readonly againAfterMs: number | null;
+}
+
+/** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
+export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
+  const { db, engineRuns, streams, sealer, logger, now } = deps;
+  const hasOpenRuns = createHasOpenRuns(deps);
+
+  /** Does the work in one transaction with its progress, unless another process has gone on in between. */
+  const commit = (
+    row: ErasureRow,
+    work: (trx: OrganisationTransaction) => Promise<readonly [Counts, Progress | undefined]>,
+  ) =>
+    db.inOrganisation(row.organisation_id, async (trx) => {
+      const key = { organisationId: row.organisation_id, id: row.id };
+      const current = await findErasureForUpdate(trx, key);
+      if (JSON.stringify(current?.progress) !== JSON.stringify(row.progress)) return;
+      const [counts, progress] = await work(trx);
+      await updateProgress(trx, key, addCounts(row.counts as Counts, counts), progress);
+    });
+
+  /** The engine and the streams first: if this is repeated, the records still say which runs they are. */
+  const eraseRuns = async (row: ErasureRow, user: queries.ErasedUser, isLast: boolean, position: Position) => {
+    const page = await db.inOrganisation(user.organisationId, (trx) =>
+      queries.listRunsOfUser(trx, user, position, readRows),
+    );
+    // A run under way would write its texts anew: those wait for the last pass, which finds none under way.
+    const runs = page.runs.filter(({ isRunning }) => isLast || !isRunning);
+    const recent = runs
+      .filter(({ finishedAt }) => finishedAt === null || finishedAt.getTime() > user.until.getTime() - keptMs)
+      .map(({ id }) => id);
+    const engine_runs = recent.length === 0 ? 0 : await engineRuns.purge(recent);
+    const removed = recent.length === 0 ? 0 : await streams.delete(recent);
+    await commit(row, async (trx) => {
+      const erased =
+        runs.length === 0
+          ? {}
+          : await queries.eraseRuns(
+              trx,
+              user,
+              runs.map(({ id }) => id),
+            );
+      const counts = addCounts(erased, { engine_runs, streams: removed });
+      return [
+        counts,
+        page.next ? { stage: "runs", isLast, position: page.next } : afterStage({ stage: "runs", isLast }),
+      ];
+    });
+  };
+
+  /** What is still under way, such as the delivery of an event, is waited for. */
+  const eraseSent = async (row: ErasureRow, { organisationId, userId }: queries.ErasedUser, isLast: boolean) => {
+    const { purged, open } = await engineRuns.purgeSent(organisationId, userId);
+    const mustWait = isLast && open > 0;
+    const next: Progress | undefined = mustWait ? { stage: "sent", isLast } : afterStage({ stage: "sent", isLast });
+    await commit(row, async () => [{ engine_sent: purged }, next]);
+    return mustWait ? waitMs : 0;
+  };
+
+  /** One transaction's worth of work; how long to wait before the next. */
+  const advance = async (row: ErasureRow, user: queries.ErasedUser): Promise<number> => {
+    const progress = row.progress as unknown as Progress;
+    if (!isInStage(progress)) {
+      const settledIn = row.created_at.getTime() + settleMs - now();
+      if (settledIn > 0) return Math.min(settledIn, settleMs);
+      const isOpen = await hasOpenRuns(user);
+      if (isOpen && progress.stage === "settle") {
+        await commit(row, async () => [{}, progress]);
+        return waitMs;
+      }
+      await commit(row, async () => [{}, { stage: "runs", isLast: !isOpen }]);
+      return 0;
+    }
+    const { stage, isLast, position = {} } = progress;
+    if (stage === "sent") return eraseSent(row, user, isLast);
+    if (stage === "runs") await eraseRuns(row, user, isLast, position);
+    else
+      await commit(row, async (trx) => {
+        const done = await laterStages[stage](trx, user, position, row.user_digest);
+        return [
+          done.counts,
+          done.position ? { stage, isLast, position: done.position } : afterStage({ stage, isLast }),
+        ];
+      });
+    return 0;
+  };
+
+  return async (key) => {
+    const until = now() + stepMs;
+    for (;;) {
+      const row = await db.inOrganisation(key.organisationId, (trx) => findErasure(trx, key));
+      if (!row || row.sealed_user === null) {
+        if (row) logger.info({ erasureId: toPublicId("erasure", key.id), counts: row.counts }, "user erased");
+        return { againAfterMs: null };
+      }
+      const userId = openUser(sealer, row.sealed_user, key);
+      const wait = await advance(row, { organisationId: key.organisationId, userId, until: row.created_at });
+      if (wait > 0) return { againAfterMs: wait };
+      if (now() >= until) return { againAfterMs: 0 };
+    }
+  };
+}

@@ -1,0 +1,110 @@
+import type { ErasedPart, ErasureReceipt, ExpiringPart } from "@perch/contract";
+
+/** Stands in the place of a text that was erased, in records that stay. */
+export const erasedMark = "[erased]";
+
+/** Of one organisation. Each erasure reads all records, so a few at a time are as quick as many. */
+export const maxOpenErasures = 20;
+
+/** The parts of a pass, in their order. */
+export const stages = ["runs", "sent", "memories", "log_entries", "answers", "audit_entries"] as const;
+export type Stage = (typeof stages)[number];
+
+/** After which row a stage goes on; absent at its beginning. */
+export interface Position {
+  readonly agentId?: string;
+  readonly at?: string;
+  readonly id?: string;
+}
+
+/**
+ * Where an erasure is. It begins by looking for runs under way: without any, one pass is enough. Otherwise a first pass removes what
+ * is there, `settle` waits until the runs have ended, and the last pass removes what they wrote.
+ */
+export type Progress =
+  | { readonly stage: "begin" | "settle" }
+  | { readonly stage: Stage; readonly isLast: boolean; readonly position?: Position };
+
+export type StageProgress = Extract<Progress, { readonly isLast: boolean }>;
+export const isInStage = (progress: Progress): progress is StageProgress => "isLast" in progress;
+
+export const firstProgress: Progress = { stage: "begin" };
+
+/** What follows a stage that has reached its end; undefined: the erasure has completed. */
+export function afterStage({
+  stage,
+  isLast,
+}: {
+  readonly stage: Stage;
+  readonly isLast: boolean;
+}): Progress | undefined {
+  const next = stages[stages.indexOf(stage) + 1];
+  if (next) return { stage: next, isLast };
+  return isLast ? undefined : { stage: "settle" };
+}
+
+/** Every kind of thing that is counted, in the order of the receipt. */
+const countedParts = {
+  memories: { where: "database", what: "memories", how: "deleted" },
+  session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
+  runs: { where: "database", what: "records of runs", how: "kept without text" },
+  run_contents: { where: "database", what: "contents of steps", how: "deleted" },
+  log_entries: { where: "database", what: "log entries", how: "deleted" },
+  events: { where: "database", what: "events", how: "kept without text" },
+  deliveries: { where: "database", what: "pending webhook deliveries", how: "kept without text" },
+  delivery_attempts: { where: "database", what: "responses of webhook receivers", how: "deleted" },
+  memory_clears: { where: "database", what: "ended clears of memory", how: "deleted" },
+  kept_answers: { where: "database", what: "answers kept for an Idempotency-Key", how: "deleted" },
+  audit_entries: { where: "database", what: "audit entries", how: "kept without text" },
+  engine_runs: { where: "engine", what: "results of runs of the last hour", how: "deleted" },
+  engine_sent: { where: "engine", what: "calls that sessions sent in the last hour", how: "deleted" },
+  streams: { where: "streams", what: "streams of events", how: "deleted" },
+} as const satisfies Record<string, Omit<ErasedPart, "removed">>;
+export type CountedPart = keyof typeof countedParts;
+export type Counts = Partial<Record<CountedPart, number>>;
+
+export function addCounts(counts: Counts, added: Counts): Counts {
+  const names = Object.keys(countedParts) as CountedPart[];
+  const sums = names.map((name) => [name, (counts[name] ?? 0) + (added[name] ?? 0)] as const);
+  return Object.fromEntries(sums.filter(([, count]) => count > 0));
+}
+
+/** What was there and is not reached, with the time after which it is gone. */
+const expiring: readonly ExpiringPart[] = [
+  {
+    where: "database",
+    what: "deleted rows on PostgreSQL's disk",
+    kept_until: "PostgreSQL's next vacuum of the table, as a rule within a day",
+  },
+  {
+    where: "database",
+    what: "hashes of requests that had an Idempotency-Key, without text",
+    kept_until: "2 days after the request",
+  },
+  {
+    where: "database",
+    what: "write-ahead log and backups",
+    kept_until: "the end of the retention that the operator of this installation has set for them",
+  },
+  {
+    where: "engine",
+    what: "deleted entries on the engine's disk",
+    kept_until: "the engine's next compaction and the trim of its log, as a rule within a day",
+  },
+];
+
+const notCovered: readonly string[] = [
+  "What was sent to model providers, tools, remote agents, webhook receivers and trace collectors before: ask those who run them.",
+  "Texts of others that mention the user, such as memories of all users, runs of other users and the agents' instructions.",
+  "Log entries that were added without `user_id` in their metadata and do not belong to a run of the user.",
+  "What was accepted after the erasure was requested.",
+];
+
+export const receiptOf = (counts: Counts): ErasureReceipt => ({
+  removed: (Object.keys(countedParts) as CountedPart[]).map((name) => ({
+    ...countedParts[name],
+    removed: counts[name] ?? 0,
+  })),
+  expires: [...expiring],
+  not_covered: [...notCovered],
+});

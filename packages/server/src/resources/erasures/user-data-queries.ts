@@ -1,0 +1,210 @@
+import { sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { lastUuidAt, uuidTime } from "../../platform/ids.ts";
+import { ownerForUser } from "../memory/memory-rules.ts";
+import { type Counts, erasedMark, type Position } from "./erasure-rules.ts";
+
+/** Whose data goes, and what of it: what was accepted until `until`. */
+export interface ErasedUser {
+  readonly organisationId: string;
+  readonly userId: string;
+  readonly until: Date;
+}
+
+export interface UserRun {
+  readonly id: string;
+  readonly isRunning: boolean;
+  /** Null while it is running. */
+  readonly finishedAt: Date | null;
+}
+
+interface RunPage {
+  readonly runs: readonly UserRun[];
+  /** Undefined: there are no more records. */
+  readonly next: Position | undefined;
+}
+
+const firstUuid = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * The user's runs among the next `limit` records of the organisation. There is no index by user, which every run would pay for: all
+ * records are read, in the order of their ids, which is the order of their partitions.
+ */
+export async function listRunsOfUser(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  { id: after = firstUuid }: Position,
+  limit: number,
+): Promise<RunPage> {
+  const { rows } = await sql<{ id: string; is_of_user: boolean; status: string; finished_at: Date | null; n: number }>`
+    with batch as materialized (
+      select id, user_id is not distinct from ${userId} as is_of_user, status, finished_at from invocations
+        where organisation_id = ${organisationId} and id > ${after} and id <= ${lastUuidAt(until)}
+          and accepted_at >= ${uuidTime(after)} and accepted_at <= ${until}
+        order by id limit ${limit})
+    select b.*, (select count(*)::int from batch) as n from batch b
+      where is_of_user or id = (select last.id from batch last order by last.id desc limit 1)
+      order by id`.execute(trx);
+  const last = rows.at(-1);
+  return {
+    runs: rows
+      .filter(({ is_of_user }) => is_of_user)
+      .map(({ id, status, finished_at }) => ({ id, isRunning: status === "running", finishedAt: finished_at })),
+    next: last && last.n === limit ? { id: last.id } : undefined,
+  };
+}
+
+/** Takes the texts out of what was recorded of these runs. */
+export async function eraseRuns(
+  trx: OrganisationTransaction,
+  { organisationId, userId }: ErasedUser,
+  runIds: readonly string[],
+): Promise<Counts> {
+  const times = runIds.map((id) => uuidTime(id).getTime());
+  const [first, last] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
+  const { rows } = await sql<{ counts: Counts }>`
+    select erase_runs(${organisationId}, ${userId}, ${ownerForUser(userId)}, ${[...runIds]}::uuid[], ${first}, ${last},
+      ${erasedMark}) as counts`.execute(trx);
+  return rows[0]?.counts ?? {};
+}
+
+/** The next agents of the organisation, deleted ones among them, in the order of their ids. */
+export async function listAgentIds(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom("agents")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .$if(after !== undefined, (query) => query.where("id", ">", after ?? ""))
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes up to `limit` of the user's memories. One of a run counts by when that run was accepted. */
+export async function deleteMemoriesOfUser(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  agentIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from memories m where m.organisation_id = ${organisationId} and m.agent_id = any (${[...agentIds]}::uuid[])
+      and (m.agent_id, m.id) in (
+        select o.agent_id, o.id from memories o
+          where o.organisation_id = ${organisationId} and o.agent_id = any (${[...agentIds]}::uuid[])
+            and o.owner = ${ownerForUser(userId)}
+            and case when o.source_id is null then o.updated_at <= ${until} else o.source_id <= ${lastUuidAt(until)} end
+          limit ${limit})`.execute(trx);
+  return Number(numAffectedRows ?? 0n);
+}
+
+interface Scanned {
+  readonly removed: number;
+  readonly next: Position | undefined;
+}
+
+const beginning = new Date(0).toISOString();
+
+interface LastRow {
+  readonly entries: number;
+  readonly last_at: Date | null;
+  readonly last_id: string | null;
+}
+
+/** Undefined where fewer rows were left than could be read. */
+const positionAfter = ({ entries, last_at, last_id }: LastRow, limit: number): Position | undefined =>
+  entries === limit && last_at && last_id ? { at: last_at.toISOString(), id: last_id } : undefined;
+
+/** Deletes entries of one agent's log that name the user, among the next `limit`. */
+export async function eraseLogEntries(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  agentId: string,
+  { at = beginning, id = "0" }: Position,
+  limit: number,
+): Promise<Scanned> {
+  const { rows } = await sql<LastRow & { readonly deleted: number }>`
+    select * from erase_log_entries(${organisationId}, ${agentId}, ${userId}, ${at}::timestamptz, ${id}::bigint, ${until}, ${limit})`.execute(
+    trx,
+  );
+  const [row] = rows;
+  const next = row && positionAfter(row, limit);
+  return { removed: row?.deleted ?? 0, next: next && { agentId, ...next } };
+}
+
+/** Takes the user's id out of audit entries, among the next `limit`. */
+export async function eraseAuditEntries(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  { at = beginning, id = firstUuid }: Position,
+  limit: number,
+): Promise<Scanned> {
+  const { rows } = await sql<LastRow & { readonly changed: number }>`
+    select * from erase_audit_entries(${organisationId}, ${userId}, ${at}::timestamptz, ${id}, ${until}, ${limit})`.execute(
+    trx,
+  );
+  const [row] = rows;
+  return { removed: row?.changed ?? 0, next: row && positionAfter(row, limit) };
+}
+
+export async function eraseAnswersAndClears(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  userDigest: Buffer,
+): Promise<Counts> {
+  const { rows } = await sql<{ counts: Counts }>`
+    select erase_answers_and_clears(${organisationId}, ${userDigest}, ${ownerForUser(userId)}, ${until}) as counts`.execute(
+    trx,
+  );
+  return rows[0]?.counts ?? {};
+}
+
+/** What the records say of runs that may be the user's. */
+interface KnownRuns {
+  readonly ofOthers: readonly string[];
+  readonly ended: readonly string[];
+}
+
+export async function findKnownRuns(
+  trx: OrganisationTransaction,
+  { organisationId, userId }: ErasedUser,
+  runIds: readonly string[],
+): Promise<KnownRuns> {
+  const times = runIds.map((id) => uuidTime(id));
+  const [own, others] = [
+    await sql<{ id: string; is_of_user: boolean; has_ended: boolean }>`
+      select i.id, i.user_id is not distinct from ${userId} as is_of_user, i.status <> 'running' as has_ended
+        from unnest(${[...runIds]}::uuid[], ${times}::timestamptz[]) as r (id, accepted_at)
+        join invocations i on i.organisation_id = ${organisationId} and i.id = r.id and i.accepted_at = r.accepted_at`.execute(
+      trx,
+    ),
+    await sql<{ id: string }>`
+      select id from list_runs_of_others(${organisationId}, ${[...runIds]}::uuid[], ${times}::timestamptz[]) as o (id)`.execute(
+      trx,
+    ),
+  ];
+  return {
+    ofOthers: [...own.rows.filter(({ is_of_user }) => !is_of_user), ...others.rows].map(({ id }) => id),
+    ended: own.rows.filter(({ has_ended }) => has_ended).map(({ id }) => id),
+  };
+}
+
+/** As a request to cancel does it: a run ends at its next step. */
+export async function cancelRunsOfUser(
+  trx: OrganisationTransaction,
+  { organisationId, userId }: ErasedUser,
+  runIds: readonly string[],
+): Promise<void> {
+  const times = runIds.map((id) => uuidTime(id));
+  await sql`
+    update invocations i set cancel_requested_at = coalesce(i.cancel_requested_at, now())
+      from unnest(${[...runIds]}::uuid[], ${times}::timestamptz[]) as r (id, accepted_at)
+      where i.organisation_id = ${organisationId} and i.id = r.id and i.accepted_at = r.accepted_at
+        and i.user_id = ${userId} and i.status = 'running'`.execute(trx);
+}

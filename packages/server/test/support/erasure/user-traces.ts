@@ -1,0 +1,67 @@
+import { Redis } from "iovalkey";
+import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { openContents } from "../../../src/runs/record/seal-contents.ts";
+import type { Perch } from "../harness.ts";
+import { containsEncoded, readDatabaseRows, readEngineTables } from "../stored-texts.ts";
+
+/** Every value in Valkey, with its key. */
+async function readValkey(url: string): Promise<string> {
+  const valkey = new Redis(url);
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => valkey.get(key),
+    hash: (key) => valkey.hgetall(key),
+    zset: (key) => valkey.zrange(key, 0, -1),
+    set: (key) => valkey.smembers(key),
+    list: (key) => valkey.lrange(key, 0, -1),
+    stream: (key) => valkey.xrange(key, "-", "+"),
+  };
+  try {
+    const entries = [];
+    for (const key of await valkey.keys("*")) {
+      const type = await valkey.type(key);
+      // One that expired in between.
+      if (type === "none") continue;
+      const read = readers[type];
+      if (!read) throw new Error(`${key} is a ${type}, which is not read here`);
+      entries.push([key, await read(key)]);
+    }
+    return JSON.stringify(entries);
+  } finally {
+    valkey.disconnect();
+  }
+}
+
+/** What is stored encrypted and can hold a user's text: kept answers and the contents of steps. */
+const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
+  withClient(database.adminUrl, async (admin) => {
+    const answers = await admin.query(
+      "select organisation_id, encode(request, 'hex') as request, body from idempotent_answers",
+    );
+    const contents = await admin.query(
+      `select c.organisation_id, c.id, c.sealed, i.agent_id from run_contents c
+         join invocations i on i.organisation_id = c.organisation_id and i.id = c.id`,
+    );
+    const { rowCount } = await admin.query("select from run_contents");
+    if (rowCount !== contents.rowCount) throw new Error("there are contents without a run");
+    return JSON.stringify([
+      ...answers.rows.map(({ organisation_id, request, body }) =>
+        core.idempotentAnswers.open(body, `${organisation_id} ${request}`),
+      ),
+      ...contents.rows.map(({ organisation_id: organisationId, id, sealed, agent_id: agentId }) =>
+        openContents(core.runContents, sealed, { organisationId, agentId, id }),
+      ),
+    ]);
+  });
+
+/** Where a word is found, in whatever form: by table, and in what else keeps something. */
+export async function findTraces(perch: Perch, word: string): Promise<string[]> {
+  const { adminUrls, valkeyUrl } = perch.server.core.config;
+  const tables = (await readDatabaseRows(perch.database.adminUrl)).split("\n").filter((line) => line !== "");
+  const places: [string, string][] = [
+    ...tables.map((line): [string, string] => [line.slice(0, line.indexOf(":")), line]),
+    ["sealed values", await openSealed(perch)],
+    ["engine", await readEngineTables({ adminUrls })],
+    ["valkey", valkeyUrl ? await readValkey(valkeyUrl) : ""],
+  ];
+  return places.filter(([, text]) => containsEncoded(text, word)).map(([name]) => name);
+}
