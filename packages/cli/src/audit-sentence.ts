@@ -35,6 +35,8 @@ const phrases: Readonly<Record<string, (of: (noun: string) => string, entry: Aud
   confirmMfa: (of) => ({ verb: "confirm", past: "confirmed", object: `the second factor of ${of("key")}` }),
   stepUp: (of) => ({ verb: "give", past: "gave", object: `a code of the second factor of ${of("key")}` }),
   removeMfa: (of) => ({ verb: "remove", past: "removed", object: `the second factor of ${of("key")}` }),
+  // The resource is the erasure: the log does not name its user.
+  eraseUser: (of) => ({ verb: "request", past: "requested", object: of("erasure") }),
   setTier: (of) => ({ verb: "change", past: "changed", object: `the tier of ${of("organisation")}` }),
   resetAgentSecurity: (of) => ({ verb: "reset", past: "reset", object: `the security of ${of("agent")}` }),
 };

@@ -11,6 +11,7 @@ import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { embedderInstall } from "./commands/embedder.ts";
 import { env } from "./commands/env.ts";
+import { erasureCommands } from "./commands/erasures.ts";
 import { init } from "./commands/init.ts";
 import { invoke } from "./commands/invoke.ts";
 import { keyCommands } from "./commands/keys.ts";
@@ -48,8 +49,13 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     title: "Administer",
-    subjects: { keys: "API keys", profiles: "Saved servers and their keys" },
-    commands: [...profileCommands, env, ...keyCommands, audit],
+    subjects: {
+      keys: "API keys",
+      profiles: "Saved servers and their keys",
+      users: "Users of agents",
+      erasures: "Erasures of users",
+    },
+    commands: [...profileCommands, env, ...keyCommands, audit, ...erasureCommands],
   },
   { title: "Anything else", commands: [api, completion(() => commands)] },
 ];

@@ -208,6 +208,7 @@ describe("perch audit", () => {
         "deleted secret X | delete secret X: forbidden",
         "deleted webhook X | delete webhook X: forbidden",
         "enrolled a second factor of key X | enrol a second factor of key X: forbidden",
+        "requested erasure X | request erasure X: forbidden",
         "paused agent X | pause agent X: forbidden",
         "promoted deployment X | promote deployment X: forbidden",
         "delivered delivery X again | deliver delivery X again: forbidden",
