@@ -8,7 +8,8 @@ create or replace function find_key_by_digest(presented bytea)
   begin atomic
     select k.id, k.organisation_id, o.name, o.tier, k.agent_id, k.name, k.role, k.permissions, k.expires_at, k.revoked_at
       from api_keys k join organisations o on o.id = k.organisation_id
-      where k.digest = presented;
+      -- An organisation that is being erased has no keys any more.
+      where k.digest = presented and o.erasing_since is null;
   end;
 alter function find_key_by_digest owner to perch_platform;
 revoke execute on function find_key_by_digest from public;

@@ -28,6 +28,7 @@ const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Pro
   "list-organisations": async () => (await import("./compose/commands/run-list-organisations.ts")).runListOrganisations,
   "create-key": async () => (await import("./compose/commands/run-create-key.ts")).runCreateKey,
   "set-tier": async () => (await import("./compose/commands/run-set-tier.ts")).runSetTier,
+  "erase-organisation": async () => (await import("./compose/commands/run-erase-organisation.ts")).runEraseOrganisation,
   "reset-agent-security": async () =>
     (await import("./compose/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
   "begin-mfa": async () => (await import("./compose/commands/run-begin-mfa.ts")).runBeginMfa,

@@ -16,6 +16,8 @@ export interface EngineRuns {
   readonly listOpen: (until: Date) => Promise<OpenRun[]>;
   /** Deletes the results of ended runs, which it would keep for an hour. Returns how many there were. */
   readonly purge: (runIds: readonly string[]) => Promise<number>;
+  /** The same for every ended call that names the organisation, as its key or as its sender. */
+  readonly purgeNaming: (organisationId: string) => Promise<number>;
   /** The same for what turns of the user's sessions sent to other services: the engine names the session as its sender. */
   readonly purgeSent: (
     organisationId: string,
@@ -84,6 +86,16 @@ export function createEngineRuns(adminUrls: readonly string[]): EngineRuns {
       for (let at = 0; at < runIds.length; at += maxInQuery)
         purged += await purgeSome(runIds.slice(at, at + maxInQuery));
       return purged;
+    },
+    purgeNaming: async (organisationId) => {
+      if (!uuid.test(organisationId)) throw new Error("the id of an organisation is a UUID");
+      const named = (column: string) => `strpos(${column}, '${organisationId}') > 0`;
+      return purgeAll(
+        await query<{ id: string }>(
+          `select id from sys_invocation
+             where status = 'completed' and (${named("target")} or ${named("invoked_by_target")})`,
+        ),
+      );
     },
     purgeSent: async (organisationId, userId) => {
       const sent = await listSent(organisationId, userId);

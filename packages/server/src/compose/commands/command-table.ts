@@ -139,6 +139,16 @@ export const commandTable = {
     summary: "Change an organisation's tier, and with it its limits.",
     options: { organisation, tier: { type: "string", value: "TIER", text: "free, pro or enterprise." } },
   },
+  "erase-organisation": {
+    summary: "Delete an organisation with all that it has, for good.",
+    details:
+      "Without --yes it prints what would go, and changes nothing. With --yes its keys stop working at once, its runs under way are cancelled and waited for, and then its rows, its entries in the engine and its keys in Valkey are deleted. If it is interrupted, run it again. It prints a receipt: the organisation's audit log goes too. Connects as the owner of the tables, with PERCH_MIGRATION_DATABASE_URL.",
+    options: {
+      id: organisation,
+      yes: { type: "boolean", default: false, text: "Erase it. This cannot be undone." },
+      json: { type: "boolean", default: false, text: "Print the receipt as one JSON object." },
+    },
+  },
   "reset-agent-security": {
     summary: "Remove an agent's security and auth settings, for an organisation that is locked out.",
     options: { organisation, agent: { type: "string", value: "AGENT", text: "The agent's id or name." } },

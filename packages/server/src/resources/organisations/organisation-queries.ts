@@ -1,4 +1,5 @@
 import type { Tier } from "@perch/contract";
+import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 
 interface NewOrganisation {
@@ -29,3 +30,14 @@ export const insertOrganisation = async (
 ): Promise<void> => {
   await trx.insertInto("organisations").values(organisation).execute();
 };
+
+/** Takes the organisation out of service: none of its keys is found any more. False where there is no such organisation. */
+export async function updateErasingSince(trx: OrganisationTransaction, organisationId: string): Promise<boolean> {
+  const row = await trx
+    .updateTable("organisations")
+    .set({ erasing_since: sql`coalesce(erasing_since, now())` })
+    .where("id", "=", organisationId)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}

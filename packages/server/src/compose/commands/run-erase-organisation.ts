@@ -1,0 +1,85 @@
+import { parseArgs } from "node:util";
+import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
+import type { Config } from "../../config/config.ts";
+import { requireOwnerUrl } from "../../config/database.ts";
+import { openAsOwner } from "../../db/open-as-owner.ts";
+import { createEngineRuns } from "../../engine/engine-runs.ts";
+import { deleteOrganisationKeys } from "../../limits/delete-organisation-keys.ts";
+import { parsePublicId, toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { OperatorError } from "../../platform/operator-error.ts";
+import {
+  countOrganisation,
+  eraseOrganisation,
+  type OrganisationReceipt,
+} from "../../resources/organisations/erase-organisation.ts";
+import { updateErasingSince } from "../../resources/organisations/organisation-queries.ts";
+import { type Core, closeCore, composeCore } from "../core.ts";
+import { commandTable } from "./command-table.ts";
+import { UsageError } from "./usage.ts";
+
+/** What no deletion reaches, in words for whoever keeps the receipt. */
+const expires = [
+  "Deleted rows on PostgreSQL's disk go with its next vacuum.",
+  "Write-ahead logs and backups hold the organisation until they expire. Data keys belong to the installation and not to an organisation, so what a backup holds encrypted can be read with that backup and the master key.",
+  "Deleted entries on the engine's disk go with its next compaction and the trim of its log.",
+  "What model providers, tools, remote agents, webhook receivers and trace collectors got is theirs to delete.",
+];
+
+function describe(id: string, { rows, engine, valkey }: OrganisationReceipt): string {
+  const lines = Object.entries(rows).map(([table, count]) => `  ${table.padEnd(24)} ${count}`);
+  const others = [`  ${"engine".padEnd(24)} ${engine}`, `  ${"Valkey".padEnd(24)} ${valkey}`];
+  return [`${id} is erased. Removed:`, ...lines, ...others, ...expires].join("\n");
+}
+
+/** From its commit on, every node refuses the organisation's keys. */
+async function stopKeys({ db, gate }: Core, logger: Logger, organisationId: string, id: string): Promise<void> {
+  const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger });
+  try {
+    await changes.commit(organisationId, async (trx) => {
+      if (!(await updateErasingSince(trx, organisationId))) throw new OperatorError(`There is no organisation ${id}.`);
+    });
+  } finally {
+    await changes.stop();
+  }
+}
+
+/** The receipt goes to standard output, progress to standard error. */
+export async function runEraseOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: commandTable["erase-organisation"].options });
+  const organisationId = parsePublicId("organisation", values.id ?? "");
+  if (!organisationId) throw new UsageError("--id is an id such as org_01h455vb4pex5vsknk084sn02q.");
+  const id = toPublicId("organisation", organisationId);
+  const owner = openAsOwner(requireOwnerUrl(config));
+  const core = composeCore(config, logger);
+  try {
+    if (!values.yes) {
+      const rows = await countOrganisation(owner, organisationId);
+      if (values.json) return console.log(JSON.stringify({ organisation: id, erased: false, rows }));
+      console.log(
+        [`${id} has these rows:`, ...Object.entries(rows).map(([t, n]) => `  ${t.padEnd(24)} ${n}`)].join("\n"),
+      );
+      return console.error("Nothing was changed. To erase it for good, run this again with --yes.");
+    }
+    await core.gate.ready();
+    await stopKeys(core, logger, organisationId, id);
+    const receipt = await eraseOrganisation(
+      {
+        owner,
+        engineRuns: createEngineRuns(config.adminUrls),
+        slots: core.slots,
+        streams: core.streams,
+        deleteSharedKeys: (erased) => deleteOrganisationKeys(config.valkeyUrl, erased),
+        report: (text) => console.error(text),
+      },
+      organisationId,
+    );
+    logger.info({ organisationId: id, ...receipt }, "organisation erased");
+    console.log(
+      values.json ? JSON.stringify({ organisation: id, erased: true, ...receipt, expires }) : describe(id, receipt),
+    );
+  } finally {
+    await closeCore(core);
+    await owner.destroy();
+  }
+}
