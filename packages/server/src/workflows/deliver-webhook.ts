@@ -1,7 +1,7 @@
 import * as restate from "@restatedev/restate-sdk";
 import { webhookDeliveries, webhookSweep } from "../engine/services.ts";
-import { type DeliverySteps, type DeliveryTask, mayHaveMoreDue } from "../resources/webhooks/delivery-steps.ts";
-import { attemptKey } from "../resources/webhooks/forgotten-attempts.ts";
+import { type DeliverySteps, mayHaveMoreDue } from "../resources/webhooks/delivery-steps.ts";
+import { attemptKey, type DeliveryTask } from "../resources/webhooks/delivery-task.ts";
 import { createPeriodicService } from "./periodic-service.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 

@@ -6,6 +6,7 @@ import type { Sealer } from "../../platform/secrets.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { toEvent } from "../events/to-event.ts";
 import * as queries from "./delivery-queries.ts";
+import type { DeliveryTask } from "./delivery-task.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
 import type { IsForgotten } from "./forgotten-attempts.ts";
 import type { PostEvent, PostResult } from "./post-event.ts";
@@ -18,19 +19,6 @@ import {
   sweepWait,
 } from "./webhook-rules.ts";
 import { openSecret, signatureHeaders } from "./webhook-secrets.ts";
-
-/** One attempt of a delivery, as it is queued in the engine. */
-export interface DeliveryTask {
-  readonly organisationId: string;
-  readonly id: string;
-  readonly webhookId: string;
-  /** Which attempt, from 1. */
-  readonly attempt: number;
-  /** How often this attempt was deferred because of the limits of its endpoint or organisation. */
-  readonly deferred: number;
-  /** Sets the task apart from one that the engine remembers and the database does not. */
-  readonly again?: string;
-}
 
 export interface NextTask {
   readonly task: DeliveryTask;

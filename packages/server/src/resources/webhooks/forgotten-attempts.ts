@@ -2,11 +2,7 @@ import type { FindInvocation } from "../../engine/find-invocation.ts";
 import { webhookDeliveries } from "../../engine/services.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { DeliveryTask } from "./delivery-steps.ts";
-
-/** The attempt is the idempotency key: however often it is sent, it runs once. Without slashes, which the engine finds no key by. */
-export const attemptKey = ({ id, attempt, deferred, again }: Omit<DeliveryTask, "organisationId" | "webhookId">) =>
-  [id, attempt, deferred, ...(again === undefined ? [] : [again])].join(".");
+import { attemptKey, type DeliveryTask } from "./delivery-task.ts";
 
 interface ForgottenAttemptsDeps {
   readonly findInvocation: FindInvocation;
