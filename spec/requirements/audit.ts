@@ -18,7 +18,8 @@ export const audit = {
   "audit.append-only": {
     section: "Authentication",
     silent,
-    decision: "The server's database role can add entries and read them, not change or delete them.",
+    decision:
+      "The server's database role can add entries and read them, not change or delete them. The erasure of a user takes the user's id out of entries, by a function that can do nothing else.",
   },
   "audit.filters": {
     section: "Authentication",
