@@ -30,6 +30,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "logs-and-metrics",
     "webhooks",
     "limits-and-retries",
+    "erase-a-user",
   ],
   "docs/operations": [
     "install",
