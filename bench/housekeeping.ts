@@ -197,7 +197,7 @@ export async function housekeeping(): Promise<Figures> {
   const stops = createStops();
   try {
     let daysBehind = days;
-    const database = await startDurablePostgres({ library, daysBehind: () => daysBehind });
+    const database = await startDurablePostgres({ clock: { library, daysBehind: () => daysBehind } });
     stops.add(database.drop);
     await runCommand(database, ["migrate"]);
     const { sizes, stepMs } = await simulateDays(database, async () => {

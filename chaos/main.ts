@@ -12,6 +12,7 @@ import { logProgress } from "./log-progress.ts";
 import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
 import { runNeighbour } from "./neighbour.ts";
 import { logFile } from "./perch-process.ts";
+import { runRestore } from "./restore/restore.ts";
 import { type StarvedTime, watchStarvation } from "./starvation.ts";
 import { runUpgrade } from "./upgrade/upgrade.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     alerts: { type: "boolean", default: false },
     from: { type: "string" },
     to: { type: "string" },
+    restore: { type: "boolean", default: false },
   },
 });
 const minInvocations = options.short || options.only ? 300 : 2000;
@@ -137,6 +139,7 @@ const { short, json, only, from, to } = options;
 if (options.neighbour) await endWith(runNeighbour({ short, json, only }));
 if (options.upgrade) await endWith(runUpgrade({ short, json, from, to }));
 if (options.alerts) await endWith(runAlerts({ short, json, only }));
+if (options.restore) await endWith(runRestore({ short, json, only }));
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

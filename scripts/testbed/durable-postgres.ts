@@ -10,6 +10,14 @@ import { type ScratchDatabase, withClient } from "./scratch-database.ts";
 import { freePort } from "./server-process.ts";
 
 export interface DurablePostgres extends ScratchDatabase {
+  /** Its data, seen from within `postgresRoot`. */
+  readonly dataFolder: string;
+  /** Of the superuser, for another database of this server. */
+  readonly urlOf: (database: string) => string;
+  /** Stops it at once and removes its data. */
+  readonly loseDisk: () => Promise<void>;
+  /** Creates an empty server in the place of one whose disk was lost. It has no roles but the superuser. */
+  readonly initialise: () => Promise<void>;
   /** Every process of it that runs now, the postmaster first. */
   readonly pids: () => readonly number[];
   readonly start: () => Promise<void>;
@@ -47,18 +55,27 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+interface DurableOptions {
+  readonly clock?: FakeClock;
+  readonly extraSettings?: Readonly<Record<string, string>>;
+}
+
 /** Starts a separate PostgreSQL with durable commits, from the folder that `pnpm services up` installs. */
-export async function startDurablePostgres(clock?: FakeClock): Promise<DurablePostgres> {
+export async function startDurablePostgres({ clock, extraSettings }: DurableOptions = {}): Promise<DurablePostgres> {
   if (!isPostgresInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
   const data = `/durable-${process.pid}-${port}`;
   const passwordFile = `${data}.password`;
-  await run("chroot", [postgresRoot, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
-  writeFileSync(join(postgresRoot, passwordFile), developmentPassword);
-  const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
-  const stored = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  await runInPostgresRoot(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
-  rmSync(join(postgresRoot, passwordFile));
+  const initialise = async () => {
+    await run("chroot", [postgresRoot, "install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", data]);
+    writeFileSync(join(postgresRoot, passwordFile), developmentPassword);
+    const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
+    const all = Object.entries({ ...settings, ...extraSettings });
+    const stored = all.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    await runInPostgresRoot(`${binDir}/initdb`, ["-D", data, ...access, "--locale=C.UTF-8", "-E", "UTF8", ...stored]);
+    rmSync(join(postgresRoot, passwordFile));
+  };
+  await initialise();
 
   const library = `${data}.libfaketime`;
   if (clock) copyFileSync(clock.library, join(postgresRoot, library));
@@ -138,5 +155,9 @@ export async function startDurablePostgres(clock?: FakeClock): Promise<DurablePo
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     drop,
+    dataFolder: data,
+    urlOf: (database) => urlOf("postgres", database),
+    loseDisk: drop,
+    initialise,
   };
 }
