@@ -196,6 +196,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await chaos("--short", "--neighbour");
   yield await chaos("--short", "--upgrade");
   yield await chaos("--short", "--alerts");
+  yield await chaos("--short", "--restore");
 }
 
 let passed = 0;
