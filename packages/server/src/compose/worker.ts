@@ -1,5 +1,6 @@
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { createEngine } from "../engine/engine.ts";
+import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { adminProbes } from "../engine/engine-health.ts";
 import { createEngineRuns } from "../engine/engine-runs.ts";
 import { keepPeriodicServices, type PeriodicServices } from "../engine/ensure-periodic-services.ts";
@@ -83,6 +84,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...runServices({
       steps: telemetry.countSteps(actForFirstArgument(runSteps)),
       findDefinition: core.definitions.find,
+      kill: createEngineAdmin(config.adminUrls).kill,
       defaultLogs: config.defaultLogs,
     }),
     ...deploymentServices(deploymentSteps),

@@ -21,6 +21,8 @@ export interface EngineAdmin {
   readonly register: (uri: string, version: string) => Promise<void>;
   /** Gives a deployment another address, with all that is bound to it. */
   readonly move: (id: string, uri: string) => Promise<void>;
+  /** Ends an invocation at once, whatever its journal holds. */
+  readonly kill: (invocationId: string) => Promise<void>;
   /** Makes the engine forget an address. It does not check what is bound to it. */
   readonly remove: (id: string) => Promise<void>;
 }
@@ -94,6 +96,9 @@ export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
     },
     move: async (id, uri) => {
       await call("PATCH", `/deployments/${encodeURIComponent(id)}`, { uri });
+    },
+    kill: async (invocationId) => {
+      await call("PATCH", `/invocations/${encodeURIComponent(invocationId)}/kill`);
     },
     remove: async (id) => {
       await call("DELETE", `/deployments/${encodeURIComponent(id)}?force=true`);

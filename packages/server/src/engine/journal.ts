@@ -4,6 +4,7 @@ import type { Http2ServerRequest } from "node:http2";
 /** What the engine had journaled of an invocation when this attempt of it began. */
 export interface Journal {
   readonly hasStep: (name: string) => boolean;
+  readonly hasSteps: () => boolean;
   /**
    * Called when a step begins to do its work, and says whether it does so again: an earlier attempt journaled the step without a
    * result, or ended without a further entry, which only the first step of this attempt can have been.
@@ -64,6 +65,10 @@ export class JournalReader implements Journal {
 
   hasStep(name: string): boolean {
     return this.#steps.has(name);
+  }
+
+  hasSteps(): boolean {
+    return this.#steps.size > 0;
   }
 
   isRepeat(name: string): boolean {

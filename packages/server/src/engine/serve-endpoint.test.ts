@@ -27,6 +27,7 @@ async function serve(identityKeys: readonly string[] = []): Promise<Endpoint> {
       ...runServices({
         steps,
         findDefinition: () => Promise.reject(new Error("not called")),
+        kill: () => Promise.reject(new Error("not called")),
         defaultLogs: "shapes",
       }),
     ],

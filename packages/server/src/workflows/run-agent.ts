@@ -210,17 +210,27 @@ async function recordLost(message: RunMessage, lost: LostRun, steps: RunSteps): 
 interface RunServicesDeps {
   readonly steps: RunSteps;
   readonly findDefinition: Definitions["find"];
+  /** Ends an invocation of the engine at once. */
+  readonly kill: (invocationId: string) => Promise<void>;
   /** What `shapes`, the default of `logs`, means in this installation. */
   readonly defaultLogs: RunInput["definition"]["logs"];
 }
 
 /** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
-export const runServices = ({ steps, findDefinition, defaultLogs }: RunServicesDeps) => {
+export const runServices = ({ steps, findDefinition, kill, defaultLogs }: RunServicesDeps) => {
+  /** Without its definition a run cannot repeat the steps that its journal has, and the engine accepts no other end. */
+  const endWithoutDefinition = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
+    const outcome = await recordLost(message, withoutDefinition, steps);
+    if (!currentJournal().hasSteps()) return outcome;
+    await kill(context.request().id);
+    throw new Error("The run was ended in the engine, because its definition is no longer in the database");
+  };
+
   const run = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
     if (message.lost) return recordLost(message, message.lost, steps);
     // Outside the journal: a name always stands for the same definition, so a replay sees the same.
     const definition = message.definition ?? (await findDefinition(message));
-    if (!definition) return recordLost(message, withoutDefinition, steps);
+    if (!definition) return endWithoutDefinition(context, message);
     const logs = logSettingOf(definition, defaultLogs);
     return runAndRemember(context, { ...message, definition: { ...definition, logs } }, steps);
   };
