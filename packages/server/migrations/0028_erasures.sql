@@ -31,7 +31,10 @@ grant select, insert, update on erasures to perch_app;
 grant select, delete on erasures to perch_platform;
 
 -- Whose text an answer may hold, as a keyed digest: bodies are sealed and do not say it. Null: nobody's.
-alter table idempotent_answers add column owner bytea check (owner is null or length(owner) = 32);
+alter table idempotent_answers
+  add column owner bytea,
+  -- Of new rows only: reading them all would hold up changes.
+  add constraint idempotent_answers_owner check (length(owner) = 32) not valid;
 create index idempotent_answers_by_owner on idempotent_answers (organisation_id, owner) where owner is not null;
 
 -- From then on its keys are refused, and an operator's command deletes all that it has.

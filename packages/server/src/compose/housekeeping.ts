@@ -1,4 +1,4 @@
-import { maintainPartitions } from "../db/partitions.ts";
+import { indexPartitions, maintainPartitions } from "../db/partitions.ts";
 import { createPurge, purgedTables } from "../db/purge.ts";
 import { listTurns } from "../db/releases.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -15,6 +15,7 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
   const partitions = async (): Promise<void> => {
     const tables = await maintainPartitions(db.unscoped);
     if (tables.length > 0) logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
+    await indexPartitions(db.unscoped);
   };
   const releases = async (): Promise<void> => {
     const turns = await listTurns(db.unscoped);

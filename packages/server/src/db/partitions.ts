@@ -18,3 +18,11 @@ export async function maintainPartitions(db: Kysely<DB>): Promise<string[]> {
   }
   return waiting;
 }
+
+/** Gives partitions of past days the index that runs are reconciled by, where they are older than that index. */
+export async function indexPartitions(db: Kysely<DB>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ indexed: boolean }>`select index_partitions() as indexed`.execute(db);
+    if (!rows[0]?.indexed) return;
+  }
+}

@@ -103,6 +103,7 @@ const reviewed = {
     erase_log_entries: "the owner, called by perch_app",
     erase_runs: "the owner, called by perch_app",
     find_key_by_digest: "perch_platform, called by perch_app",
+    index_partitions: "the owner, called by perch_app",
     list_agents_to_purge: "perch_platform, called by perch_app",
     list_lost_epoch_changes: "perch_platform, called by perch_app",
     list_open_clears: "perch_platform, called by perch_app",
