@@ -4,7 +4,7 @@ import { createGuardedClient } from "../outbound/guarded-client.ts";
 import { version } from "../platform/version.ts";
 import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
 import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
-import { createIsForgotten } from "../resources/webhooks/forgotten-attempts.ts";
+import { createNameAttempt } from "../resources/webhooks/forgotten-attempts.ts";
 import { createPostEvent } from "../resources/webhooks/post-event.ts";
 import { deliveryServices } from "../workflows/deliver-webhook.ts";
 import type { Core } from "./core.ts";
@@ -36,7 +36,7 @@ export function composeDeliveries(core: Core) {
     limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
     resolveCall,
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
-    isForgotten: createIsForgotten({
+    nameAttempt: createNameAttempt({
       findInvocation: createFindInvocation(config.ingressUrls),
       logger,
       now: nowMs,

@@ -40,8 +40,8 @@ export interface Engine {
   readonly restart: (run: RunInput) => Promise<boolean>;
   /** Whether the engine has the activation of a deployment to do, as it was first asked for. */
   readonly isActivating: (deployment: DeploymentKey) => Promise<boolean>;
-  /** As `activate`, though the engine may remember that it has done so. Only for what it does not have to do. */
-  readonly activateAgain: (deployment: DeploymentKey, key: string) => Promise<void>;
+  /** As `activate`, though the engine may remember that it has done so. False: it was asked with this key already. */
+  readonly activateAgain: (deployment: DeploymentKey, key: string) => Promise<boolean>;
   /** As `embedMemory`, once for this key within an hour. */
   readonly embedMemoryOnce: (agent: AgentKey, key: string) => Promise<void>;
   /** Looks at a canary, and goes on looking, unless somebody has looked meanwhile. */
@@ -62,6 +62,21 @@ const unreachable = (cause: unknown) =>
     "The engine that runs agents cannot be reached. Try again shortly, with the same Idempotency-Key.",
     { retryAfterSeconds: 2, cause },
   );
+
+/** Of a run that an operator killed in the engine. */
+const endedByHand: RunOutcome = {
+  status: "failed",
+  error: "The run was ended by hand in the engine. Start it again. Tools that it called may have acted already.",
+  code: "server_error",
+  retryable: true,
+  steps: 0,
+  tokensUsed: 0,
+  durationMs: 0,
+};
+
+/** Whether the engine took a task, and did not have one with the same key already. */
+const isAccepted = (answer: string): boolean =>
+  (JSON.parse(answer) as { readonly status?: string }).status === "Accepted";
 
 /** While some node answers, though not this call: the partitions of a lost node have no leader until others take over. */
 const startTimeoutMs = 30_000;
@@ -103,15 +118,13 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     close: nodes.close,
     findRun: async (run) => {
       const found = await findInvocation(runTarget(run), run.id);
-      return typeof found === "string" ? found : (JSON.parse(found.output) as RunOutcome);
+      if (typeof found === "string") return found;
+      return "output" in found ? (JSON.parse(found.output) as RunOutcome) : endedByHand;
     },
-    restart: async (run) => {
-      const answer = JSON.parse(await send(runTask("send", run), startTimeoutMs)) as { readonly status?: string };
-      return answer.status === "Accepted";
-    },
+    restart: async (run) => isAccepted(await send(runTask("send", run), startTimeoutMs)),
     isActivating: async (deployment) =>
       (await findInvocation(activationTarget(deployment), deployment.id)) === "under_way",
-    activateAgain: (deployment, key) => sendShortly(activationTask(deployment, key)),
+    activateAgain: async (deployment, key) => isAccepted(await send(activationTask(deployment, key), sendTimeoutMs)),
     embedMemoryOnce: (agent, key) => sendShortly(embeddingTask(agent, key)),
     watchCanary: (watch) => sendShortly(watchTask(watch)),
   };

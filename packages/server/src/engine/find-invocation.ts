@@ -1,17 +1,24 @@
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
 /** What the engine knows of an invocation. It keeps the output of one that has ended for an hour. */
-export type FoundInvocation = "unknown" | "under_way" | { readonly output: string };
+export type FoundInvocation =
+  | "unknown"
+  | "under_way"
+  | { readonly output: string }
+  /** It ended without an output, because an operator killed or cancelled it in the engine. */
+  | { readonly failure: string };
 
 /**
  * Asks for an invocation by its handler, as it stands in the engine's paths, and its idempotency key. The leader of its partition
- * answers, so what was accepted is found. The key must be one that stands in a path as it is: the engine does not decode it. Throws if no node has an answer, and if the invocation ended without an output.
+ * answers, so what was accepted is found. The key must be one that stands in a path as it is: the engine does not decode it. Throws if no node has an answer.
  */
 export type FindInvocation = (target: string, idempotencyKey: string) => Promise<FoundInvocation>;
 
 const limitMs = 5000;
 /** The engine's own status code for an invocation that has not ended. */
 const notReadyStatus = 470;
+/** Of what was killed or cancelled there. */
+const endedByHandStatus = 409;
 const notFoundMessage = "invocation not found";
 
 export function createFindInvocation(ingressUrls: readonly string[]): FindInvocation {
@@ -22,6 +29,7 @@ export function createFindInvocation(ingressUrls: readonly string[]): FindInvoca
     if (response.status === notReadyStatus) return "under_way";
     // A service that is not registered is not found either, and says nothing about its invocations.
     if (response.status === 404 && text.includes(notFoundMessage)) return "unknown";
+    if (response.status === endedByHandStatus) return { failure: text };
     throw new Error(`The engine answers ${response.status}: ${text.slice(0, 300)}`);
   };
   return async (target, idempotencyKey) => {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { DeploymentKey } from "../../engine/messages.ts";
-import { newUuid, toPublicId } from "../../platform/ids.ts";
+import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { checkIntervalMs } from "./deployment-rules.ts";
 
@@ -41,18 +41,20 @@ const maxPending = 500;
 
 /**
  * Hands pending deployments to the engine again that it does not have. It may remember the first hand-over, of a deployment that a
- * restored database has as pending: so this one has another key. A queue that finds nothing to activate does nothing.
+ * restored database has as pending: so this one has another key, which stays the same for an hour. A queue that finds nothing to
+ * activate does nothing.
  */
 export const createRepairPendingDeployments =
-  ({ db, engine, logger, onRepaired, minAgeSeconds }: LostDeploymentsDeps) =>
+  ({ db, engine, logger, now, onRepaired, minAgeSeconds }: LostDeploymentsDeps) =>
   async (): Promise<void> => {
+    const hour = Math.floor(now() / 3_600_000);
     const { rows } = await sql<DeploymentRow>`
       select * from list_pending_deployments(make_interval(secs => ${minAgeSeconds}), ${maxPending})`.execute(
       db.unscoped,
     );
     for (const deployment of rows.map(toKey)) {
       if (await engine.isActivating(deployment)) continue;
-      await engine.activateAgain(deployment, newUuid());
+      if (!(await engine.activateAgain(deployment, `${deployment.id}.${hour}`))) continue;
       onRepaired();
       const deploymentId = toPublicId("deployment", deployment.id);
       logger.warn({ deploymentId }, "pending deployment was unknown to the engine, handed over again");

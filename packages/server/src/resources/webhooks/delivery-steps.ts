@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
-import { newUuid, toPublicId } from "../../platform/ids.ts";
+import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
@@ -8,7 +8,7 @@ import { toEvent } from "../events/to-event.ts";
 import * as queries from "./delivery-queries.ts";
 import type { DeliveryTask } from "./delivery-task.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
-import type { IsForgotten } from "./forgotten-attempts.ts";
+import type { NameAttempt } from "./forgotten-attempts.ts";
 import type { PostEvent, PostResult } from "./post-event.ts";
 import {
   deliveryTransitions,
@@ -41,7 +41,7 @@ interface DeliveryStepsDeps {
   readonly limits: EndpointLimits;
   readonly postEvent: PostEvent;
   readonly resolveCall: ResolveCall;
-  readonly isForgotten: IsForgotten;
+  readonly nameAttempt: NameAttempt;
   readonly webhookSecrets: Sealer;
   readonly retrySeconds: readonly number[];
   readonly telemetry: Pick<Telemetry, "webhookAttempted">;
@@ -61,6 +61,15 @@ export function mayHaveMoreDue(claimed: readonly Pick<DeliveryTask, "organisatio
     [...counts.values()].some(({ length }) => length >= claimLimits.perOrganisation)
   );
 }
+
+/** What sets this attempt apart from a forgotten one does not concern another attempt. */
+const taskOf = ({ organisationId, id, webhookId }: DeliveryTask, attempt: number): DeliveryTask => ({
+  organisationId,
+  id,
+  webhookId,
+  attempt,
+  deferred: 0,
+});
 
 /** A delivery deferred for at least this long is hidden from the sweep, which would claim it again. */
 const minSweepPostponeMs = 15_000;
@@ -83,7 +92,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   const nextTaskFrom = (task: DeliveryTask, delivery: queries.DeliveryContext | undefined): NextTask | null =>
     delivery?.status === "pending"
       ? {
-          task: { ...task, attempt: delivery.attempts + 1, deferred: 0 },
+          task: taskOf(task, delivery.attempts + 1),
           afterMs: Math.max(0, (delivery.next_attempt_at?.getTime() ?? 0) - now()),
         }
       : null;
@@ -165,7 +174,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     if (!inserted) return nextTaskFrom(task, await findContext(task));
     if (attemptRecord.next_attempt_at === null) return null;
     const afterMs = Math.max(0, Date.parse(attemptRecord.next_attempt_at) - now());
-    return { task: { ...task, attempt: task.attempt + 1, deferred: 0 }, afterMs };
+    return { task: taskOf(task, task.attempt + 1), afterMs };
   };
 
   const cancel = (task: DeliveryTask, reason: string) =>
@@ -218,7 +227,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   const toTask = async (due: queries.DueDelivery): Promise<DeliveryTask> => {
     const { organisation_id: organisationId, id, webhook_id: webhookId, attempts } = due;
     const task = { organisationId, id, webhookId, attempt: attempts + 1, deferred: 0 };
-    return (await deps.isForgotten(task)) ? { ...task, again: newUuid() } : task;
+    return deps.nameAttempt(task);
   };
 
   return {

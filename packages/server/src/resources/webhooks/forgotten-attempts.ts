@@ -16,12 +16,12 @@ interface ForgottenAttemptsDeps {
 const maxDeferred = 50;
 
 /**
- * Whether the engine has made an attempt that the database does not know of: it was restored from a backup. The engine would ignore
- * the attempt for as long as it remembers it, so it needs another key.
+ * The task that makes the attempt. The engine may have made it although the database, which was restored from a backup, does not know:
+ * it would ignore the attempt for as long as it remembers it, so the attempt gets another key, which stays the same for an hour.
  */
-export type IsForgotten = (task: DeliveryTask) => Promise<boolean>;
+export type NameAttempt = (task: DeliveryTask) => Promise<DeliveryTask>;
 
-export function createIsForgotten({ findInvocation, logger, now, minAgeSeconds }: ForgottenAttemptsDeps): IsForgotten {
+export function createNameAttempt({ findInvocation, logger, now, minAgeSeconds }: ForgottenAttemptsDeps): NameAttempt {
   const hasEnded = async (task: DeliveryTask): Promise<boolean> => {
     for (let deferred = 0; deferred <= maxDeferred; deferred++) {
       const found = await findInvocation(`${webhookDeliveries}/deliver`, attemptKey({ ...task, deferred }));
@@ -32,12 +32,12 @@ export function createIsForgotten({ findInvocation, logger, now, minAgeSeconds }
     return false;
   };
   return async (task) => {
-    if (now() - uuidTime(task.id).getTime() < minAgeSeconds * 1000) return false;
+    if (now() - uuidTime(task.id).getTime() < minAgeSeconds * 1000) return task;
     try {
-      return await hasEnded(task);
+      return (await hasEnded(task)) ? { ...task, again: String(Math.floor(now() / 3_600_000)) } : task;
     } catch (error) {
       logger.debug({ err: error }, "engine does not say whether it made an attempt, the next sweep asks again");
-      return false;
+      return task;
     }
   };
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LostRun, RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunKey } from "../../engine/task-of.ts";
@@ -30,6 +31,7 @@ const pageSize = 200;
 /** The oldest come first, and what lives ends: a lost run is among them soon, however many others there are. */
 const maxPages = 50;
 const maxConcurrent = 16;
+const maxFailuresInRow = 10;
 
 const advice = "Start it again. Tools that it called may have acted already.";
 const tooLate = `The engine lost this run, and the run's time was over when that was noticed. ${advice}`;
@@ -136,13 +138,34 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     }
   };
 
-  const repairPage = async (page: readonly RunningRun[]): Promise<void> => {
-    const keys: RunKey[] = [];
-    for (const [organisationId, runs] of Map.groupBy(page, (run) => run.organisationId))
-      keys.push(...(await db.inOrganisation(organisationId, (trx) => listRunKeys(trx, organisationId, runs))));
+  const skip = (organisationId: string, error: unknown): void =>
+    logger.warn({ err: error, organisationId }, "runs not reconciled, the next tick tries again");
+
+  /** Throws if all runs that are tried at once fail: then it is not a single run that is at fault. */
+  const repairOrganisation = async (organisationId: string, runs: readonly RunningRun[]): Promise<void> => {
+    const keys = await db.inOrganisation(organisationId, (trx) => listRunKeys(trx, organisationId, runs));
     const queues = [...Map.groupBy(keys, queueOf).values()];
-    for (let at = 0; at < queues.length; at += maxConcurrent)
-      await Promise.all(queues.slice(at, at + maxConcurrent).map(repairInTurn));
+    for (let at = 0; at < queues.length; at += maxConcurrent) {
+      const results = await Promise.allSettled(queues.slice(at, at + maxConcurrent).map(repairInTurn));
+      const failures = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+      if (failures.length === results.length) throw failures[0];
+      for (const failure of failures) skip(organisationId, failure);
+    }
+  };
+
+  /** No organisation keeps the others from their turn, unless so many fail that the engine or the database must be away. */
+  const repairPage = async (page: readonly RunningRun[]): Promise<void> => {
+    let failuresInRow = 0;
+    for (const [organisationId, runs] of Map.groupBy(page, (run) => run.organisationId)) {
+      try {
+        await repairOrganisation(organisationId, runs);
+        failuresInRow = 0;
+      } catch (error) {
+        failuresInRow += 1;
+        if (isDatabaseUnavailable(error) || failuresInRow === maxFailuresInRow) throw error;
+        skip(organisationId, error);
+      }
+    }
   };
 
   return async () => {
