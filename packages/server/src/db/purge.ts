@@ -12,6 +12,8 @@ export const keptDays = {
   endedKeys: 90,
   endedClears: 30,
   endedReleases: 90,
+  /** As long as the audit log. */
+  erasures: 400,
 } as const;
 const keptReleases = 100;
 

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Erasures } from "../../db/generated-rows.ts";
+import { keptDays } from "../../db/purge.ts";
 import type { ErasureKey } from "../../engine/messages.ts";
 import type { Counts, Progress } from "./erasure-rules.ts";
 
@@ -100,13 +101,13 @@ export const updateProgress = async (
 };
 
 /** One that nobody works on: the engine lost it, or never got it. */
-const abandonedAfterSeconds = 300;
+const maxIdleSeconds = 300;
 const maxListed = 1000;
 
-/** Abandoned erasures of all organisations. */
-export async function listOpenErasures(db: Kysely<DB>): Promise<ErasureKey[]> {
+/** Of all organisations. */
+export async function listIdleErasures(db: Kysely<DB>): Promise<ErasureKey[]> {
   const { rows } = await sql<{ organisation_id: string; id: string }>`
-    select * from list_open_erasures(make_interval(secs => ${abandonedAfterSeconds}), ${maxListed})`.execute(db);
+    select * from list_idle_erasures(make_interval(secs => ${maxIdleSeconds}), ${maxListed})`.execute(db);
   return rows.map(({ organisation_id, id }) => ({ organisationId: organisation_id, id }));
 }
 
@@ -121,12 +122,10 @@ export async function countAllOpenErasures(
   return { open: rows[0]?.open ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 };
 }
 
-/** As long as the audit log. */
-const keptDays = 400;
 const maxDeleted = 10_000;
 
 export async function deleteOldErasures(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
-    select delete_old_erasures(make_interval(days => ${keptDays}), ${maxDeleted}) as deleted`.execute(db);
+    select delete_old_erasures(make_interval(days => ${keptDays.erasures}), ${maxDeleted}) as deleted`.execute(db);
   return rows[0]?.deleted ?? 0;
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../../db/generated-rows.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { deleteOldErasures, listOpenErasures } from "./erasure-queries.ts";
+import { deleteOldErasures, listIdleErasures } from "./erasure-queries.ts";
 
 interface ResumeDeps {
   readonly db: Kysely<DB>;
@@ -12,9 +12,8 @@ interface ResumeDeps {
 
 /** Hands erasures that nobody works on to the engine again, and deletes those that are past their retention. */
 export async function resumeErasures({ db, engine, logger }: ResumeDeps): Promise<void> {
-  const abandoned = await listOpenErasures(db);
-  for (const erasure of abandoned) await engine.eraseUser(erasure, "again");
-  if (abandoned.length > 0)
-    logger.warn({ erasures: abandoned.length }, "erasures stood still, handed to the engine again");
+  const idle = await listIdleErasures(db);
+  for (const erasure of idle) await engine.eraseUser(erasure, "again");
+  if (idle.length > 0) logger.warn({ erasures: idle.length }, "erasures stood still, handed to the engine again");
   await deleteOldErasures(db);
 }

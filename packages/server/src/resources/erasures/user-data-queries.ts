@@ -24,6 +24,10 @@ interface RunPage {
   readonly next: Position | undefined;
 }
 
+/** What is written with a run bears the time of another clock than the run. */
+const clockDifferenceMs = 3_600_000;
+const deliveryError = "Its user was erased.";
+
 const firstUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
@@ -63,8 +67,8 @@ export async function eraseRuns(
   const times = runIds.map((id) => uuidTime(id).getTime());
   const [first, last] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   const { rows } = await sql<{ counts: Counts }>`
-    select erase_runs(${organisationId}, ${userId}, ${ownerForUser(userId)}, ${[...runIds]}::uuid[], ${first}, ${last},
-      ${erasedMark}) as counts`.execute(trx);
+    select erase_user_runs(${organisationId}, ${userId}, ${ownerForUser(userId)}, ${[...runIds]}::uuid[], ${first}, ${last},
+      ${new Date(first.getTime() - clockDifferenceMs)}, ${erasedMark}, ${deliveryError}) as counts`.execute(trx);
   return rows[0]?.counts ?? {};
 }
 

@@ -1,12 +1,11 @@
 -- Takes the texts of these runs of one user out of everything that was recorded with them, and returns how many rows each part had.
--- The records stay, with `mark` in the place of texts: lists and metrics go on counting them. Deliveries that are still pending end.
--- Runs as the owner, because the server itself may change none of this. Planned for each call: most partitions are left out.
-create or replace function erase_runs(organisation uuid, erased_user text, erased_owner text, runs uuid[], first_accepted timestamptz,
-    last_accepted timestamptz, mark text)
+-- The records stay, with `mark` in the place of texts: lists and metrics go on counting them. Deliveries that are still pending end,
+-- with `delivery_error`. What was written with a run is looked for from `first_written` on. Runs as the owner, because the server
+-- itself may change none of this. Planned for each call: most partitions are left out.
+create or replace function erase_user_runs(organisation uuid, erased_user text, erased_owner text, runs uuid[], first_accepted timestamptz,
+    last_accepted timestamptz, first_written timestamptz, mark text, delivery_error text)
   returns jsonb language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
-  -- Clocks differ, and a run's parts are written after it was accepted.
-  since constant timestamptz := first_accepted - interval '1 hour';
   counts jsonb;
 begin
   if organisation is distinct from current_organisation_id() then raise exception 'not this organisation'; end if;
@@ -26,29 +25,29 @@ begin
         and s.accepted_at = c.accepted_at and s.invocation_id = c.id
       returning 1
   ), logged as (
-    delete from log_entries l using chosen c where l.organisation_id = organisation and l.invocation_id = c.id and l.at >= since
+    delete from log_entries l using chosen c where l.organisation_id = organisation and l.invocation_id = c.id and l.at >= first_written
       returning 1
   ), contents as (
     delete from run_contents r using chosen c where r.organisation_id = organisation and r.id = c.id and r.accepted_at = c.accepted_at
       returning 1
-  ), told as (
+  ), erased_events as (
     update events e
       set data = e.data - 'response_truncated' || '{"user_id": null, "session_id": null}'
           || case when e.data ? 'response' then jsonb_build_object('response', mark) else '{}' end
           || case when e.data ? 'error' then jsonb_build_object('error', mark) else '{}' end
-      from chosen c where e.organisation_id = organisation and e.id = c.id and e.created_at >= since
+      from chosen c where e.organisation_id = organisation and e.id = c.id and e.created_at >= first_written
       returning 1
   ), delivered as materialized (
     select d.id, d.created_at, d.status from deliveries d join chosen c on c.id = d.event_id
-      where d.organisation_id = organisation and d.created_at >= since
+      where d.organisation_id = organisation and d.created_at >= first_written
   ), cancelled as (
-    update deliveries d set status = 'cancelled', finished_at = now(), next_attempt_at = null, last_error = 'Its user was erased.'
+    update deliveries d set status = 'cancelled', finished_at = now(), next_attempt_at = null, last_error = delivery_error
       from delivered x
       where d.organisation_id = organisation and d.id = x.id and d.created_at = x.created_at and x.status = 'pending' and d.status = 'pending'
       returning 1
   ), attempted as (
     update delivery_attempts a set response = null from delivered x
-      where a.organisation_id = organisation and a.delivery_id = x.id and a.at >= since and a.response is not null
+      where a.organisation_id = organisation and a.delivery_id = x.id and a.at >= first_written and a.response is not null
       returning 1
   ), cleared as (
     delete from memory_clears m using (select distinct c.agent_id, c.session_id from chosen c) s
@@ -57,11 +56,11 @@ begin
       returning 1
   )
   select jsonb_build_object('runs', (select count(*) from erased), 'session_messages', (select count(*) from messages),
-      'log_entries', (select count(*) from logged), 'run_contents', (select count(*) from contents), 'events', (select count(*) from told),
+      'log_entries', (select count(*) from logged), 'run_contents', (select count(*) from contents), 'events', (select count(*) from erased_events),
       'deliveries', (select count(*) from cancelled), 'delivery_attempts', (select count(*) from attempted),
       'memory_clears', (select count(*) from cleared)) into counts;
   return counts;
 end
 $$;
-revoke execute on function erase_runs from public;
-grant execute on function erase_runs to perch_app;
+revoke execute on function erase_user_runs from public;
+grant execute on function erase_user_runs to perch_app;
