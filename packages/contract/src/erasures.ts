@@ -12,9 +12,9 @@ const RemovedPart = z
       ),
     what: z.string().describe("What it was, such as `memories` or `log entries`."),
     how: z
-      .enum(["deleted", "kept without text"])
-      .describe("`kept without text`: rows that are still counted and listed stay, without the user's id and texts."),
-    removed: z.int().describe("How many rows or entries it were."),
+      .enum(["deleted", "kept_without_text"])
+      .describe("`kept_without_text`: rows that are still counted and listed stay, without the user's id and texts."),
+    removed: z.int().describe("How many rows or entries it was."),
   })
   .meta({ id: "ErasedPart" });
 export type ErasedPart = z.infer<typeof RemovedPart>;
@@ -23,7 +23,7 @@ const ExpiringPart = z
   .object({
     where: z.string(),
     what: z.string(),
-    kept_until: z.string().describe("When it goes by itself, in words or as a time."),
+    when: z.string().describe("When it goes by itself, in words."),
   })
   .meta({ id: "ExpiringPart" });
 export type ExpiringPart = z.infer<typeof ExpiringPart>;

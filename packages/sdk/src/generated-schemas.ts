@@ -385,9 +385,9 @@ export interface ErasedPart {
   where: "database" | "engine" | "streams";
   /** What it was, such as `memories` or `log entries`. */
   what: string;
-  /** `kept without text`: rows that are still counted and listed stay, without the user's id and texts. */
-  how: "deleted" | "kept without text";
-  /** How many rows or entries it were. */
+  /** `kept_without_text`: rows that are still counted and listed stay, without the user's id and texts. */
+  how: "deleted" | "kept_without_text";
+  /** How many rows or entries it was. */
   removed: number;
 }
 
@@ -452,8 +452,8 @@ export type EventType = "agent.completed" | "agent.failed" | "deployment.activat
 export interface ExpiringPart {
   where: string;
   what: string;
-  /** When it goes by itself, in words or as a time. */
-  kept_until: string;
+  /** When it goes by itself, in words. */
+  when: string;
 }
 
 export type Granularity = "1m" | "5m" | "1h" | "1d";

@@ -17,7 +17,9 @@ const erase = command({
     const erasure = await client.users.erase(user, { signal });
     show(erasure, () => {
       terminal.line(`${erasure.id} is ${erasure.status}.`);
-      terminal.note(`See what it removed with \`${perchCommand(`erasures get ${erasure.id}`)}\`.`);
+      terminal.note(
+        `Keep the id: an erasure does not say whose it was. \`${perchCommand(`erasures get ${erasure.id}`)}\` shows its receipt.`,
+      );
     });
   },
 });
@@ -43,6 +45,8 @@ const list = command({
   },
 });
 
+const howWords = { deleted: "deleted", kept_without_text: "kept without text" } as const;
+
 const get = command({
   name: "erasures get",
   summary: "Show an erasure and, when it has completed, its receipt.",
@@ -54,10 +58,10 @@ const get = command({
       const { receipt } = erasure;
       if (!receipt) return terminal.line(`${erasure.id} is running, since ${time(erasure.created_at)}.`);
       terminal.line(`${erasure.id} completed ${time(erasure.completed_at)}.`);
-      const removed = receipt.removed.map((part) => [part.where, part.what, part.how, String(part.removed)]);
+      const removed = receipt.removed.map((part) => [part.where, part.what, howWords[part.how], String(part.removed)]);
       printTable(terminal, ["where", "what", "how", "removed"], removed);
-      for (const { where, what, kept_until } of receipt.expires)
-        terminal.line(terminal.wrap(`Kept: ${what} (${where}), until ${kept_until}.`, 2));
+      for (const { where, what, when } of receipt.expires)
+        terminal.line(terminal.wrap(`Expires: ${what} (${where}), ${when}.`, 2));
       for (const text of receipt.not_covered) terminal.line(terminal.wrap(`Not covered: ${text}`, 2));
     });
   },

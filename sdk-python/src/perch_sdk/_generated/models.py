@@ -1106,17 +1106,17 @@ class ErasedPart(Model):
     """``database``: PostgreSQL. ``engine``: what the engine keeps of runs. ``streams``: events of runs that can be followed."""
     what: str
     """What it was, such as ``memories`` or ``log entries``."""
-    how: Literal["deleted", "kept without text"]
-    """``kept without text``: rows that are still counted and listed stay, without the user's id and texts."""
+    how: Literal["deleted", "kept_without_text"]
+    """``kept_without_text``: rows that are still counted and listed stay, without the user's id and texts."""
     removed: int
-    """How many rows or entries it were."""
+    """How many rows or entries it was."""
 
 
 class ExpiringPart(Model):
     where: str
     what: str
-    kept_until: str
-    """When it goes by itself, in words or as a time."""
+    when: str
+    """When it goes by itself, in words."""
 
 
 class MfaEnrolment(Model):

@@ -47,15 +47,15 @@ export function afterStage({
 const countedParts = {
   memories: { where: "database", what: "memories", how: "deleted" },
   session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
-  runs: { where: "database", what: "records of runs", how: "kept without text" },
+  runs: { where: "database", what: "records of runs", how: "kept_without_text" },
   run_contents: { where: "database", what: "contents of steps", how: "deleted" },
   log_entries: { where: "database", what: "log entries", how: "deleted" },
-  events: { where: "database", what: "events", how: "kept without text" },
-  deliveries: { where: "database", what: "pending webhook deliveries", how: "kept without text" },
+  events: { where: "database", what: "events", how: "kept_without_text" },
+  deliveries: { where: "database", what: "pending webhook deliveries", how: "kept_without_text" },
   delivery_attempts: { where: "database", what: "responses of webhook receivers", how: "deleted" },
   memory_clears: { where: "database", what: "ended clears of memory", how: "deleted" },
   kept_answers: { where: "database", what: "answers kept for an Idempotency-Key", how: "deleted" },
-  audit_entries: { where: "database", what: "audit entries", how: "kept without text" },
+  audit_entries: { where: "database", what: "audit entries", how: "kept_without_text" },
   engine_runs: { where: "engine", what: "results of runs of the last hour", how: "deleted" },
   engine_sent: { where: "engine", what: "calls that sessions sent in the last hour", how: "deleted" },
   streams: { where: "streams", what: "streams of events", how: "deleted" },
@@ -74,22 +74,22 @@ const expiring: readonly ExpiringPart[] = [
   {
     where: "database",
     what: "deleted rows on PostgreSQL's disk",
-    kept_until: "PostgreSQL's next vacuum of the table, as a rule within a day",
+    when: "at PostgreSQL's next vacuum of the table, as a rule within a day",
   },
   {
     where: "database",
     what: "hashes of requests that had an Idempotency-Key, without text",
-    kept_until: "2 days after the request",
+    when: "within 3 days after the request",
   },
   {
     where: "database",
     what: "write-ahead log and backups",
-    kept_until: "the end of the retention that the operator of this installation has set for them",
+    when: "at the end of the retention that the operator of this installation has set for them",
   },
   {
     where: "engine",
     what: "deleted entries on the engine's disk",
-    kept_until: "the engine's next compaction and the trim of its log, as a rule within a day",
+    when: "at the engine's next compaction and the trim of its log, as a rule within a day",
   },
 ];
 
