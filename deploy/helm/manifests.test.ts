@@ -155,7 +155,7 @@ describe.each(byExample)("%s", (_, manifests) => {
     expect(ofKind(manifests, "ConfigMap")).toEqual([]);
   });
 
-  test("names fit", () => {
+  test("no name is longer than 63 characters", () => {
     for (const { metadata } of manifests) expect(metadata.name.length).toBeLessThanOrEqual(63);
   });
 });

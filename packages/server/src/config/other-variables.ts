@@ -23,6 +23,7 @@ const others = {
     "PERCH_SCREENSHOT",
     "PERCH_STORM_OPERATIONS",
   ],
+  "the checks of the Helm chart": ["PERCH_HELM"],
   "the checks of the Python SDK": ["PERCH_NODE", "PERCH_PYTHON"],
 } as const;
 

@@ -1,7 +1,7 @@
 import { lastUuidAt } from "../platform/ids.ts";
 import { createCallAdmin } from "./engine-admin.ts";
 import { agentRuns, agentSessions } from "./services.ts";
-import { isSessionOfUser, userDigest } from "./task-of.ts";
+import { isSessionOfUser, userDigest } from "./tasks.ts";
 
 /** A run that the engine has not ended. */
 export interface OpenRun {

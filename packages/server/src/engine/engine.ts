@@ -15,7 +15,7 @@ import {
   runTarget,
   runTask,
   watchTask,
-} from "./task-of.ts";
+} from "./tasks.ts";
 
 /** The client of the engine. A run's id is its idempotency key: starting it twice starts it once. */
 export interface Engine {

@@ -10,7 +10,8 @@ export type FoundInvocation =
 
 /**
  * Asks for an invocation by its handler, as it stands in the engine's paths, and its idempotency key. The leader of its partition
- * answers, so what was accepted is found. The key must be one that stands in a path as it is: the engine does not decode it. Throws if no node has an answer.
+ * answers, so what was accepted is found. The key must be one that stands in a path as it is: the engine does not decode it. Throws if
+ * no node has an answer.
  */
 export type FindInvocation = (target: string, idempotencyKey: string) => Promise<FoundInvocation>;
 

@@ -13,11 +13,11 @@ import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 /**
- * At full size: ERASURE_USERS=200 ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
+ * At full size: PERCH_ERASURE_USERS=200 PERCH_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
  * It prints how long the erasure took.
  */
-const userCount = Number(process.env.ERASURE_USERS ?? 4);
-const actCount = Number(process.env.ERASURE_ACTS ?? userCount * kindsOfActs * 2);
+const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 4);
+const actCount = Number(process.env.PERCH_ERASURE_ACTS ?? userCount * kindsOfActs * 2);
 const isFull = actCount > 1000;
 
 let perch: Perch & { readonly stop: () => Promise<void> };

@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { requireOwnerUrl } from "../../config/database.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { createEngineRuns } from "../../engine/engine-runs.ts";
-import { deleteOrganisationKeys } from "../../limits/delete-organisation-keys.ts";
+import { deleteValkeyKeys } from "../../limits/delete-valkey-keys.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
@@ -69,7 +69,7 @@ export async function runEraseOrganisation(config: Config, logger: Logger, args:
         engineRuns: createEngineRuns(config.adminUrls),
         slots: core.slots,
         streams: core.streams,
-        deleteSharedKeys: (erased) => deleteOrganisationKeys(config.valkeyUrl, erased),
+        deleteSharedKeys: (erased) => deleteValkeyKeys(config.valkeyUrl, erased),
         report: (text) => console.error(text),
       },
       organisationId,

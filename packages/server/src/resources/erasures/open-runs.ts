@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { EngineRuns } from "../../engine/engine-runs.ts";
-import { isSessionOfUser } from "../../engine/task-of.ts";
+import { isSessionOfUser } from "../../engine/tasks.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { lastUuidAt } from "../../platform/ids.ts";
 import { cancelRunsOfUser, type ErasedUser, findKnownRuns } from "./user-data-queries.ts";

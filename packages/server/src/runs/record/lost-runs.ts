@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LostRun, RunInput, RunOutcome } from "../../engine/messages.ts";
-import type { RunKey } from "../../engine/task-of.ts";
+import type { RunKey } from "../../engine/tasks.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type Definitions, lostDefinition, type NamedDefinition } from "../../resources/deployments/definitions.ts";

@@ -2,7 +2,7 @@ import type { Tier } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
-import type { RunKey } from "../../engine/task-of.ts";
+import type { RunKey } from "../../engine/tasks.ts";
 
 /** A run of any organisation, and where a list of such runs goes on. */
 export interface RunningRun {

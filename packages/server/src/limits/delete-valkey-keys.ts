@@ -3,7 +3,7 @@ import { Redis } from "iovalkey";
 const scanned = 1000;
 
 /** Deletes every key that names the organisation: limits, epoch, slots and the sizes of its streams. Returns how many. */
-export async function deleteOrganisationKeys(url: string | undefined, organisationId: string): Promise<number> {
+export async function deleteValkeyKeys(url: string | undefined, organisationId: string): Promise<number> {
   if (url === undefined) return 0;
   const valkey = new Redis(url, { maxRetriesPerRequest: 3 });
   // A command that fails says so itself.
