@@ -1,9 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { scratchSettings } from "../../../../scripts/testbed/server-process.ts";
 import { runEraseOrganisation } from "../../src/compose/commands/run-erase-organisation.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
+import { createEngineRuns } from "../../src/engine/engine-runs.ts";
+import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
+import { eraseOrganisation } from "../../src/resources/organisations/erase-organisation.ts";
 import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
 import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
@@ -53,11 +59,47 @@ async function createBusyOrganisation(): Promise<Organisation> {
 const idOf = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? "";
 
 /** What the command prints, as JSON. */
-async function run(organisation: Organisation, ...args: string[]): Promise<Record<string, unknown>> {
+async function run(organisation: Pick<Organisation, "id">, ...args: string[]): Promise<Record<string, unknown>> {
   const printed = vi.spyOn(console, "log").mockImplementation(() => {});
   const config = { ...perch.server.core.config, migrationDatabaseUrl: perch.database.ownerUrl };
-  await runEraseOrganisation(config, createLogger("silent"), ["--id", organisation.id, "--json", ...args]);
+  await runEraseOrganisation(config, createLogger("silent"), ["--organisation", organisation.id, "--json", ...args]);
   return JSON.parse(String(printed.mock.lastCall?.[0]));
+}
+
+/** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */
+async function eraseAndKill({ id }: Organisation): Promise<void> {
+  const { config } = perch.server.core;
+  const main = join(import.meta.dirname, "../../src/main.ts");
+  const child = spawn(process.execPath, [main, "erase-organisation", "--organisation", id, "--yes"], {
+    env: {
+      ...process.env,
+      ...scratchSettings(perch.database, 0),
+      PERCH_MASTER_KEY: config.masterKey.toString("base64"),
+      PERCH_RESTATE_ADMIN_URL: config.adminUrls.join(","),
+      PERCH_VALKEY_URL: valkey.url,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let printed = "";
+  child.stderr.on("data", (text: Buffer) => {
+    printed += text.toString();
+    if (printed.includes("rows deleted.")) child.kill("SIGKILL");
+  });
+  const [, signal] = await once(child, "exit");
+  expect(signal, printed).toBe("SIGKILL");
+}
+
+/** As the command does it, with no time for runs to end. */
+async function eraseAtOnce(organisation: Organisation): Promise<void> {
+  const owner = openAsOwner(perch.database.ownerUrl);
+  const { config, slots, streams } = perch.server.core;
+  const engineRuns = createEngineRuns(config.adminUrls);
+  const others = { deleteSharedKeys: () => Promise.resolve(0), report: () => {}, maxWaitMs: 0 };
+  try {
+    await eraseOrganisation({ owner, engineRuns, slots, streams, ...others }, idOf(organisation));
+  } finally {
+    await owner.destroy();
+  }
 }
 
 const countRows = (organisation: Organisation): Promise<Record<string, number>> =>
@@ -87,25 +129,31 @@ test("the list of tables is that of the catalogue, those that refer to others fi
   expect(names.indexOf("agent_versions")).toBeLessThan(names.indexOf("agents"));
 });
 
-test("an organisation goes with all that it has, after an interruption too, and others keep everything", async () => {
+test("what no organisation has as its id is refused, also by a dry run", async () => {
+  const id = toPublicId("organisation", newUuid());
+  const message = `There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`;
+  await expect(run({ id })).rejects.toThrow(message);
+});
+
+test("an organisation goes with all that it has, also if the command is killed, and others keep everything", async () => {
   const [erased, kept] = [await createBusyOrganisation(), await createBusyOrganisation()];
-  const progress = vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.spyOn(console, "error").mockImplementation(() => {});
   // Without --yes nothing changes.
   const shown = await run(erased);
-  expect(shown).toMatchObject({ erased: false, rows: { agents: 4 } });
+  expect(shown).toMatchObject({ name: "Test", erased: false, rows: { agents: 4 } });
   ok(await erased.call("GET /v1/agents", {}));
   await invokeInBackground(perch, erased.adminKey, { message: "slow one" }, { agent: "tools" });
   await expect.poll(async () => (await countRows(kept)).engine_tasks).toBe(0);
   const before = await countRows(kept);
 
-  progress.mockImplementation((text: string) => {
-    if (text.startsWith("log_entries")) throw new Error("killed");
-  });
-  await expect(run(erased, "--yes")).rejects.toThrow("killed");
+  // The engine still has a run: its records stay.
+  await expect(eraseAtOnce(erased)).rejects.toThrow("1 run has not ended. Start workers and run this again.");
+  const { agents, memories, run_contents } = shown.rows as Record<string, number>;
+  expect(await countRows(erased)).toMatchObject({ agents, memories, run_contents });
+  await eraseAndKill(erased);
   expect((await erased.call("GET /v1/agents", {})).status).toBe(401);
-  progress.mockImplementation(() => {});
   const receipt = await run(erased, "--yes");
-  expect(receipt).toMatchObject({ organisation: erased.id, erased: true, rows: { agents: 4, organisations: 1 } });
+  expect(receipt).toMatchObject({ organisation: erased.id, erased: true, rows: { organisations: 1 } });
   expect(Object.values(await countRows(erased)).every((count) => count === 0)).toBe(true);
   expect(await findTraces(perch, idOf(erased))).toEqual([]);
   expect(await findTraces(perch, idOf(kept))).toContain("api_keys");

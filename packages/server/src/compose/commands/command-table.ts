@@ -142,9 +142,9 @@ export const commandTable = {
   "erase-organisation": {
     summary: "Delete an organisation with all that it has, for good.",
     details:
-      "Without --yes it prints what would go, and changes nothing. With --yes its keys stop working at once, its runs under way are cancelled and waited for, and then its rows, its entries in the engine and its keys in Valkey are deleted. If it is interrupted, run it again. It prints a receipt: the organisation's audit log goes too. Connects as the owner of the tables, with PERCH_MIGRATION_DATABASE_URL.",
+      "Without --yes it prints what would go, and changes nothing. With --yes its keys stop working at once, its runs under way are cancelled and waited for, and then its rows, its entries in the engine and its keys in Valkey are deleted. If it is interrupted, run it again. Keep the receipt that it prints: the audit log is deleted too, so nothing else says what was removed. It connects as the owner of the tables, with PERCH_MIGRATION_DATABASE_URL, and with --yes the engine's admin port and Valkey must be reachable from where it runs.",
     options: {
-      id: organisation,
+      organisation,
       yes: { type: "boolean", default: false, text: "Erase it. This cannot be undone." },
       json: { type: "boolean", default: false, text: "Print the receipt as one JSON object." },
     },

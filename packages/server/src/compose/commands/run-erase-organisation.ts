@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
+import type { Kysely } from "kysely";
 import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Config } from "../../config/config.ts";
 import { requireOwnerUrl } from "../../config/database.ts";
+import type { DB } from "../../db/generated-rows.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { createEngineRuns } from "../../engine/engine-runs.ts";
 import { deleteValkeyKeys } from "../../limits/delete-valkey-keys.ts";
@@ -11,11 +13,13 @@ import { OperatorError } from "../../platform/operator-error.ts";
 import {
   countOrganisation,
   eraseOrganisation,
+  findOrganisationName,
   type OrganisationReceipt,
 } from "../../resources/organisations/erase-organisation.ts";
 import { updateErasingSince } from "../../resources/organisations/organisation-queries.ts";
 import { type Core, closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
+import { printable } from "./printable.ts";
 import { UsageError } from "./usage.ts";
 
 /** What no deletion reaches, in words for whoever keeps the receipt. */
@@ -32,38 +36,43 @@ function describe(id: string, { rows, engine, valkey }: OrganisationReceipt): st
   return [`${id} is erased. Removed:`, ...lines, ...others, ...expires].join("\n");
 }
 
+const noOrganisation = (id: string) =>
+  new OperatorError(`There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`);
+
 /** From its commit on, every node refuses the organisation's keys. */
 async function stopKeys({ db, gate }: Core, logger: Logger, organisationId: string, id: string): Promise<void> {
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger });
   try {
     await changes.commit(organisationId, async (trx) => {
-      if (!(await updateErasingSince(trx, organisationId))) throw new OperatorError(`There is no organisation ${id}.`);
+      if (!(await updateErasingSince(trx, organisationId))) throw noOrganisation(id);
     });
   } finally {
     await changes.stop();
   }
 }
 
-/** The receipt goes to standard output, progress to standard error. */
-export async function runEraseOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: commandTable["erase-organisation"].options });
-  const organisationId = parsePublicId("organisation", values.id ?? "");
-  if (!organisationId) throw new UsageError("--id is an id such as org_01h455vb4pex5vsknk084sn02q.");
+async function showRows(owner: Kysely<DB>, organisationId: string, id: string, isJson: boolean): Promise<void> {
+  const name = await findOrganisationName(owner, organisationId);
+  if (name === undefined) throw noOrganisation(id);
+  if (!isJson) console.error(`Counting the rows of ${id}, ${printable(name)}.`);
+  const rows = await countOrganisation(owner, organisationId);
+  if (isJson) return console.log(JSON.stringify({ organisation: id, name, erased: false, rows }));
+  const lines = Object.entries(rows).map(([table, count]) => `  ${table.padEnd(24)} ${count}`);
+  console.log([`${id}, ${printable(name)}, has these rows:`, ...lines].join("\n"));
+  console.error("Nothing was changed. To erase it for good, run this again with --yes.");
+}
+
+/** The longest run takes 15 minutes. */
+const maxWaitMs = 20 * 60_000;
+
+async function erase(config: Config, logger: Logger, owner: Kysely<DB>, organisationId: string) {
   const id = toPublicId("organisation", organisationId);
-  const owner = openAsOwner(requireOwnerUrl(config));
   const core = composeCore(config, logger);
   try {
-    if (!values.yes) {
-      const rows = await countOrganisation(owner, organisationId);
-      if (values.json) return console.log(JSON.stringify({ organisation: id, erased: false, rows }));
-      console.log(
-        [`${id} has these rows:`, ...Object.entries(rows).map(([t, n]) => `  ${t.padEnd(24)} ${n}`)].join("\n"),
-      );
-      return console.error("Nothing was changed. To erase it for good, run this again with --yes.");
-    }
+    console.error(`Stopping the keys of ${id}.`);
     await core.gate.ready();
     await stopKeys(core, logger, organisationId, id);
-    const receipt = await eraseOrganisation(
+    return await eraseOrganisation(
       {
         owner,
         engineRuns: createEngineRuns(config.adminUrls),
@@ -71,15 +80,30 @@ export async function runEraseOrganisation(config: Config, logger: Logger, args:
         streams: core.streams,
         deleteSharedKeys: (erased) => deleteValkeyKeys(config.valkeyUrl, erased),
         report: (text) => console.error(text),
+        maxWaitMs,
       },
       organisationId,
     );
+  } finally {
+    await closeCore(core);
+  }
+}
+
+/** The receipt goes to standard output, progress to standard error. */
+export async function runEraseOrganisation(config: Config, logger: Logger, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: commandTable["erase-organisation"].options });
+  const organisationId = parsePublicId("organisation", values.organisation ?? "");
+  if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
+  const id = toPublicId("organisation", organisationId);
+  const owner = openAsOwner(requireOwnerUrl(config));
+  try {
+    if (!values.yes) return await showRows(owner, organisationId, id, values.json);
+    const receipt = await erase(config, logger, owner, organisationId);
     logger.info({ organisationId: id, ...receipt }, "organisation erased");
     console.log(
       values.json ? JSON.stringify({ organisation: id, erased: true, ...receipt, expires }) : describe(id, receipt),
     );
   } finally {
-    await closeCore(core);
     await owner.destroy();
   }
 }

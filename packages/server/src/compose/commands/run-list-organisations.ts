@@ -7,6 +7,7 @@ import { openAsOwner } from "../../db/open-as-owner.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ListedOrganisation, listOrganisations } from "../../resources/organisations/list-organisations.ts";
 import { commandTable } from "./command-table.ts";
+import { printable } from "./printable.ts";
 
 const line = (
   id: string,
@@ -17,9 +18,6 @@ const line = (
   name: string,
 ) =>
   `${id.padEnd(30)}  ${created.padEnd(10)}  ${tier.padEnd(10)}  ${String(agents).padStart(6)}  ${String(keys).padStart(4)}  ${name}\n`;
-
-/** A name could hold sequences that a terminal obeys. */
-const printable = (name: string) => name.replaceAll(/\p{C}/gu, "�");
 
 const toLine = ({ id, created_at, tier, agents, keys, name }: ListedOrganisation): string =>
   line(id, created_at.slice(0, 10), tier, agents, keys, printable(name));

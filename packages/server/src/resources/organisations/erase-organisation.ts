@@ -4,6 +4,7 @@ import type { DB } from "../../db/generated-rows.ts";
 import type { EngineRuns } from "../../engine/engine-runs.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { uuidTime } from "../../platform/ids.ts";
+import { OperatorError } from "../../platform/operator-error.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import { asOrganisation, countRows, deleteRows, listTenantTables } from "./erase-rows.ts";
 
@@ -16,6 +17,8 @@ export interface EraseOrganisationDeps {
   /** Deletes the keys in Valkey that name the organisation; how many. */
   readonly deleteSharedKeys: (organisationId: string) => Promise<number>;
   readonly report: (text: string) => void;
+  /** How long runs have to end. */
+  readonly maxWaitMs: number;
 }
 
 export interface OrganisationReceipt {
@@ -23,6 +26,17 @@ export interface OrganisationReceipt {
   readonly engine: number;
   readonly valkey: number;
 }
+
+/** Undefined where there is no such organisation. */
+export const findOrganisationName = (owner: Kysely<DB>, organisationId: string): Promise<string | undefined> =>
+  asOrganisation(owner, organisationId, async (trx) => {
+    const row = await trx
+      .selectFrom("organisations")
+      .select("name")
+      .where("id", "=", organisationId)
+      .executeTakeFirst();
+    return row?.name;
+  });
 
 /** Rows of each table that has some. */
 export async function countOrganisation(owner: Kysely<DB>, organisationId: string): Promise<Record<string, number>> {
@@ -43,42 +57,69 @@ const cancelRuns = (owner: Kysely<DB>, organisationId: string): Promise<number> 
     return Number(numAffectedRows ?? 0n);
   });
 
-/** The longest run takes 15 minutes. One that is `running` for longer is unknown to the engine: nothing would end it. */
-const maxWaitMs = 20 * 60_000;
 const pauseMs = 1000;
-const reportEvery = 2;
+const reportEveryMs = 10_000;
 
-/** How many runs the engine still has that may be the organisation's: their records must not go before they end. */
+/** Calls `report` at once, and then no more often than the interval. */
+function createPacedReport(report: (text: string) => void): (text: string) => void {
+  let nextAt = 0;
+  return (text) => {
+    if (Date.now() < nextAt) return;
+    nextAt = Date.now() + reportEveryMs;
+    report(text);
+  };
+}
+
+/** Runs that may be the organisation's and have not ended: their records must not go before that. */
+interface OpenRuns {
+  readonly inEngine: number;
+  /** They hold a slot, and have not reached the engine, or never will. */
+  readonly onlyHeld: number;
+}
+
 async function countOpen(
   { owner, engineRuns, slots }: EraseOrganisationDeps,
   organisationId: string,
   since: Date,
-): Promise<number> {
-  const open = await engineRuns.listOpen(since);
-  const isOwn = (key: string) => key.includes(organisationId);
-  const sessions = open.filter(({ sessionKey }) => sessionKey !== null && isOwn(sessionKey));
-  const others = open.filter(({ sessionKey }) => sessionKey === null).map(({ id }) => id);
-  const held = await slots.listHeld(organisationId);
-  const candidates = [...new Set([...others, ...held])];
-  if (candidates.length === 0) return sessions.length;
-  const times = candidates.map((id) => uuidTime(id));
-  const { rows } = await asOrganisation(owner, organisationId, (trx) =>
-    sql<{ id: string }>`
-      select o.id from list_runs_of_others(${organisationId}, ${candidates}::uuid[], ${times}::timestamptz[]) as o (id)
-      union select i.id from unnest(${held}::uuid[]) h (id) join invocations i on i.organisation_id = ${organisationId} and i.id = h.id
-        where i.status <> 'running'`.execute(trx),
+): Promise<OpenRuns> {
+  const open = (await engineRuns.listOpen(since)).filter(
+    ({ sessionKey }) => sessionKey === null || sessionKey.includes(organisationId),
   );
-  const settled = new Set(rows.map(({ id }) => id));
-  return sessions.length + candidates.filter((id) => !settled.has(id)).length;
+  const inEngine = new Set(open.map(({ id }) => id));
+  const onlyHeld = (await slots.listHeld(organisationId)).filter((id) => !inEngine.has(id));
+  // The engine does not say whose a run without a session is.
+  const unnamed = open.filter(({ sessionKey }) => sessionKey === null).map(({ id }) => id);
+  const times = unnamed.map((id) => uuidTime(id));
+  const [others, ended] = await asOrganisation(owner, organisationId, async (trx) => [
+    await sql<{ id: string }>`
+      select o.id from list_runs_of_others(${organisationId}, ${unnamed}::uuid[], ${times}::timestamptz[]) as o (id)`.execute(
+      trx,
+    ),
+    await sql<{ id: string }>`
+      select id from invocations
+        where organisation_id = ${organisationId} and id = any (${onlyHeld}::uuid[]) and status <> 'running'`.execute(
+      trx,
+    ),
+  ]);
+  return { inEngine: inEngine.size - others.rows.length, onlyHeld: onlyHeld.length - ended.rows.length };
 }
 
+const runsInWords = (count: number) => (count === 1 ? "1 run" : `${count} runs`);
+
 async function endRuns(deps: EraseOrganisationDeps, organisationId: string, since: Date): Promise<void> {
-  const until = Date.now() + maxWaitMs;
-  for (let n = 0; ; n++) {
+  const until = Date.now() + deps.maxWaitMs;
+  const report = createPacedReport(deps.report);
+  for (;;) {
     await cancelRuns(deps.owner, organisationId);
-    const open = await countOpen(deps, organisationId, since);
-    if (open === 0 || Date.now() > until) return;
-    if (n % reportEvery === 0) deps.report(`Waiting for ${open} runs under way to end.`);
+    const { inEngine, onlyHeld } = await countOpen(deps, organisationId, since);
+    if (inEngine + onlyHeld === 0) return;
+    if (Date.now() >= until) {
+      // One that holds a slot for so long is unknown to the engine: nothing would end it, and nothing will write its record.
+      if (inEngine === 0) return;
+      const have = inEngine === 1 ? "has" : "have";
+      throw new OperatorError(`${runsInWords(inEngine)} ${have} not ended. Start workers and run this again.`);
+    }
+    report(`Waiting for ${runsInWords(inEngine + onlyHeld)} under way to end.`);
     await sleep(pauseMs);
   }
 }
@@ -99,6 +140,21 @@ const endDeployments = (owner: Kysely<DB>, organisationId: string): Promise<unkn
           where organisation_id = ${organisationId} and status in ('pending', 'active')`.execute(trx),
   );
 
+async function deleteAllRows(
+  { owner, report }: EraseOrganisationDeps,
+  organisationId: string,
+): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {};
+  const paced = createPacedReport(report);
+  for (const table of await listTenantTables(owner)) {
+    const onBatch = (deleted: number) => paced(`${table.name}: ${deleted} rows deleted so far.`);
+    const deleted = await deleteRows(owner, organisationId, table, onBatch);
+    if (deleted > 0) report(`${table.name}: ${deleted} rows deleted.`);
+    if (deleted > 0) rows[table.name] = deleted;
+  }
+  return rows;
+}
+
 /**
  * Deletes all that an organisation has. Every part may be repeated, so a command that was killed is run again. The row of the
  * organisation goes last: as long as it is there, there may be something left.
@@ -107,18 +163,14 @@ export async function eraseOrganisation(
   deps: EraseOrganisationDeps,
   organisationId: string,
 ): Promise<OrganisationReceipt> {
-  const { owner, engineRuns, streams, report } = deps;
+  const { owner, engineRuns, streams } = deps;
   await endRuns(deps, organisationId, new Date());
   const recent = await listRecentRuns(owner, organisationId);
+  deps.report(`Deleting what the engine and the streams keep of ${runsInWords(recent.length)}.`);
   const engine = (await engineRuns.purge(recent)) + (await engineRuns.purgeNaming(organisationId));
   const streamed = await streams.delete(recent);
   await endDeployments(owner, organisationId);
-  const rows: Record<string, number> = {};
-  for (const table of await listTenantTables(owner)) {
-    const deleted = await deleteRows(owner, organisationId, table);
-    if (deleted > 0) report(`${table.name}: ${deleted} rows deleted.`);
-    if (deleted > 0) rows[table.name] = deleted;
-  }
+  const rows = await deleteAllRows(deps, organisationId);
   const valkey = streamed + (await deps.deleteSharedKeys(organisationId));
   await asOrganisation(owner, organisationId, (trx) =>
     sql`delete from organisations where id = ${organisationId}`.execute(trx),

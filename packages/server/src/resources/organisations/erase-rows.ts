@@ -67,7 +67,12 @@ async function deleteFrom(db: Kysely<DB>, organisationId: string, leaf: string, 
 }
 
 /** Deletes the organisation's rows of one table in bounded batches. Partitions are emptied one by one. */
-export async function deleteRows(db: Kysely<DB>, organisationId: string, table: TenantTable): Promise<number> {
+export async function deleteRows(
+  db: Kysely<DB>,
+  organisationId: string,
+  table: TenantTable,
+  onBatch: (deleted: number) => void,
+): Promise<number> {
   const limit = table.refersToItself ? Number.MAX_SAFE_INTEGER : batchSize;
   let deleted = 0;
   for (const leaf of table.leaves) {
@@ -75,6 +80,7 @@ export async function deleteRows(db: Kysely<DB>, organisationId: string, table: 
       const count = await deleteFrom(db, organisationId, leaf, limit);
       deleted += count;
       if (count < limit) break;
+      onBatch(deleted);
     }
   }
   return deleted;
