@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
-const server = usePerch({}, { withWorker: true });
+const server = usePerch({}, { withWorker: true, erasurePauseMs: 200 });
 removeDesks();
 
 test("perch users erase starts an erasure, and perch erasures shows its receipt without the user", async () => {

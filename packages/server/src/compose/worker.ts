@@ -34,8 +34,13 @@ export interface Worker {
   readonly shutdownSteps: readonly ShutdownStep[];
 }
 
+interface WorkerOptions {
+  /** Tests wait for less. */
+  readonly erasurePauseMs?: number | undefined;
+}
+
 /** Builds a worker, which serves the workflows and registers with the engine. */
-export async function composeWorker(core: Core): Promise<Worker> {
+export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: WorkerOptions = {}): Promise<Worker> {
   const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing } = core;
   const { memory, resolveCall } = core;
   await core.dataKeys.load();
@@ -72,6 +77,13 @@ export async function composeWorker(core: Core): Promise<Worker> {
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
   const engineRuns = createEngineRuns(config.adminUrls);
+  const erase = createEraseStep({
+    ...core,
+    sealer: core.erasedUsers,
+    engineRuns,
+    now: nowMs,
+    pauseMs: erasurePauseMs,
+  });
   telemetry.watchErasures(() => countAllOpenErasures(db.unscoped));
   const deploymentSteps = createDeploymentSteps({
     db,
@@ -90,9 +102,7 @@ export async function composeWorker(core: Core): Promise<Worker> {
     ...deploymentServices(deploymentSteps),
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
-    ...erasureServices(
-      actForFirstArgument({ erase: createEraseStep({ ...core, sealer: core.erasedUsers, engineRuns, now: nowMs }) }),
-    ),
+    ...erasureServices(actForFirstArgument({ erase })),
     composeHousekeeping(core, engine),
     composeReconcile(core, engine, runSteps.record),
   ];

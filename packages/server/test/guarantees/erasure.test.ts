@@ -1,13 +1,24 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import type { ErasureReceipt } from "@perch/contract";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { scratchSettings } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
+import { runEraseOrganisation } from "../../src/compose/commands/run-erase-organisation.ts";
+import { openAsOwner } from "../../src/db/open-as-owner.ts";
+import { createEngineRuns } from "../../src/engine/engine-runs.ts";
+import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
+import { createLogger } from "../../src/platform/logger.ts";
+import { eraseOrganisation } from "../../src/resources/organisations/erase-organisation.ts";
+import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
 import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
+import { countRows, countUserRows, idOf, queryRows, readRowsOfOthers, runsOf } from "../support/erasure/stored-rows.ts";
 import { findTraces } from "../support/erasure/user-traces.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
+import { createSecret } from "../support/secret-calls.ts";
 import { startValkey, type ValkeyProcess } from "../support/valkey-process.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -16,7 +27,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-r
  * At full size: PERCH_ERASURE_USERS=200 PERCH_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
  * It prints how long the erasure took.
  */
-const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 4);
+const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 3);
 const actCount = Number(process.env.PERCH_ERASURE_ACTS ?? userCount * kindsOfActs * 2);
 const isFull = actCount > 1000;
 
@@ -31,15 +42,14 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver(({ body }, reply) => void reply.end(body));
   perch = await startPerch(
     { ...fastWebhookConfig, valkeyUrl: valkey.url, scriptModelUrl: script.url },
-    { withWorker: true },
+    { withWorker: true, erasurePauseMs: 200 },
   );
 }, 120_000);
 afterAll(async () => {
   await perch?.stop();
   await Promise.all([valkey?.kill(), receiver?.close(), script?.close()]);
 });
-
-const idOf = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? "";
+afterEach(() => vi.restoreAllMocks());
 
 async function createOrganisation(): Promise<Organisation> {
   const organisation = await perch.createOrganisation();
@@ -48,15 +58,14 @@ async function createOrganisation(): Promise<Organisation> {
   return organisation;
 }
 
-const query = <T extends object>(text: string, values: unknown[] = []): Promise<T[]> =>
-  withClient(perch.database.adminUrl, async (admin) => (await admin.query<T>(text, values)).rows);
-
 /** Until nothing of the organisation is under way: runs, deliveries, engine. */
 async function waitUntilQuiet(organisation: Organisation): Promise<void> {
   const counted = `select (select count(*) from invocations where organisation_id = $1 and status = 'running')
     + (select count(*) from deliveries where organisation_id = $1 and status = 'pending') as n`;
   await expect
-    .poll(async () => Number((await query<{ n: string }>(counted, [idOf(organisation)]))[0]?.n), { timeout: 60_000 })
+    .poll(async () => Number((await queryRows<{ n: string }>(perch, counted, [idOf(organisation)]))[0]?.n), {
+      timeout: 60_000,
+    })
     .toBe(0);
 }
 
@@ -72,74 +81,28 @@ async function waitUntilErased({ call }: Organisation, erasure_id: string): Prom
   return receipt;
 }
 
-const runsOf = "select id from invocations where organisation_id = $1 and user_id = $2";
-
-/** What the receipt has to say, counted before the erasure and by another way. */
-const expectedCounts = {
-  memories: "select count(*) from memories where organisation_id = $1 and owner = '=' || $2",
-  "messages of sessions": "select count(*) from session_messages where organisation_id = $1 and owner = '=' || $2",
-  "records of runs": `select count(*) from (${runsOf}) r`,
-  "contents of steps": `select count(*) from run_contents where id in (${runsOf})`,
-  "log entries": `select count(*) from log_entries where organisation_id = $1 and (invocation_id in (${runsOf}) or metadata ->> 'user_id' = $2)`,
-  events: `select count(*) from events where id in (${runsOf})`,
-  "responses of webhook receivers": `select count(*) from delivery_attempts where response is not null and delivery_id in (select id from deliveries where event_id in (${runsOf}))`,
-  "ended clears of memory": "select count(*) from memory_clears where organisation_id = $1 and owner = '=' || $2",
-} as const;
-
-async function countAll(organisation: Organisation, userId: string): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const [what, text] of Object.entries(expectedCounts))
-    counts[what] = Number((await query<{ count: string }>(text, [idOf(organisation), userId]))[0]?.count);
-  return counts;
-}
-
-/** Rows that do not name the user, of every table that an erasure changes. */
-async function readRowsOfOthers(word: string): Promise<Record<string, string[]>> {
-  const tables = ["memories", "session_messages", "invocations", "run_contents", "log_entries", "events"];
-  const rows: Record<string, string[]> = {};
-  for (const table of [...tables, "deliveries", "delivery_attempts", "memory_clears"]) {
-    const ofUser = new Set(
-      (await query<{ id: string }>("select id::text from invocations where message like '%' || $1 || '%'", [word])).map(
-        ({ id }) => id,
-      ),
-    );
-    const found = await query<Record<string, unknown>>(`select * from ${table}`);
-    const deliveriesOfUser = new Set(
-      (await query<{ id: string; event_id: string }>("select id, event_id from deliveries"))
-        .filter(({ event_id }) => ofUser.has(event_id))
-        .map(({ id }) => id),
-    );
-    rows[table] = found
-      .filter(
-        ({ id, invocation_id, event_id, delivery_id }) =>
-          ![id, invocation_id, event_id].some((each) => ofUser.has(String(each))) &&
-          !deliveriesOfUser.has(String(delivery_id)),
-      )
-      .map((row) => JSON.stringify(row))
-      .filter((text) => !text.includes(word))
-      .sort();
-  }
-  return rows;
-}
-
 describe("the erasure of a user", () => {
   test(
     "leaves no trace in any table, in the engine and in Valkey, touches nobody else, and its receipt is what was there",
     async () => {
       verifies("erasure.user", "erasure.receipt");
-      const organisation = await createOrganisation();
+      const [organisation, another] = [await createOrganisation(), await createOrganisation()];
       const users = createUsers(userCount);
-      await act(perch, organisation, users, actCount);
-      await waitUntilQuiet(organisation);
       const [user] = users;
       if (!user) throw new Error("there are no users");
+      await act(perch, organisation, users, actCount);
+      await act(perch, another, [user], kindsOfActs);
+      await Promise.all([organisation, another].map(waitUntilQuiet));
       // Everything that is searched for afterwards was there.
       const before = await findTraces(perch, user.word);
       for (const place of ["sealed values", "engine", "valkey"]) expect(before).toContain(place);
-      const expected = await countAll(organisation, user.id);
+      const expected = await countUserRows(perch, organisation, user.id);
       expect(Object.entries(expected).filter(([, count]) => count === 0)).toEqual([]);
-      const others = await readRowsOfOthers(user.word);
-      const usersRuns = (await query<{ id: string }>(runsOf, [idOf(organisation), user.id])).map(({ id }) => id);
+      const inAnother = await countUserRows(perch, another, user.id);
+      const others = await readRowsOfOthers(perch, user.word);
+      const usersRuns = (await queryRows<{ id: string }>(perch, runsOf, [idOf(organisation), user.id])).map(
+        ({ id }) => id,
+      );
 
       const startedAt = performance.now();
       const started = await erase(organisation, user.id);
@@ -148,18 +111,22 @@ describe("the erasure of a user", () => {
       const seconds = (performance.now() - startedAt) / 1000;
       if (isFull) console.log(`erased 1 of ${userCount} users after ${actCount} acts in ${seconds.toFixed(1)} s`);
 
+      expect(Object.values(await countUserRows(perch, organisation, user.id)).every((count) => count === 0)).toBe(true);
+      expect(await countUserRows(perch, another, user.id)).toEqual(inAnother);
+      await waitUntilErased(another, (await erase(another, user.id)).id);
       expect(await findTraces(perch, user.word)).toEqual([]);
       const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
       expect(removed).toMatchObject(expected);
       expect(removed["answers kept for an Idempotency-Key"]).toBeGreaterThan(0);
       expect(removed["results of runs of the last hour"]).toBe(usersRuns.length);
-      const kept = await query<{ status: string; message: string }>(
+      const kept = await queryRows<{ status: string; message: string }>(
+        perch,
         "select status, message from invocations where id = any ($1)",
         [usersRuns],
       );
       expect(kept).toHaveLength(usersRuns.length);
       expect(new Set(kept.map(({ message }) => message))).toEqual(new Set(["[erased]"]));
-      const left = await readRowsOfOthers(user.word);
+      const left = await readRowsOfOthers(perch, user.word);
       for (const [table, rows] of Object.entries(others))
         expect(left[table], table).toEqual(expect.arrayContaining(rows));
       expect(await findTraces(perch, users[1]?.word ?? "")).toContain("sealed values");
@@ -198,7 +165,8 @@ describe("the erasure of a user", () => {
       context: { user_id: user.id },
     });
     await waitUntilErased(organisation, started.id);
-    const rows = await query<{ status: string; message: string; user_id: string | null }>(
+    const rows = await queryRows<{ status: string; message: string; user_id: string | null }>(
+      perch,
       "select status, message, user_id from invocations where id = any ($1)",
       [running.map((id) => parsePublicId("request", id))],
     );
@@ -208,7 +176,7 @@ describe("the erasure of a user", () => {
     expect((await bystander).data.response).toBe(`I heard: slow ${other.word}`);
     // The later run names the same user, and only that one does.
     expect(kept.data.response).toContain(later);
-    const found = await query<{ message: string }>(runsOf.replace("select id", "select message"), [
+    const found = await queryRows<{ message: string }>(perch, runsOf.replace("select id", "select message"), [
       idOf(organisation),
       user.id,
     ]);
@@ -219,18 +187,112 @@ describe("the erasure of a user", () => {
     expect(data).toHaveLength(1);
     await waitForRunRecord(organisation, kept.data.request_id);
   }, 120_000);
+});
 
-  test("leaves a user of the same id in another organisation alone", async () => {
-    verifies("erasure.user");
-    const [mine, theirs] = [await createOrganisation(), await createOrganisation()];
-    const users = createUsers(1);
-    await act(perch, mine, users, kindsOfActs);
-    await act(perch, theirs, users, kindsOfActs);
-    await Promise.all([mine, theirs].map(waitUntilQuiet));
-    const userId = users[0]?.id ?? "";
-    const before = await countAll(theirs, userId);
-    await waitUntilErased(mine, (await erase(mine, userId)).id);
-    expect(await countAll(theirs, userId)).toEqual(before);
-    expect(Object.values(await countAll(mine, userId)).every((count) => count === 0)).toBe(true);
+async function createBusyOrganisation(): Promise<Organisation> {
+  const organisation = await createOrganisation();
+  await createSecret(organisation);
+  await organisation.createKey({ role: "viewer" });
+  ok(
+    await organisation.call("POST /v1/agents/{agent_id}/deployments", {
+      params: { agent_id: "bot" },
+      body: { environment: "production", version: "v1" },
+    }),
+  );
+  ok(await organisation.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "nobody" } }));
+  await act(perch, organisation, createUsers(1), kindsOfActs);
+  return organisation;
+}
+
+/** What the command prints, as JSON. */
+async function run(organisation: Pick<Organisation, "id">, ...args: string[]): Promise<Record<string, unknown>> {
+  const printed = vi.spyOn(console, "log").mockImplementation(() => {});
+  const config = { ...perch.server.core.config, migrationDatabaseUrl: perch.database.ownerUrl };
+  await runEraseOrganisation(config, createLogger("silent"), ["--organisation", organisation.id, "--json", ...args]);
+  return JSON.parse(String(printed.mock.lastCall?.[0]));
+}
+
+/** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */
+async function eraseAndKill({ id }: Organisation): Promise<void> {
+  const { config } = perch.server.core;
+  const main = join(import.meta.dirname, "../../src/main.ts");
+  const child = spawn(process.execPath, [main, "erase-organisation", "--organisation", id, "--yes"], {
+    env: {
+      ...process.env,
+      ...scratchSettings(perch.database, 0),
+      PERCH_MASTER_KEY: config.masterKey.toString("base64"),
+      PERCH_RESTATE_ADMIN_URL: config.adminUrls.join(","),
+      PERCH_VALKEY_URL: valkey.url,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let printed = "";
+  child.stderr.on("data", (text: Buffer) => {
+    printed += text.toString();
+    if (printed.includes("rows deleted.")) child.kill("SIGKILL");
+  });
+  const [, signal] = await once(child, "exit");
+  expect(signal, printed).toBe("SIGKILL");
+}
+
+/** As the command does it, with no time for runs to end. */
+async function eraseAtOnce(organisation: Organisation): Promise<void> {
+  const owner = openAsOwner(perch.database.ownerUrl);
+  const { config, slots, streams } = perch.server.core;
+  const engineRuns = createEngineRuns(config.adminUrls);
+  const others = { deleteSharedKeys: () => Promise.resolve(0), report: () => {}, maxWaitMs: 0 };
+  try {
+    await eraseOrganisation({ owner, engineRuns, slots, streams, ...others }, idOf(organisation));
+  } finally {
+    await owner.destroy();
+  }
+}
+
+describe("the erasure of an organisation", () => {
+  test("the list of tables is that of the catalogue, those that refer to others first", async () => {
+    const owner = openAsOwner(perch.database.ownerUrl);
+    const names = (await listTenantTables(owner)).map(({ name }) => name);
+    await owner.destroy();
+    const organisation = await perch.createOrganisation();
+    expect(names.toSorted()).toEqual(Object.keys(await countRows(perch, organisation)));
+    expect(names.indexOf("key_factors")).toBeLessThan(names.indexOf("api_keys"));
+    expect(names.indexOf("deployments")).toBeLessThan(names.indexOf("agent_versions"));
+    expect(names.indexOf("agent_versions")).toBeLessThan(names.indexOf("agents"));
+  });
+
+  test("what no organisation has as its id is refused, also by a dry run", async () => {
+    const id = toPublicId("organisation", newUuid());
+    const message = `There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`;
+    await expect(run({ id })).rejects.toThrow(message);
+  });
+
+  test("an organisation goes with all that it has, also if the command is killed, and others keep everything", async () => {
+    const [erased, kept] = [await createBusyOrganisation(), await createBusyOrganisation()];
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    // Without --yes nothing changes.
+    const shown = await run(erased);
+    expect(shown).toMatchObject({ name: "Test", erased: false, rows: { agents: 4 } });
+    ok(await erased.call("GET /v1/agents", {}));
+    await invokeInBackground(perch, erased.adminKey, { message: "slow one" }, { agent: "tools" });
+    await expect.poll(async () => (await countRows(perch, kept)).engine_tasks).toBe(0);
+    const before = await countRows(perch, kept);
+
+    // The engine still has a run: its records stay.
+    await expect(eraseAtOnce(erased)).rejects.toThrow("1 run has not ended. Start workers and run this again.");
+    const { agents, memories, run_contents } = shown.rows as Record<string, number>;
+    expect(await countRows(perch, erased)).toMatchObject({ agents, memories, run_contents });
+    await eraseAndKill(erased);
+    expect((await erased.call("GET /v1/agents", {})).status).toBe(401);
+    const receipt = await run(erased, "--yes");
+    expect(receipt).toMatchObject({ organisation: erased.id, erased: true, rows: { organisations: 1 } });
+    expect(Object.values(await countRows(perch, erased)).every((count) => count === 0)).toBe(true);
+    expect(await findTraces(perch, idOf(erased))).toEqual([]);
+    expect(await findTraces(perch, idOf(kept))).toContain("api_keys");
+
+    const after = await countRows(perch, kept);
+    const { audit_log: _, ...same } = before;
+    expect(after).toMatchObject(same);
+    ok(await kept.call("GET /v1/agents", {}));
+    await expect(run(erased, "--yes")).rejects.toThrow("There is no organisation");
   }, 120_000);
 });

@@ -83,11 +83,13 @@ interface StartOptions {
   /** Also start an engine and a worker, so that agents can run. */
   readonly withWorker?: boolean;
   readonly logger?: Logger;
+  /** How long an erasure waits for requests on their way, and for runs under way. */
+  readonly erasurePauseMs?: number;
 }
 
 export async function startPerch(
   overrides: Partial<Config> = {},
-  { withWorker = false, logger = silent }: StartOptions = {},
+  { withWorker = false, logger = silent, erasurePauseMs }: StartOptions = {},
 ): Promise<Perch & { readonly stop: () => Promise<void> }> {
   const database = await createTestDatabase();
   const engine = withWorker ? await startRestate() : undefined;
@@ -99,7 +101,7 @@ export async function startPerch(
   const workers: { readonly core: Core; readonly worker: Worker }[] = [];
   const addWorker = async (): Promise<Worker> => {
     const core = composeCore(config, logger);
-    const worker = await composeWorker(core);
+    const worker = await composeWorker(core, { erasurePauseMs });
     workers.push({ core, worker });
     return worker;
   };

@@ -28,6 +28,11 @@ interface EraseDeps {
   readonly sealer: Sealer;
   readonly logger: Logger;
   readonly now: () => number;
+  /**
+   * A request that was accepted at the last moment has a slot, or is in the engine, after this time. As long passes between two looks
+   * at runs under way.
+   */
+  readonly pauseMs: number;
 }
 
 /** What one transaction did, and where the stage goes on. Without a position the stage is over. */
@@ -42,9 +47,6 @@ const readLogRows = 10_000;
 const deletedMemories = 1000;
 const agentsTogether = 50;
 
-/** A request that was accepted at the last moment has a slot, or is in the engine, after this time. */
-const settleMs = 2000;
-const waitMs = 2000;
 const stepMs = 5000;
 
 /** The engine keeps results for an hour, and streams live for less. */
@@ -102,7 +104,7 @@ interface StepResult {
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
 export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, sealer, logger, now } = deps;
+  const { db, engineRuns, streams, sealer, logger, now, pauseMs } = deps;
   const hasOpenRuns = createHasOpenRuns(deps);
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
@@ -153,19 +155,19 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     const mustWait = isLast && open > 0;
     const next: Progress | undefined = mustWait ? { stage: "sent", isLast } : afterStage({ stage: "sent", isLast });
     await commit(row, async () => [{ engine_sent: purged }, next]);
-    return mustWait ? waitMs : 0;
+    return mustWait ? pauseMs : 0;
   };
 
   /** One transaction's worth of work; how long to wait before the next. */
   const advance = async (row: ErasureRow, user: queries.ErasedUser): Promise<number> => {
     const progress = row.progress as unknown as Progress;
     if (!isInStage(progress)) {
-      const settledIn = row.created_at.getTime() + settleMs - now();
-      if (settledIn > 0) return Math.min(settledIn, settleMs);
+      const settledIn = row.created_at.getTime() + pauseMs - now();
+      if (settledIn > 0) return Math.min(settledIn, pauseMs);
       const isOpen = await hasOpenRuns(user);
       if (isOpen && progress.stage === "settle") {
         await commit(row, async () => [{}, progress]);
-        return waitMs;
+        return pauseMs;
       }
       await commit(row, async () => [{}, { stage: "runs", isLast: !isOpen }]);
       return 0;

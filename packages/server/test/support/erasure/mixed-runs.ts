@@ -22,7 +22,7 @@ export const startTalkingModel = (): Promise<ScriptServer> =>
     const text = lastUserMessage(call);
     return call.step === 1
       ? { tool_calls: [{ name: "perch_echo", arguments: { text } }] }
-      : { reply: `I heard: ${text}`, delay_ms: text.includes("slow") ? 4000 : 0 };
+      : { reply: `I heard: ${text}`, delay_ms: text.includes("slow") ? 2500 : 0 };
   });
 
 /** Agents that keep as much as they can: memories, contents of steps, sessions. */

@@ -1,0 +1,81 @@
+import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { parsePublicId } from "../../../src/platform/ids.ts";
+import type { Organisation, Perch } from "../harness.ts";
+
+export const idOf = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? "";
+
+export const queryRows = <T extends object>({ database }: Perch, text: string, values: unknown[] = []): Promise<T[]> =>
+  withClient(database.adminUrl, async (admin) => (await admin.query<T>(text, values)).rows);
+
+export const runsOf = "select id from invocations where organisation_id = $1 and user_id = $2";
+
+/** What the receipt has to say, counted before the erasure and by another way. */
+const expectedCounts = {
+  memories: "select count(*) from memories where organisation_id = $1 and owner = '=' || $2",
+  "messages of sessions": "select count(*) from session_messages where organisation_id = $1 and owner = '=' || $2",
+  "records of runs": `select count(*) from (${runsOf}) r`,
+  "contents of steps": `select count(*) from run_contents where id in (${runsOf})`,
+  "log entries": `select count(*) from log_entries where organisation_id = $1 and (invocation_id in (${runsOf}) or metadata ->> 'user_id' = $2)`,
+  events: `select count(*) from events where id in (${runsOf})`,
+  "responses of webhook receivers": `select count(*) from delivery_attempts where response is not null and delivery_id in (select id from deliveries where event_id in (${runsOf}))`,
+  "ended clears of memory": "select count(*) from memory_clears where organisation_id = $1 and owner = '=' || $2",
+} as const;
+
+export async function countUserRows(
+  perch: Perch,
+  organisation: Organisation,
+  userId: string,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const [what, text] of Object.entries(expectedCounts))
+    counts[what] = Number((await queryRows<{ count: string }>(perch, text, [idOf(organisation), userId]))[0]?.count);
+  return counts;
+}
+
+/** Rows that do not name the user, of every table that an erasure changes. */
+export async function readRowsOfOthers(perch: Perch, word: string): Promise<Record<string, string[]>> {
+  const tables = ["memories", "session_messages", "invocations", "run_contents", "log_entries", "events"];
+  const rows: Record<string, string[]> = {};
+  for (const table of [...tables, "deliveries", "delivery_attempts", "memory_clears"]) {
+    const ofUser = new Set(
+      (
+        await queryRows<{ id: string }>(perch, "select id::text from invocations where message like '%' || $1 || '%'", [
+          word,
+        ])
+      ).map(({ id }) => id),
+    );
+    const found = await queryRows<Record<string, unknown>>(perch, `select * from ${table}`);
+    const deliveriesOfUser = new Set(
+      (await queryRows<{ id: string; event_id: string }>(perch, "select id, event_id from deliveries"))
+        .filter(({ event_id }) => ofUser.has(event_id))
+        .map(({ id }) => id),
+    );
+    rows[table] = found
+      .filter(
+        ({ id, invocation_id, event_id, delivery_id }) =>
+          ![id, invocation_id, event_id].some((each) => ofUser.has(String(each))) &&
+          !deliveriesOfUser.has(String(delivery_id)),
+      )
+      .map((row) => JSON.stringify(row))
+      .filter((text) => !text.includes(word))
+      .sort();
+  }
+  return rows;
+}
+
+/** Of every table that has an organisation, as the catalogue lists them. */
+export const countRows = ({ database }: Perch, organisation: Organisation): Promise<Record<string, number>> =>
+  withClient(database.adminUrl, async (admin) => {
+    const { rows: tables } = await admin.query<{ name: string }>(
+      `select c.table_name as name from information_schema.columns c join pg_class r on r.relname = c.table_name
+         where c.column_name = 'organisation_id' and c.table_schema = 'public' and not r.relispartition order by 1`,
+    );
+    const counts: Record<string, number> = {};
+    for (const { name } of tables) {
+      const { rows } = await admin.query(`select count(*)::int as n from ${name} where organisation_id = $1`, [
+        idOf(organisation),
+      ]);
+      counts[name] = rows[0].n;
+    }
+    return counts;
+  });
