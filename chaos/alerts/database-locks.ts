@@ -1,4 +1,5 @@
 import pg from "pg";
+import { waitUntil } from "../../scripts/services/commands.ts";
 import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import type { Installation } from "./installation.ts";
 import { readRunbook } from "./runbook.ts";
@@ -21,4 +22,18 @@ export async function endBlockingSessions({ postgres }: Installation, name: stri
     if (rows.length === 0) throw new Error(`The statement in the runbook of ${name} finds no session`);
     for (const { pid } of rows) await client.query("select pg_terminate_backend($1)", [pid]);
   });
+}
+
+/** A step that is stuck waits for the lock most of the time, and a little while for its next attempt. */
+const maxSecondsBetweenAttempts = 60;
+
+/** The same for background work, which waits for the lock only during its attempts. */
+export async function endBlockingSessionOfTick(installation: Installation): Promise<void> {
+  const endSession = () =>
+    endBlockingSessions(installation, "PerchDatabasePoolExhausted").then(
+      () => true,
+      () => false,
+    );
+  if (!(await waitUntil(endSession, maxSecondsBetweenAttempts)))
+    throw new Error(`Nothing has waited for the lock for ${maxSecondsBetweenAttempts} s`);
 }

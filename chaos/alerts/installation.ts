@@ -71,6 +71,8 @@ async function startParts(engineNodes: number, stops: Stops) {
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_PROVIDERS: JSON.stringify({ outside: { type: "openai-compatible", base_url: `${outside.url}/v1` } }),
+    // What the engine has lost is found in seconds. Nothing else depends on it.
+    PERCH_RECONCILE_SECONDS: "2",
     PERCH_LOG_LEVEL: "warn",
   };
   await runPerch(settings, ["migrate"]);

@@ -1,6 +1,6 @@
 import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { type AlertCase, repeat } from "../alert-case.ts";
-import { endBlockingSessions, lockTable } from "../database-locks.ts";
+import { endBlockingSessionOfTick, endBlockingSessions, lockTable } from "../database-locks.ts";
 
 /** A PostgreSQL that answers, and in which somebody did what they should not. */
 export const databaseCases: readonly AlertCase[] = [
@@ -32,7 +32,23 @@ export const databaseCases: readonly AlertCase[] = [
     },
   },
   {
-    // The only threshold that is a time and cannot be shortened.
+    // Its threshold is a time and cannot be shortened: the erasure is stuck for real, and only its row says that it began hours ago.
+    fault: "a session holds a lock on a table that an erasure needs, and the erasure is made three hours old by SQL",
+    fires: { PerchErasureStuck: "Find the session that holds it" },
+    cause: async (installation) => {
+      const { postgres, tenant } = installation;
+      await tenant.post("agents", { name: "remembering", model: "perch/echo" });
+      await lockTable(installation, "memories");
+      const status = await tenant.call("DELETE", "users/customer-1042/data");
+      if (status !== 202) throw new Error(`DELETE /v1/users/customer-1042/data answers ${status}`);
+      await withClient(postgres.adminUrl, (client) =>
+        client.query("update erasures set created_at = now() - interval '3 hours' where completed_at is null"),
+      );
+      return { repair: () => endBlockingSessionOfTick(installation) };
+    },
+  },
+  {
+    // The other threshold that is a time. A process's memory has that time, so this takes as long as it takes.
     fault: "a session holds a lock on the table of signing keys for five minutes",
     fires: { PerchSigningKeysStale: "look for a session that holds a lock on the table, and end it" },
     maxSeconds: 400,

@@ -1,10 +1,6 @@
-import { waitUntil } from "../../../scripts/services/commands.ts";
 import type { AlertCase } from "../alert-case.ts";
-import { endBlockingSessions, lockTable } from "../database-locks.ts";
+import { endBlockingSessionOfTick, lockTable } from "../database-locks.ts";
 import { startHousekeeping } from "../start-housekeeping.ts";
-
-/** A step that is stuck waits for the lock most of the time, and a little while for its next attempt. */
-const maxSecondsBetweenAttempts = 60;
 
 /**
  * The first of all: a worker that is started again has no times of housekeeping until the next hour, which is not shortened, so any
@@ -23,12 +19,7 @@ export const housekeepingCases: readonly AlertCase[] = [
       await startHousekeeping(installation);
       await installation.worker.kill();
       await installation.worker.start();
-      const endSession = () =>
-        endBlockingSessions(installation, "PerchDatabasePoolExhausted").then(
-          () => true,
-          () => false,
-        );
-      return { repair: () => waitUntil(endSession, maxSecondsBetweenAttempts) };
+      return { repair: () => endBlockingSessionOfTick(installation) };
     },
   },
 ];

@@ -67,4 +67,16 @@ export const runCases: readonly AlertCase[] = [
       return { repair: worker.start, end: goBack };
     },
   },
+  {
+    fault: "the engine loses its disks with runs under way, and starts with empty ones",
+    fires: { PerchRunsLost: "Run [`perch-server doctor`](install.md#9-check-everything)" },
+    cause: async ({ engine, tenant, run }) => {
+      const instructions = JSON.stringify({ steps: [{ reply: "late", delay_ms: 60_000 }] });
+      await tenant.post("agents", { name: "lost", model: "perch/script", instructions });
+      for (let n = 0; n < 3; n++) await tenant.start("lost");
+      await Promise.all(engine.nodes.map((node) => node.loseDisk()));
+      await Promise.all(engine.nodes.map((node) => node.start()));
+      return { repair: () => run(["doctor"]) };
+    },
+  },
 ];
