@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { parsePublicId } from "../packages/server/src/platform/ids.ts";
 import { interruption, Problem, stopOnSignals } from "../scripts/services/commands.ts";
 import { runAlerts } from "./alerts/alerts.ts";
@@ -15,21 +14,10 @@ import { logFile } from "./perch-process.ts";
 import { runRestore } from "./restore/restore.ts";
 import { type StarvedTime, watchStarvation } from "./starvation.ts";
 import { runUpgrade } from "./upgrade/upgrade.ts";
+import { readOptions } from "./usage.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    short: { type: "boolean", default: false },
-    neighbour: { type: "boolean", default: false },
-    only: { type: "string" },
-    upgrade: { type: "boolean", default: false },
-    alerts: { type: "boolean", default: false },
-    from: { type: "string" },
-    to: { type: "string" },
-    restore: { type: "boolean", default: false },
-  },
-});
+const options = readOptions();
 const minInvocations = options.short || options.only ? 300 : 2000;
 /** Without batches of records the suite would not test them. */
 const minLargestBatch = 4;

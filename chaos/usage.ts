@@ -1,0 +1,50 @@
+import { parseArgs } from "node:util";
+
+const usage = `node chaos/main.ts [FORM] [--short] [--only NAMES] [--json]
+
+Without a form, it kills parts of a cluster of its own while runs go through it, and counts from
+outside what was lost or done twice. It needs the programs that CONTRIBUTING.md names.
+
+  --neighbour   what one organisation notices of two that attack the service
+  --upgrade     replaces a release by another under load, and goes back
+                --from, --to   images in podman's storage, or folders with a checkout;
+                               both are this checkout unless given
+  --alerts      fires each alert by its fault, follows the runbook, and waits until it has cleared
+  --restore     loses each disk, restores it as the manual says, and compares what is back
+
+  --short       what CI runs
+  --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk
+  --json        one line with all figures instead of tables
+  --help        this text
+
+The exit code is 0 if nothing was wrong.`;
+
+function parse() {
+  return parseArgs({
+    options: {
+      json: { type: "boolean", default: false },
+      short: { type: "boolean", default: false },
+      neighbour: { type: "boolean", default: false },
+      only: { type: "string" },
+      upgrade: { type: "boolean", default: false },
+      alerts: { type: "boolean", default: false },
+      from: { type: "string" },
+      to: { type: "string" },
+      restore: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  }).values;
+}
+
+/** Ends the process if only the usage is asked for, or the options cannot be read. */
+export function readOptions(): ReturnType<typeof parse> {
+  try {
+    const options = parse();
+    if (!options.help) return options;
+    console.log(usage);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
