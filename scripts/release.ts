@@ -50,6 +50,7 @@ ${isTagged ? "" : `  node scripts/release.ts --tag                      # checks
   python3 -m twine upload packed/*.whl
   node deploy/image/build.ts && podman push localhost/perch-server:${version} REGISTRY/perch-server:${version}
   node deploy/image/build.ts --embedder && podman push localhost/perch-server:${version}-embedder REGISTRY/perch-server:${version}-embedder
+  helm package deploy/helm/perch --destination packed && helm push packed/perch-${version}.tgz oci://REGISTRY/charts
   node site/main.ts                                  # publish site/dist
 Then announce it with its section of CHANGELOG.md, and try docs/operations/upgrade.md on an installation of yours.`;
 

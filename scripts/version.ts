@@ -47,11 +47,11 @@ function main(): string {
   });
   if (problems.length > 0) return problems.join("\n");
   changeset("version");
-  writeVersion(root, next);
+  writeVersion(root, newest.version, next);
   const date = new Date().toISOString().slice(0, 10);
   writeFileSync(changelogFile, insertSection(changelog, versionSection(next, date, summaries)));
   console.log(
-    `Version ${next}, with ${summaries.length} entries in CHANGELOG.md. Read them, run \`pnpm generate\`, \`git grep ${newest.version}\` and \`pnpm verify\`, and commit.`,
+    `Version ${next}, with ${summaries.length} entries in CHANGELOG.md. Read them, run \`pnpm generate\`, \`node deploy/helm/render.ts\`, \`git grep ${newest.version}\` and \`pnpm verify\`, and commit.`,
   );
   return "";
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newestVersion } from "./changelog.ts";
 import { checks, openCheckout } from "./checks.ts";
-import { versionPlaces } from "./version-places.ts";
+import { readVersions, upgradePages, versionPlaces, writeVersion } from "./version-places.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "perch-release-test-"));
@@ -18,7 +18,7 @@ const edit = (file: string, change: (text: string) => string) =>
 /** A repository with the files that the quick checks read, as they are here, in a commit on main with a date in the changelog. */
 beforeAll(() => {
   execFileSync("git", ["init", "--quiet", "--initial-branch=main", folder]);
-  const files = new Set(["CHANGELOG.md", "scripts", ...versionPlaces.map(({ file }) => file)]);
+  const files = new Set(["CHANGELOG.md", "scripts", ...versionPlaces.map(({ file }) => file), ...upgradePages]);
   for (const file of files) cpSync(join(root, file), path(file), { recursive: true });
   symlinkSync(join(root, "node_modules"), path("node_modules"));
   writeFileSync(path(".gitignore"), "node_modules\n");
@@ -70,6 +70,30 @@ describe("the checklist of a release", () => {
     edit("CHANGELOG.md", (text) => text.replace(/^(## \S+ - )\S+$/m, "$1unreleased"));
     expect(await outcomeOf("changelog")).toMatch(/^FAILED .* is unreleased/);
     git("checkout", "--quiet", "--", ".");
+  });
+
+  test("finds the next version in every place after it was written, and refuses a page that stayed behind", async () => {
+    writeVersion(folder, version, "9.8.7");
+    expect(readVersions(folder).filter(({ versions }) => versions.some((each) => each !== "9.8.7"))).toEqual([]);
+    expect(readVersions(folder).every(({ versions }) => versions.length > 0)).toBe(true);
+    const page = readFileSync(path("docs/operations/upgrade.md"), "utf8");
+    expect(page).toContain("perch-work@9.8.7");
+    expect(page).toContain("perch-migrate@9.9.0");
+    expect(page).toContain("`before 0.2.0`");
+    expect(readFileSync(path("deploy/helm/perch/README.md"), "utf8")).toContain("perch-worker-9-8-7");
+    git("checkout", "--quiet", "--", ".");
+    edit("docs/operations/upgrade.md", (text) => text.replaceAll(version, "0.0.1"));
+    expect(await outcomeOf("versions")).toMatch(/^FAILED .*: docs\/operations\/upgrade\.md$/);
+    git("checkout", "--quiet", "--", ".");
+  });
+
+  test("upgrades from the image of the last tag, and says how to get it", async () => {
+    expect(await outcomeOf("upgrade from the last release")).toMatch(/^skipped there is no earlier tag/);
+    git("tag", "v0.0.1");
+    expect(await outcomeOf("upgrade from the last release")).toMatch(
+      /^FAILED podman has no localhost\/perch-server:0\.0\.1\. Build it: /,
+    );
+    git("tag", "--delete", "v0.0.1");
   });
 
   test("refuses an API that breaks clients of the last tag, and a tag that exists", async () => {

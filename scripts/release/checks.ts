@@ -102,9 +102,14 @@ async function checkTag(checkout: Checkout): Promise<Outcome> {
     : ok(`${tag} is free`);
 }
 
-async function checkOpenApi({ root, execute }: Checkout): Promise<Outcome> {
+async function findLastTag({ execute }: Checkout): Promise<string | undefined> {
   const tags = (await execute("git", "tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname")).split("\n");
-  const last = tags.find(Boolean);
+  return tags.find(Boolean);
+}
+
+async function checkOpenApi(checkout: Checkout): Promise<Outcome> {
+  const { root, execute } = checkout;
+  const last = await findLastTag(checkout);
   if (last === undefined) return skipped("there is no earlier tag to compare with");
   const path = "packages/contract/openapi.json";
   const before = JSON.parse(await execute("git", "show", `${last}:${path}`)) as OpenApi;
@@ -129,6 +134,22 @@ const checkImage = (checkout: Checkout): Promise<Outcome> =>
       : failed(`The list of contents has ${components.length} components only. See deploy/image/sbom.ts.`);
   });
 
+/** From what operators run now, which is the image of the last release and not this checkout under another name. */
+async function checkUpgrade(checkout: Checkout): Promise<Outcome> {
+  const last = await findLastTag(checkout);
+  if (last === undefined) return skipped("there is no earlier tag to upgrade from");
+  const image = `localhost/perch-server:${last.slice(1)}`;
+  const hasImage = await checkout.execute("podman", "image", "exists", image).then(
+    () => true,
+    () => false,
+  );
+  if (!hasImage)
+    return failed(
+      `podman has no ${image}. Build it: git worktree add ../perch-${last} ${last} && cd ../perch-${last} && pnpm install && node deploy/image/build.ts`,
+    );
+  return node(checkout, "chaos/main.ts", "--upgrade", "--from", image, "--json");
+}
+
 /** In this order: what is quick comes first. */
 export const checks: readonly Check[] = [
   { title: "working tree", run: checkTree },
@@ -148,10 +169,10 @@ export const checks: readonly Check[] = [
     run: (checkout) => inFolder((folder) => node(checkout, "scripts/pack-packages.ts", folder)),
   },
   { title: "image", isSlow: true, run: checkImage },
+  { title: "chart", isSlow: true, run: (checkout) => node(checkout, "deploy/helm/render.ts", "--check") },
   { title: "verify", isSlow: true, run: (checkout) => node(checkout, "scripts/verify.ts") },
-  {
-    title: "upgrade from the last release",
-    isSlow: true,
-    run: (checkout) => node(checkout, "chaos/main.ts", "--upgrade", "--json"),
-  },
+  { title: "upgrade from the last release", isSlow: true, run: checkUpgrade },
+  { title: "alerts", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--alerts", "--json") },
+  { title: "restore", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--restore", "--json") },
+  { title: "trial", isSlow: true, run: (checkout) => node(checkout, "spec/trial/main.ts") },
 ];

@@ -20,15 +20,44 @@ export const versionPlaces: readonly VersionPlace[] = [
   { file: "sdk-python/src/perch_sdk/_version.py", pattern: /^(__version__ = ")([^"]+)(")/m },
   { file: "deploy/compose/compose.yaml", pattern: imageTag },
   { file: "deploy/compose/cell.yaml", pattern: imageTag },
+  { file: "deploy/helm/perch/Chart.yaml", pattern: /^(version: )(\S+)()/m },
+  { file: "deploy/helm/perch/Chart.yaml", pattern: /^(appVersion: ")([^"]+)(")/m },
+  { file: "docs/operations/drills.md", pattern: new RegExp(`(perch-(?:serve|work)@)${version}()`, "g") },
   { file: "docs/operations/install.md", pattern: imageTag },
   {
     file: "docs/operations/install.md",
     pattern: new RegExp(
-      `(@perch/server@|/opt/perch/|perch-(?:serve|work|all)@|perch-(?:contract|server)-)${version}()`,
+      `(@perch/server@|/opt/perch/|perch-(?:serve|work|all)@|perch-(?:contract|server)-|of release |/releases/)${version}()`,
       "g",
     ),
   },
 ];
+
+/** Pages that show an upgrade from this release to the next minor one. */
+export const upgradePages: readonly string[] = [
+  "docs/operations/upgrade.md",
+  "deploy/helm/perch/README.md",
+  "deploy/compose/README.md",
+];
+
+const nextMinor = (release: string): string => {
+  const [major, minor] = release.split(".").map(Number);
+  return `${major}.${(minor ?? 0) + 1}.0`;
+};
+
+/** Also with hyphens, as in the names of services. A sentence about what was before a release stays true. */
+const anyVersion = /(?<!before )\b\d+([.-])\d+\1\d+\b/g;
+
+function moveUpgrade(text: string, from: string, to: string): string {
+  const moved = new Map([
+    [from, to],
+    [nextMinor(from), nextMinor(to)],
+  ]);
+  return text.replaceAll(anyVersion, (found, separator: string) => {
+    const after = moved.get(found.replaceAll(separator, "."));
+    return after === undefined ? found : after.replaceAll(".", separator);
+  });
+}
 
 const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
   if (pattern.global) return [...text.matchAll(pattern)];
@@ -36,16 +65,25 @@ const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
   return match ? [match] : [];
 };
 
-/** Each place with the versions that it names. */
-export const readVersions = (root: string): { readonly file: string; readonly versions: readonly string[] }[] =>
-  versionPlaces.map(({ file, pattern }) => ({
-    file,
-    versions: matches(readFileSync(join(root, file), "utf8"), pattern).map(([, , found = ""]) => found),
-  }));
+const read = (root: string, file: string): string => readFileSync(join(root, file), "utf8");
 
-export function writeVersion(root: string, next: string): void {
-  for (const { file, pattern } of versionPlaces) {
-    const path = join(root, file);
-    writeFileSync(path, readFileSync(path, "utf8").replace(pattern, `$1${next}$3`));
-  }
+/** Each place with the versions that it names. A page of an upgrade counts if it begins at this version and ends at the next. */
+export function readVersions(root: string): { readonly file: string; readonly versions: readonly string[] }[] {
+  const places = versionPlaces.map(({ file, pattern }) => ({
+    file,
+    versions: matches(read(root, file), pattern).map(([, , found = ""]) => found),
+  }));
+  const [current = ""] = places[0]?.versions ?? [];
+  const pages = upgradePages.map((file) => {
+    const found = new Set(read(root, file).match(anyVersion));
+    return { file, versions: found.has(current) && found.has(nextMinor(current)) ? [current] : [] };
+  });
+  return [...places, ...pages];
+}
+
+/** `from` is what `upgradePages` show now: changesets have written the new version to some manifests by then. */
+export function writeVersion(root: string, from: string, next: string): void {
+  for (const { file, pattern } of versionPlaces)
+    writeFileSync(join(root, file), read(root, file).replace(pattern, `$1${next}$3`));
+  for (const file of upgradePages) writeFileSync(join(root, file), moveUpgrade(read(root, file), from, next));
 }
