@@ -10,6 +10,8 @@ interface VersionPlace {
 const manifest = /^(\s*"version": ")([^"]+)(")/m;
 const version = String.raw`(\d+\.\d+\.\d+)`;
 const imageTag = new RegExp(String.raw`(\bperch-server:)${version}()`, "g");
+/** What a client or a server says of itself. */
+const ourselves = new RegExp(String.raw`(\bperch(?: dev)?: |\bperch/)${version}()`, "g");
 
 export const versionPlaces: readonly VersionPlace[] = [
   { file: "package.json", pattern: manifest },
@@ -23,6 +25,7 @@ export const versionPlaces: readonly VersionPlace[] = [
   { file: "deploy/helm/perch/Chart.yaml", pattern: /^(version: )(\S+)()/m },
   { file: "deploy/helm/perch/Chart.yaml", pattern: /^(appVersion: ")([^"]+)(")/m },
   { file: "docs/operations/drills.md", pattern: new RegExp(`(perch-(?:serve|work)@)${version}()`, "g") },
+  ...["cli", "remote-agents", "tools"].map((page) => ({ file: `docs/guides/${page}.md`, pattern: ourselves })),
   { file: "docs/operations/install.md", pattern: imageTag },
   {
     file: "docs/operations/install.md",
