@@ -4,23 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import server from "../packages/server/package.json" with { type: "json" };
-import { whyNoContainers } from "./image/containers.ts";
-import { createMachines, type Machine, removeMachines } from "./manual-machines.ts";
+import server from "../../packages/server/package.json" with { type: "json" };
+import { whyNoContainers } from "../image/containers.ts";
+import { createMachines, type Machine, removeMachines } from "./machines.ts";
 
 /**
- * Follows docs/operations/install.md from the image alone: its commands, in its order, on six machines, which are network namespaces of
+ * Follows docs/operations/install.md from the image alone: its commands, in its order, on seven machines, which are network namespaces of
  * this one. Two API nodes and two workers behind nginx. Then it kills one of each while a client calls. Needs root on Debian.
  */
 
-const usage = `node deploy/try-manual.ts [--image IMAGE]
+const usage = `node deploy/manual/try-manual.ts [--image IMAGE]
 
   --image   the image of the server, localhost/perch-server:VERSION unless given
 
 Needs root on Debian, podman, nginx-light, libnginx-mod-stream, and the images that
 deploy/image/build.ts and deploy/image/parts.ts build.`;
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const pages = join(root, "docs/operations");
 const folder = mkdtempSync(join(tmpdir(), "perch-manual-"));
 const perchDir = join(folder, "perch");
