@@ -49,11 +49,14 @@ const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
         body: errorBody(conflict(`This request was answered before, and its answer is shown only once. ${shownOnce}`)),
       };
 
-/** An answer repeats what its request said, so it may hold a text of the user whom the request names. */
-function namedUser(body: unknown): string | undefined {
-  const { user_id } = (body ?? {}) as { readonly user_id?: unknown };
+function namedUser(value: unknown): string | undefined {
+  const { user_id } = (value ?? {}) as { readonly user_id?: unknown };
   return typeof user_id === "string" ? user_id : undefined;
 }
+
+/** Whose text a kept answer may hold: it repeats what its request said, or shows what another request stored, such as a run. */
+const userOf = (request: unknown, answer: unknown): string | undefined =>
+  namedUser((answer as { readonly data?: unknown } | null | undefined)?.data) ?? namedUser(request);
 
 const doNothing = async (): Promise<void> => undefined;
 
@@ -99,7 +102,7 @@ export const createChangeOnce =
     const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
       const kept = answerToKeep(operation, answer);
       const body = answers.seal(JSON.stringify(kept.body), context);
-      const user = namedUser(request.body);
+      const user = userOf(request.body, answer);
       const owner = user === undefined ? null : digestUser(userDigest, id, user);
       await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body, owner });
     };

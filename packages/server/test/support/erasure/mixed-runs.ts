@@ -71,6 +71,14 @@ const acts: readonly Act[] = [
     });
     if (answer.status !== 201) throw new Error(await answer.text());
   },
+  async (perch, { adminKey }, { id, word }, n) => {
+    const run = await invokeInBackground(perch, adminKey, { message: `stop ${n} ${word}`, context: { user_id: id } });
+    const answer = await fetch(`${perch.url}/v1/agents/bot/invocations/${run}/cancel`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "idempotency-key": `cancel-${n}-${word.slice(0, 3)}` },
+    });
+    if (answer.status !== 200) throw new Error(await answer.text());
+  },
   async (_, { call }, { id, word }, n) =>
     ok(
       await call("POST /v1/agents/{agent_id}/logs", {
