@@ -28,7 +28,7 @@ export interface RunSlots {
   readonly release: (run: SlotHolder) => Promise<void>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (run: SlotHolder) => Promise<void>;
-  /** Ids of the organisation's runs that hold a slot now, as far as they are known. */
+  /** Ids of the organisation's runs that hold a slot now. Rejects while they are not known: whoever asks must not miss one. */
   readonly listHeld: (organisationId: string) => Promise<string[]>;
   /** Whether the run holds a slot now. */
   readonly isHeld: (run: SlotHolder) => Promise<boolean>;
@@ -106,7 +106,11 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
     releaseLocal: local.releaseLocal,
     listHeld: async (organisationId) => {
       const since = Math.floor(now() / 1000);
-      const shared = await valkey.zrangebyscore(organisationKey(organisationId), since, "+inf").catch(() => []);
+      const shared = await valkey
+        .zrangebyscore(organisationKey(organisationId), since, "+inf")
+        .catch((cause: unknown) => {
+          throw new Error("Valkey did not say which runs are under way. Start it, and try again.", { cause });
+        });
       return [...new Set([...shared, ...(await local.listHeld(organisationId))])];
     },
     isHeld: async (run) => {
