@@ -16,7 +16,9 @@ begin
   ), erased as (
     update invocations i
       set user_id = null, session_id = null, message = mark, response = case when i.response is not null then mark end,
-          error = case when i.error is not null then mark end
+          error = case when i.error is not null then mark end,
+          -- One that the engine has lost must not be started again without its message.
+          cancel_requested_at = case when i.status = 'running' then coalesce(i.cancel_requested_at, now()) else i.cancel_requested_at end
       from chosen c where i.organisation_id = organisation and i.id = c.id and i.accepted_at = c.accepted_at
       returning 1
   ), messages as (

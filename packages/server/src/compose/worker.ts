@@ -80,6 +80,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   const erase = createEraseStep({
     ...core,
     sealer: core.erasedUsers,
+    runClear: memory.runClear,
     engineRuns,
     now: nowMs,
     pauseMs: erasurePauseMs,

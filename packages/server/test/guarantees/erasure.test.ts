@@ -14,7 +14,15 @@ import { eraseOrganisation } from "../../src/resources/organisations/erase-organ
 import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
 import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
-import { countRows, countUserRows, idOf, queryRows, readRowsOfOthers, runsOf } from "../support/erasure/stored-rows.ts";
+import {
+  countRows,
+  countUserRows,
+  idOf,
+  insertLeftOver,
+  queryRows,
+  readRowsOfOthers,
+  runsOf,
+} from "../support/erasure/stored-rows.ts";
 import { findTraces } from "../support/erasure/user-traces.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
@@ -137,7 +145,7 @@ describe("the erasure of a user", () => {
     isFull ? 1_800_000 : 120_000,
   );
 
-  test("cancels runs under way, erases them when they have ended, and leaves what is accepted later", async () => {
+  test("cancels runs under way and ends open clears, erases them when they have ended, and leaves what is accepted later", async () => {
     verifies("erasure.runs-under-way");
     const organisation = await createOrganisation();
     const [user, other] = createUsers(2);
@@ -157,6 +165,11 @@ describe("the erasure of a user", () => {
       { agent: "tools" },
     );
     await expect.poll(() => script.calls.filter(({ step }) => step === 2).length).toBeGreaterThan(2);
+    const lost = await insertLeftOver(perch, organisation, user);
+    // Its record has ended, and the engine goes on with it for a moment: here until it has its reply.
+    await queryRows(perch, "update invocations set status = 'completed', finished_at = now() where id = $1", [
+      parsePublicId("request", running[1]),
+    ]);
     const started = await erase(organisation, user.id);
     expect((await erase(organisation, user.id)).id).toBe(started.id);
     const later = createUsers(1)[0]?.word ?? "";
@@ -164,16 +177,24 @@ describe("the erasure of a user", () => {
       message: `later ${later}`,
       context: { user_id: user.id },
     });
+    // A lost run is waited for until somebody has ended it, and would not start again.
+    expect((await bystander).data.response).toBe(`I heard: slow ${other.word}`);
+    const endLost = `update invocations set status = 'cancelled', finished_at = now()
+      where id = $1 and user_id = $2 and cancel_requested_at is not null returning id`;
+    expect(await queryRows(perch, endLost, [lost, user.id])).toHaveLength(1);
     await waitUntilErased(organisation, started.id);
+    for (const text of [`slow ${user.word}`, `lost ${user.word}`, `chat-${user.word}`])
+      expect(await findTraces(perch, text)).toEqual([]);
+    const openClears = "select from memory_clears where organisation_id = $1 and owner = '=' || $2";
+    expect(await queryRows(perch, openClears, [idOf(organisation), user.id])).toEqual([]);
     const rows = await queryRows<{ status: string; message: string; user_id: string | null }>(
       perch,
       "select status, message, user_id from invocations where id = any ($1)",
-      [running.map((id) => parsePublicId("request", id))],
+      [[...running.map((id) => parsePublicId("request", id)), lost]],
     );
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(4);
     for (const row of rows) expect(row).toMatchObject({ message: "[erased]", user_id: null });
     expect(rows.map(({ status }) => status)).toContain("cancelled");
-    expect((await bystander).data.response).toBe(`I heard: slow ${other.word}`);
     // The later run names the same user, and only that one does.
     expect(kept.data.response).toContain(later);
     const found = await queryRows<{ message: string }>(perch, runsOf.replace("select id", "select message"), [

@@ -6,17 +6,21 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
+import type { RunClear } from "../memory/run-clear.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
 import {
   addCounts,
   afterStage,
   type Counts,
   isInStage,
+  maxWaitMs,
+  nextWaitMs,
   type Position,
   type Progress,
   type Stage,
+  type StageProgress,
 } from "./erasure-rules.ts";
-import { createHasOpenRuns } from "./open-runs.ts";
+import { createFindOpenRuns } from "./open-runs.ts";
 import { openUser } from "./seal-user.ts";
 import * as queries from "./user-data-queries.ts";
 
@@ -25,6 +29,7 @@ interface EraseDeps {
   readonly engineRuns: EngineRuns;
   readonly slots: RunSlots;
   readonly streams: Pick<RunStreams, "delete">;
+  readonly runClear: RunClear;
   readonly sealer: Sealer;
   readonly logger: Logger;
   readonly now: () => number;
@@ -104,8 +109,8 @@ interface StepResult {
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
 export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, sealer, logger, now, pauseMs } = deps;
-  const hasOpenRuns = createHasOpenRuns(deps);
+  const { db, engineRuns, streams, runClear, sealer, logger, now, pauseMs } = deps;
+  const findOpenRuns = createFindOpenRuns(deps);
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
   const commit = (
@@ -125,8 +130,11 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     const page = await db.inOrganisation(user.organisationId, (trx) =>
       queries.listRunsOfUser(trx, user, position, readRows),
     );
-    // A run under way would write its texts anew: those wait for the last pass, which finds none under way.
-    const runs = page.runs.filter(({ isRunning }) => isLast || !isRunning);
+    // A run under way would write its texts anew, and one that has ended may still be in the engine for a moment. Both wait for the
+    // last pass, which finds none under way. The engine is asked after the records: a run that it has ended by then can be purged.
+    const open = isLast || page.runs.length === 0 ? [] : await engineRuns.listOpen(user.until);
+    const inEngine = new Set(open.map(({ id }) => id));
+    const runs = page.runs.filter(({ id, isRunning }) => isLast || !(isRunning || inEngine.has(id)));
     const recent = runs
       .filter(({ finishedAt }) => finishedAt === null || finishedAt.getTime() > user.until.getTime() - keptMs)
       .map(({ id }) => id);
@@ -150,30 +158,53 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
   };
 
   /** What is still under way, such as the delivery of an event, is waited for. */
-  const eraseSent = async (row: ErasureRow, { organisationId, userId }: queries.ErasedUser, isLast: boolean) => {
+  const eraseSent = async (
+    row: ErasureRow,
+    { organisationId, userId }: queries.ErasedUser,
+    { isLast, waitingSince = new Date(now()).toISOString() }: StageProgress,
+  ) => {
     const { purged, open } = await engineRuns.purgeSent(organisationId, userId);
-    const mustWait = isLast && open > 0;
-    const next: Progress | undefined = mustWait ? { stage: "sent", isLast } : afterStage({ stage: "sent", isLast });
-    await commit(row, async () => [{ engine_sent: purged }, next]);
-    return mustWait ? pauseMs : 0;
+    const waitedMs = now() - Date.parse(waitingSince);
+    const left = isLast ? open : 0;
+    const mustWait = left > 0 && waitedMs < maxWaitMs;
+    const next: Progress | undefined = mustWait
+      ? { stage: "sent", isLast, waitingSince }
+      : afterStage({ stage: "sent", isLast });
+    await commit(row, async () => [{ engine_sent: purged, ...(!mustWait && { engine_sent_left: left }) }, next]);
+    return mustWait ? nextWaitMs(waitedMs) : 0;
+  };
+
+  /** Ended clears are deleted with the rest. An open one would outlive the erasure, and name its user. False: there is none. */
+  const continueClear = async (user: queries.ErasedUser): Promise<boolean> => {
+    const clear = await db.inOrganisation(user.organisationId, (trx) => queries.findClearToEnd(trx, user));
+    if (clear) await runClear(clear, stepMs);
+    return clear !== undefined;
+  };
+
+  /** Looks for runs under way, before a pass. */
+  const beginPass = async (row: ErasureRow, user: queries.ErasedUser, progress: Progress): Promise<number> => {
+    const waitedMs = now() - row.created_at.getTime();
+    if (waitedMs < pauseMs) return Math.min(pauseMs - waitedMs, pauseMs);
+    if (await continueClear(user)) {
+      await commit(row, async () => [{}, progress]);
+      return 0;
+    }
+    const { inEngine, recorded } = await findOpenRuns(user);
+    const isOpen = inEngine || (recorded > 0 && waitedMs < maxWaitMs);
+    if (isOpen && progress.stage === "settle") {
+      await commit(row, async () => [{}, progress]);
+      return nextWaitMs(waitedMs);
+    }
+    await commit(row, async () => [{}, { stage: "runs", isLast: !isOpen }]);
+    return 0;
   };
 
   /** One transaction's worth of work; how long to wait before the next. */
   const advance = async (row: ErasureRow, user: queries.ErasedUser): Promise<number> => {
     const progress = row.progress as unknown as Progress;
-    if (!isInStage(progress)) {
-      const settledIn = row.created_at.getTime() + pauseMs - now();
-      if (settledIn > 0) return Math.min(settledIn, pauseMs);
-      const isOpen = await hasOpenRuns(user);
-      if (isOpen && progress.stage === "settle") {
-        await commit(row, async () => [{}, progress]);
-        return pauseMs;
-      }
-      await commit(row, async () => [{}, { stage: "runs", isLast: !isOpen }]);
-      return 0;
-    }
+    if (!isInStage(progress)) return beginPass(row, user, progress);
     const { stage, isLast, position = {} } = progress;
-    if (stage === "sent") return eraseSent(row, user, isLast);
+    if (stage === "sent") return eraseSent(row, user, progress);
     if (stage === "runs") await eraseRuns(row, user, isLast, position);
     else
       await commit(row, async (trx) => {

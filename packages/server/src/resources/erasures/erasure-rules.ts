@@ -23,7 +23,13 @@ export interface Position {
  */
 export type Progress =
   | { readonly stage: "begin" | "settle" }
-  | { readonly stage: Stage; readonly isLast: boolean; readonly position?: Position };
+  | {
+      readonly stage: Stage;
+      readonly isLast: boolean;
+      readonly position?: Position;
+      /** Since when the stage has waited for others; absent while it works. */
+      readonly waitingSince?: string;
+    };
 
 export type StageProgress = Extract<Progress, { readonly isLast: boolean }>;
 export const isInStage = (progress: Progress): progress is StageProgress => "isLast" in progress;
@@ -43,6 +49,14 @@ export function afterStage({
   return isLast ? undefined : { stage: "settle" };
 }
 
+/** An embedder may be down for days: what is still under way after this time is listed in the receipt instead. */
+export const maxWaitMs = 3_600_000;
+const firstWaitMs = 2000;
+const longestWaitMs = 60_000;
+
+/** Each look reads all invocations of the engine, so they become rarer: the end is noticed late by at most a tenth of the wait. */
+export const nextWaitMs = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, firstWaitMs), longestWaitMs);
+
 /** Every kind of thing that is counted, in the order of the receipt. */
 const countedParts = {
   memories: { where: "database", what: "memories", how: "deleted" },
@@ -61,10 +75,12 @@ const countedParts = {
   streams: { where: "streams", what: "streams of events", how: "deleted" },
 } as const satisfies Record<string, Omit<ErasedPart, "removed">>;
 export type CountedPart = keyof typeof countedParts;
-export type Counts = Partial<Record<CountedPart, number>>;
+/** Counted too, but not removed: calls of the user's sessions that were under way when the wait for them was over. */
+const leftPart = "engine_sent_left";
+export type Counts = Partial<Record<CountedPart | typeof leftPart, number>>;
 
 export function addCounts(counts: Counts, added: Counts): Counts {
-  const names = Object.keys(countedParts) as CountedPart[];
+  const names = [...(Object.keys(countedParts) as CountedPart[]), leftPart] as const;
   const sums = names.map((name) => [name, (counts[name] ?? 0) + (added[name] ?? 0)] as const);
   return Object.fromEntries(sums.filter(([, count]) => count > 0));
 }
@@ -83,6 +99,11 @@ const expiring: readonly ExpiringPart[] = [
   },
   {
     where: "database",
+    what: "answers that servers of a release without erasures kept for an Idempotency-Key",
+    kept_until: "3 days after the request",
+  },
+  {
+    where: "database",
     what: "write-ahead log and backups",
     when: "at the end of the retention that the operator of this installation has set for them",
   },
@@ -93,8 +114,15 @@ const expiring: readonly ExpiringPart[] = [
   },
 ];
 
+const expiringCalls = (count: number): ExpiringPart => ({
+  where: "engine",
+  what: `calls of sessions that had not ended after an hour, such as embeddings: ${count}`,
+  kept_until: "an hour after each has ended",
+});
+
 const notCovered: readonly string[] = [
   "What was sent to model providers, tools, remote agents, webhook receivers and trace collectors before: ask those who run them.",
+  "Logs of load balancers and proxies in front of Perch: the path of the request for an erasure holds the user's id.",
   "Texts of others that mention the user, such as memories of all users, runs of other users and the agents' instructions.",
   "Log entries that were added without `user_id` in their metadata and do not belong to a run of the user.",
   "What was accepted after the erasure was requested.",
@@ -105,6 +133,6 @@ export const receiptOf = (counts: Counts): ErasureReceipt => ({
     ...countedParts[name],
     removed: counts[name] ?? 0,
   })),
-  expires: [...expiring],
+  expires: [...expiring, ...(counts[leftPart] ? [expiringCalls(counts[leftPart])] : [])],
   not_covered: [...notCovered],
 });

@@ -11,30 +11,41 @@ interface OpenRunDeps {
   readonly slots: Pick<RunSlots, "listHeld">;
 }
 
+/** What of the user has not ended. */
+interface OpenRuns {
+  readonly inEngine: boolean;
+  /** Records that say `running`. The engine may have lost such a run: then reconciling ends it within minutes. */
+  readonly recorded: number;
+}
+
+/** The engine's open runs are those of all organisations: a statement asks about some of them at a time. */
+const askedTogether = 1000;
+
 /**
  * Whether a run that may be the user's, and was accepted in time, has not ended; those that can be cancelled are. The engine does not
  * know the users of runs without a session, so one of them counts unless a record says that it is somebody else's: every run that
  * takes longer than a moment has a record. A run that holds a slot may not have reached the engine yet.
  */
-export const createHasOpenRuns =
+export const createFindOpenRuns =
   ({ db, engineRuns, slots }: OpenRunDeps) =>
-  async (user: ErasedUser): Promise<boolean> => {
+  async (user: ErasedUser): Promise<OpenRuns> => {
     const { organisationId, userId, until } = user;
     const lastId = lastUuidAt(until);
     const held = (await slots.listHeld(organisationId)).filter((id) => id <= lastId);
     const open = (await engineRuns.listOpen(until)).filter(
       ({ sessionKey }) => sessionKey === null || isSessionOfUser(sessionKey, organisationId, userId),
     );
-    const inEngine = open.map(({ id }) => id);
+    const inEngine = new Set(open.map(({ id }) => id));
     const ids = [...new Set([...inEngine, ...held])];
-    if (ids.length === 0) return false;
     return db.inOrganisation(organisationId, async (trx) => {
-      const { ofOthers, ended } = await findKnownRuns(trx, user, ids);
-      const others = new Set(ofOthers);
-      // A slot may be left of a run that has ended. The engine itself still has something to do for such a run.
-      const onlyHeld = new Set(ended.filter((id) => !inEngine.includes(id)));
-      const left = ids.filter((id) => !others.has(id) && !onlyHeld.has(id));
-      if (left.length > 0) await cancelRunsOfUser(trx, user, left);
-      return left.length > 0;
+      const recorded = await cancelRunsOfUser(trx, user);
+      for (let at = 0; at < ids.length; at += askedTogether) {
+        const asked = ids.slice(at, at + askedTogether);
+        const { ofOthers, ended } = await findKnownRuns(trx, user, asked);
+        // A slot may be left of a run that has ended. The engine itself still has something to do for such a run.
+        const settled = new Set([...ofOthers, ...ended.filter((id) => !inEngine.has(id))]);
+        if (asked.some((id) => !settled.has(id))) return { inEngine: true, recorded };
+      }
+      return { inEngine: false, recorded };
     });
   };

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import type { ClearKey } from "../../engine/messages.ts";
 import { lastUuidAt, uuidTime } from "../../platform/ids.ts";
 import { ownerForUser } from "../memory/memory-rules.ts";
 import { type Counts, erasedMark, type Position } from "./erasure-rules.ts";
@@ -199,16 +200,40 @@ export async function findKnownRuns(
   };
 }
 
-/** As a request to cancel does it: a run ends at its next step. */
+/** As a request to cancel does it: a run ends at its next step. Returns how many are running. */
 export async function cancelRunsOfUser(
   trx: OrganisationTransaction,
-  { organisationId, userId }: ErasedUser,
-  runIds: readonly string[],
-): Promise<void> {
-  const times = runIds.map((id) => uuidTime(id));
-  await sql`
-    update invocations i set cancel_requested_at = coalesce(i.cancel_requested_at, now())
-      from unnest(${[...runIds]}::uuid[], ${times}::timestamptz[]) as r (id, accepted_at)
-      where i.organisation_id = ${organisationId} and i.id = r.id and i.accepted_at = r.accepted_at
-        and i.user_id = ${userId} and i.status = 'running'`.execute(trx);
+  { organisationId, userId, until }: ErasedUser,
+): Promise<number> {
+  const { rows } = await sql<{ running: number }>`
+    with running as materialized (
+      select id, accepted_at from invocations
+        where organisation_id = ${organisationId} and user_id = ${userId} and status = 'running'
+          and id <= ${lastUuidAt(until)} and accepted_at <= ${until}
+    ), cancelled as (
+      update invocations i set cancel_requested_at = now() from running r
+        where i.organisation_id = ${organisationId} and i.id = r.id and i.accepted_at = r.accepted_at
+          and i.status = 'running' and i.cancel_requested_at is null
+    )
+    select count(*)::int as running from running`.execute(trx);
+  return rows[0]?.running ?? 0;
 }
+
+/** A clear of the user's memory that has not ended, or of a session that may be the user's: a clear names both. */
+export const findClearToEnd = async (
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+): Promise<ClearKey | undefined> => {
+  const row = await trx
+    .selectFrom("memory_clears")
+    .select(["agent_id", "id"])
+    .where("organisation_id", "=", organisationId)
+    .where("completed_at", "is", null)
+    .where("created_at", "<=", until)
+    .where(({ or, and, eb }) =>
+      or([eb("owner", "=", ownerForUser(userId)), and([eb("owner", "is", null), eb("session_id", "is not", null)])]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row && { organisationId, agentId: row.agent_id, id: row.id };
+};

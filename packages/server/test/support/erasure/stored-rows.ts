@@ -1,6 +1,7 @@
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../../src/platform/ids.ts";
 import type { Organisation, Perch } from "../harness.ts";
+import type { MarkedUser } from "./mixed-runs.ts";
 
 export const idOf = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? "";
 
@@ -79,3 +80,25 @@ export const countRows = ({ database }: Perch, organisation: Organisation): Prom
     }
     return counts;
   });
+
+/** A run that the engine has lost, and clears that nobody works on: one of the user's memory, one of a session. */
+export async function insertLeftOver(perch: Perch, organisation: Organisation, user: MarkedUser): Promise<string> {
+  const values = [idOf(organisation), user.id, user.word];
+  await queryRows(
+    perch,
+    `insert into memory_clears (organisation_id, agent_id, id, last_sequence, owner, session_id)
+       select $1, a.id, gen_random_uuid(), 0, c.owner, c.session_id
+         from agents a, (values ('=' || $2, null), (null, 'chat-' || $3)) c (owner, session_id)
+         where a.organisation_id = $1 and a.name = 'tools'`,
+    values,
+  );
+  const [run] = await queryRows<{ id: string }>(
+    perch,
+    `insert into invocations (organisation_id, id, accepted_at, agent_id, status, environment, user_id, message)
+       select $1, uuid_at(t.at), t.at, a.id, 'running', 'production', $2, 'lost ' || $3
+         from agents a, (select date_trunc('milliseconds', now()) as at) t where a.organisation_id = $1 and a.name = 'tools'
+       returning id`,
+    values,
+  );
+  return run?.id ?? "";
+}

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { addCounts, maxWaitMs, nextWaitMs, receiptOf } from "./erasure-rules.ts";
+
+describe("the wait of an erasure for what is under way", () => {
+  test("begins with 2 seconds, grows with the time waited, and never passes a minute", () => {
+    expect([0, 20_000, 100_000, 600_000, maxWaitMs].map(nextWaitMs)).toEqual([2000, 2000, 10_000, 60_000, 60_000]);
+  });
+});
+
+describe("the receipt of an erasure", () => {
+  const openCalls = (counts: Parameters<typeof receiptOf>[0]) =>
+    receiptOf(counts).expires.filter(({ what }) => what.includes("had not ended"));
+
+  test("lists calls that were not waited for any longer, with their number", () => {
+    const counts = addCounts(addCounts({}, { engine_sent: 2 }), { engine_sent_left: 3 });
+    expect(openCalls(counts)).toMatchObject([{ where: "engine", what: expect.stringMatching(/: 3$/) }]);
+    expect(receiptOf(counts).removed.find(({ what }) => what.startsWith("calls"))?.removed).toBe(2);
+  });
+
+  test("says nothing of such calls where all have ended", () => {
+    expect(openCalls(addCounts({}, { engine_sent: 2, engine_sent_left: 0 }))).toEqual([]);
+  });
+});
