@@ -18,7 +18,8 @@ import {
   countRows,
   countUserRows,
   idOf,
-  insertLeftOver,
+  insertLostRun,
+  insertOpenClears,
   queryRows,
   readRowsOfOthers,
   runsOf,
@@ -165,7 +166,7 @@ describe("the erasure of a user", () => {
       { agent: "tools" },
     );
     await expect.poll(() => script.calls.filter(({ step }) => step === 2).length).toBeGreaterThan(2);
-    const lost = await insertLeftOver(perch, organisation, user);
+    await insertOpenClears(perch, organisation, user);
     // Its record has ended, and the engine goes on with it for a moment: here until it has its reply.
     await queryRows(perch, "update invocations set status = 'completed', finished_at = now() where id = $1", [
       parsePublicId("request", running[1]),
@@ -177,22 +178,17 @@ describe("the erasure of a user", () => {
       message: `later ${later}`,
       context: { user_id: user.id },
     });
-    // A lost run is waited for until somebody has ended it, and would not start again.
     expect((await bystander).data.response).toBe(`I heard: slow ${other.word}`);
-    const endLost = `update invocations set status = 'cancelled', finished_at = now()
-      where id = $1 and user_id = $2 and cancel_requested_at is not null returning id`;
-    expect(await queryRows(perch, endLost, [lost, user.id])).toHaveLength(1);
     await waitUntilErased(organisation, started.id);
-    for (const text of [`slow ${user.word}`, `lost ${user.word}`, `chat-${user.word}`])
-      expect(await findTraces(perch, text)).toEqual([]);
+    for (const text of [`slow ${user.word}`, `chat-${user.word}`]) expect(await findTraces(perch, text)).toEqual([]);
     const openClears = "select from memory_clears where organisation_id = $1 and owner = '=' || $2";
     expect(await queryRows(perch, openClears, [idOf(organisation), user.id])).toEqual([]);
     const rows = await queryRows<{ status: string; message: string; user_id: string | null }>(
       perch,
       "select status, message, user_id from invocations where id = any ($1)",
-      [[...running.map((id) => parsePublicId("request", id)), lost]],
+      [running.map((id) => parsePublicId("request", id))],
     );
-    expect(rows).toHaveLength(4);
+    expect(rows).toHaveLength(3);
     for (const row of rows) expect(row).toMatchObject({ message: "[erased]", user_id: null });
     expect(rows.map(({ status }) => status)).toContain("cancelled");
     // The later run names the same user, and only that one does.
@@ -207,6 +203,32 @@ describe("the erasure of a user", () => {
       .then(ok);
     expect(data).toHaveLength(1);
     await waitForRunRecord(organisation, kept.data.request_id);
+  }, 120_000);
+
+  test("waits for a run that the engine has lost, and leaves a user of the same id in another organisation alone", async () => {
+    verifies("erasure.user", "erasure.runs-under-way");
+    const [mine, theirs] = [await createOrganisation(), await createOrganisation()];
+    const users = createUsers(1);
+    await act(perch, mine, users, kindsOfActs);
+    await act(perch, theirs, users, kindsOfActs);
+    await Promise.all([mine, theirs].map(waitUntilQuiet));
+    const userId = users[0]?.id ?? "";
+    const before = await countUserRows(perch, theirs, userId);
+    await insertLostRun(perch, mine, userId);
+    const { id } = await erase(mine, userId);
+    const stage = "select progress ->> 'stage' as stage from erasures where id = $1";
+    const readStage = async () =>
+      (await queryRows<{ stage: string }>(perch, stage, [parsePublicId("erasure", id)]))[0]?.stage;
+    await expect.poll(readStage, { timeout: 30_000 }).toBe("settle");
+    // It was cancelled, so that reconciling ends it as this does, and does not start it again.
+    const end = `update invocations set status = 'cancelled', finished_at = now()
+      where organisation_id = $1 and user_id = $2 and status = 'running' and cancel_requested_at is not null returning id`;
+    expect(await queryRows(perch, end, [idOf(mine), userId])).toHaveLength(1);
+    // Asked for again, it looks at once.
+    expect((await erase(mine, userId)).id).toBe(id);
+    await waitUntilErased(mine, id);
+    expect(await countUserRows(perch, theirs, userId)).toEqual(before);
+    expect(Object.values(await countUserRows(perch, mine, userId)).every((count) => count === 0)).toBe(true);
   }, 120_000);
 });
 

@@ -100,7 +100,7 @@ const expiring: readonly ExpiringPart[] = [
   {
     where: "database",
     what: "answers that servers of a release without erasures kept for an Idempotency-Key",
-    kept_until: "3 days after the request",
+    when: "3 days after the request",
   },
   {
     where: "database",
@@ -117,7 +117,7 @@ const expiring: readonly ExpiringPart[] = [
 const expiringCalls = (count: number): ExpiringPart => ({
   where: "engine",
   what: `calls of sessions that had not ended after an hour, such as embeddings: ${count}`,
-  kept_until: "an hour after each has ended",
+  when: "an hour after each has ended",
 });
 
 const notCovered: readonly string[] = [

@@ -81,24 +81,22 @@ export const countRows = ({ database }: Perch, organisation: Organisation): Prom
     return counts;
   });
 
-/** A run that the engine has lost, and clears that nobody works on: one of the user's memory, one of a session. */
-export async function insertLeftOver(perch: Perch, organisation: Organisation, user: MarkedUser): Promise<string> {
-  const values = [idOf(organisation), user.id, user.word];
-  await queryRows(
+/** Clears that nobody works on: one of the user's memory, one of a session. */
+export const insertOpenClears = (perch: Perch, organisation: Organisation, { id, word }: MarkedUser) =>
+  queryRows(
     perch,
     `insert into memory_clears (organisation_id, agent_id, id, last_sequence, owner, session_id)
        select $1, a.id, gen_random_uuid(), 0, c.owner, c.session_id
          from agents a, (values ('=' || $2, null), (null, 'chat-' || $3)) c (owner, session_id)
          where a.organisation_id = $1 and a.name = 'tools'`,
-    values,
+    [idOf(organisation), id, word],
   );
-  const [run] = await queryRows<{ id: string }>(
+
+export const insertLostRun = (perch: Perch, organisation: Organisation, userId: string) =>
+  queryRows(
     perch,
     `insert into invocations (organisation_id, id, accepted_at, agent_id, status, environment, user_id, message)
-       select $1, uuid_at(t.at), t.at, a.id, 'running', 'production', $2, 'lost ' || $3
-         from agents a, (select date_trunc('milliseconds', now()) as at) t where a.organisation_id = $1 and a.name = 'tools'
-       returning id`,
-    values,
+       select $1, uuid_at(t.at), t.at, a.id, 'running', 'production', $2, 'lost'
+         from agents a, (select date_trunc('milliseconds', now()) as at) t where a.organisation_id = $1 and a.name = 'tools'`,
+    [idOf(organisation), userId],
   );
-  return run?.id ?? "";
-}
