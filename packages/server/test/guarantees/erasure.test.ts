@@ -36,7 +36,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-r
  * At full size: PERCH_ERASURE_USERS=200 PERCH_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
  * It prints how long the erasure took.
  */
-const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 3);
+const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 2);
 const actCount = Number(process.env.PERCH_ERASURE_ACTS ?? userCount * kindsOfActs * 2);
 const isFull = actCount > 1000;
 

@@ -22,47 +22,54 @@ const expectedCounts = {
   "ended clears of memory": "select count(*) from memory_clears where organisation_id = $1 and owner = '=' || $2",
 } as const;
 
-export async function countUserRows(
-  perch: Perch,
+export const countUserRows = (
+  { database }: Perch,
   organisation: Organisation,
   userId: string,
-): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const [what, text] of Object.entries(expectedCounts))
-    counts[what] = Number((await queryRows<{ count: string }>(perch, text, [idOf(organisation), userId]))[0]?.count);
-  return counts;
-}
+): Promise<Record<string, number>> =>
+  withClient(database.adminUrl, async (admin) => {
+    const counts: Record<string, number> = {};
+    for (const [what, text] of Object.entries(expectedCounts)) {
+      const { rows } = await admin.query<{ count: string }>(text, [idOf(organisation), userId]);
+      counts[what] = Number(rows[0]?.count);
+    }
+    return counts;
+  });
+
+const erasedTables = [
+  "memories",
+  "session_messages",
+  "invocations",
+  "run_contents",
+  "log_entries",
+  "events",
+  "deliveries",
+  "delivery_attempts",
+  "memory_clears",
+];
 
 /** Rows that do not name the user, of every table that an erasure changes. */
-export async function readRowsOfOthers(perch: Perch, word: string): Promise<Record<string, string[]>> {
-  const tables = ["memories", "session_messages", "invocations", "run_contents", "log_entries", "events"];
-  const rows: Record<string, string[]> = {};
-  for (const table of [...tables, "deliveries", "delivery_attempts", "memory_clears"]) {
-    const ofUser = new Set(
-      (
-        await queryRows<{ id: string }>(perch, "select id::text from invocations where message like '%' || $1 || '%'", [
-          word,
-        ])
-      ).map(({ id }) => id),
-    );
-    const found = await queryRows<Record<string, unknown>>(perch, `select * from ${table}`);
-    const deliveriesOfUser = new Set(
-      (await queryRows<{ id: string; event_id: string }>(perch, "select id, event_id from deliveries"))
-        .filter(({ event_id }) => ofUser.has(event_id))
-        .map(({ id }) => id),
-    );
-    rows[table] = found
-      .filter(
-        ({ id, invocation_id, event_id, delivery_id }) =>
-          ![id, invocation_id, event_id].some((each) => ofUser.has(String(each))) &&
-          !deliveriesOfUser.has(String(delivery_id)),
-      )
-      .map((row) => JSON.stringify(row))
-      .filter((text) => !text.includes(word))
-      .sort();
-  }
-  return rows;
-}
+export const readRowsOfOthers = ({ database }: Perch, word: string): Promise<Record<string, string[]>> =>
+  withClient(database.adminUrl, async (admin) => {
+    const listIds = async (text: string, values: unknown[]): Promise<Set<string>> =>
+      new Set((await admin.query<{ id: string }>(text, values)).rows.map(({ id }) => id));
+    const runs = await listIds("select id from invocations where message like '%' || $1 || '%'", [word]);
+    const deliveries = await listIds("select id from deliveries where event_id = any ($1)", [[...runs]]);
+    const rows: Record<string, string[]> = {};
+    for (const table of erasedTables) {
+      const { rows: found } = await admin.query<Record<string, unknown>>(`select * from ${table}`);
+      rows[table] = found
+        .filter(
+          ({ id, invocation_id, event_id, delivery_id }) =>
+            ![id, invocation_id, event_id].some((each) => runs.has(String(each))) &&
+            !deliveries.has(String(delivery_id)),
+        )
+        .map((row) => JSON.stringify(row))
+        .filter((text) => !text.includes(word))
+        .sort();
+    }
+    return rows;
+  });
 
 /** Of every table that has an organisation, as the catalogue lists them. */
 export const countRows = ({ database }: Perch, organisation: Organisation): Promise<Record<string, number>> =>
