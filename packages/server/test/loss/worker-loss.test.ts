@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
-import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
+import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
@@ -66,5 +68,29 @@ describe("a worker is lost", () => {
     await endActiveWorker("SIGKILL");
     expect((await waiting).data.response).toBe("done: deleted");
     expect(stepsOf("deleted")).toEqual([1, 2, 2]);
+  }, 60_000);
+
+  test("killed after the definition of a run was lost, as by a restore: the run is ended, and its session goes on", async () => {
+    const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
+    await ensureWorkers(1);
+    const organisation = await createOrganisationWithAgent();
+    const { adminKey, call } = organisation;
+    await ensureWorkers(2);
+    const context = { session_id: "restored" };
+    const id = await invokeInBackground(perch, adminKey, { message: "lost definition", context });
+    await expect.poll(() => stepsOf("lost definition")).toEqual([1, 2]);
+    await withClient(perch.database.adminUrl, (admin) =>
+      admin.query("delete from draft_definitions where organisation_id = $1", [
+        parsePublicId("organisation", organisation.id),
+      ]),
+    );
+    await endActiveWorker("SIGKILL");
+    const ended = await waitForRunRecord(organisation, id);
+    expect(ended).toMatchObject({ status: "failed", error: expect.stringContaining("no longer in the database") });
+    expect(stepsOf("lost definition")).toEqual([1, 2]);
+    // A run that the engine went on trying would keep its session's turn.
+    ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: { logs: "full" } }));
+    const next = await invokeAgent(perch, adminKey, { message: "warm up", context });
+    expect(next.data.response).toBe("warm");
   }, 60_000);
 });
