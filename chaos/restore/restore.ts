@@ -82,6 +82,8 @@ function print(results: readonly CaseResult[], json: boolean): void {
 /** Loses disks, restores them by the commands of the manual, and compares what is there with what the manual says. */
 export async function runRestore({ short, json, only }: RestoreOptions): Promise<boolean> {
   if (!findOnPath("valkey-server")) throw new Problem("Not on PATH: valkey-server. `pnpm services up` installs it.");
+  if (only !== undefined && !order.some((each) => each === only))
+    throw new Problem(`--only: unknown ${only}. Known, one at a time: ${order.join(", ")}`);
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.toReversed()) await Promise.resolve(end()).catch((error: unknown) => console.error(error));
