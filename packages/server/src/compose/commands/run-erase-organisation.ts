@@ -1,9 +1,7 @@
 import { parseArgs } from "node:util";
-import type { Kysely } from "kysely";
 import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Config } from "../../config/config.ts";
 import { requireOwnerUrl } from "../../config/database.ts";
-import type { DB } from "../../db/generated-rows.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { createEngineRuns } from "../../engine/engine-runs.ts";
 import { deleteValkeyKeys } from "../../limits/delete-valkey-keys.ts";
@@ -36,6 +34,9 @@ function describe(id: string, { rows, engine, valkey }: OrganisationReceipt): st
   return [`${id} is erased. Removed:`, ...lines, ...others, ...expires].join("\n");
 }
 
+/** The connection as the owner of the tables. */
+type Owner = ReturnType<typeof openAsOwner>;
+
 const noOrganisation = (id: string) =>
   new OperatorError(`There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`);
 
@@ -51,7 +52,7 @@ async function stopKeys({ db, gate }: Core, logger: Logger, organisationId: stri
   }
 }
 
-async function showRows(owner: Kysely<DB>, organisationId: string, id: string, isJson: boolean): Promise<void> {
+async function showRows(owner: Owner, organisationId: string, id: string, isJson: boolean): Promise<void> {
   const name = await findOrganisationName(owner, organisationId);
   if (name === undefined) throw noOrganisation(id);
   if (!isJson) console.error(`Counting the rows of ${id}, ${printable(name)}.`);
@@ -65,7 +66,7 @@ async function showRows(owner: Kysely<DB>, organisationId: string, id: string, i
 /** The longest run takes 15 minutes. */
 const maxWaitMs = 20 * 60_000;
 
-async function erase(config: Config, logger: Logger, owner: Kysely<DB>, organisationId: string) {
+async function erase(config: Config, logger: Logger, owner: Owner, organisationId: string) {
   const id = toPublicId("organisation", organisationId);
   const core = composeCore(config, logger);
   try {
