@@ -7,7 +7,7 @@ import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platfor
 import { RefusedChange } from "../platform/refused-change.ts";
 import type { Digest, Sealer } from "../platform/secrets.ts";
 import { Unchanged } from "../platform/unchanged.ts";
-import { digestUser } from "../resources/erasures/seal-user.ts";
+import { digestUser, digestUserOfRun } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
@@ -49,14 +49,19 @@ const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
         body: errorBody(conflict(`This request was answered before, and its answer is shown only once. ${shownOnce}`)),
       };
 
-function namedUser(value: unknown): string | undefined {
-  const { user_id } = (value ?? {}) as { readonly user_id?: unknown };
-  return typeof user_id === "string" ? user_id : undefined;
+interface NamesUser {
+  readonly user_id?: unknown;
+  readonly request_id?: unknown;
 }
 
 /** Whose text a kept answer may hold: it repeats what its request said, or shows what another request stored, such as a run. */
-const userOf = (request: unknown, answer: unknown): string | undefined =>
-  namedUser((answer as { readonly data?: unknown } | null | undefined)?.data) ?? namedUser(request);
+function ownerOf(digest: Digest, organisationId: string, request: unknown, answer: unknown): Buffer | null {
+  const { data } = (answer ?? {}) as { readonly data?: NamesUser | null };
+  const userId = data?.user_id ?? (request as NamesUser | null | undefined)?.user_id;
+  if (typeof userId !== "string") return null;
+  const digestOwner = typeof data?.request_id === "string" ? digestUserOfRun : digestUser;
+  return digestOwner(digest, organisationId, userId);
+}
 
 const doNothing = async (): Promise<void> => undefined;
 
@@ -102,8 +107,7 @@ export const createChangeOnce =
     const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
       const kept = answerToKeep(operation, answer);
       const body = answers.seal(JSON.stringify(kept.body), context);
-      const user = userOf(request.body, answer);
-      const owner = user === undefined ? null : digestUser(userDigest, id, user);
+      const owner = ownerOf(userDigest, id, request.body, answer);
       await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body, owner });
     };
     return (work) => commit(work, refuseOrReplay, keepAnswer);

@@ -173,6 +173,12 @@ describe("the erasure of a user", () => {
     ]);
     const started = await erase(organisation, user.id);
     expect((await erase(organisation, user.id)).id).toBe(started.id);
+    // Its kept answer shows a run that was accepted before, so it goes too.
+    const cancelled = await fetch(`${perch.url}/v1/agents/tools/invocations/${running[0]}/cancel`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${organisation.adminKey}`, "idempotency-key": "cancelled-later" },
+    });
+    expect(await cancelled.text()).toContain(`slow ${user.word}`);
     const later = createUsers(1)[0]?.word ?? "";
     const kept = await invokeAgent(perch, organisation.adminKey, {
       message: `later ${later}`,

@@ -4,7 +4,7 @@ import type { ErasureKey } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { RunClear } from "../memory/run-clear.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
@@ -21,7 +21,7 @@ import {
   type StageProgress,
 } from "./erasure-rules.ts";
 import { createFindOpenRuns } from "./open-runs.ts";
-import { openUser } from "./seal-user.ts";
+import { digestUserOfRun, openUser } from "./seal-user.ts";
 import * as queries from "./user-data-queries.ts";
 
 interface EraseDeps {
@@ -31,6 +31,7 @@ interface EraseDeps {
   readonly streams: Pick<RunStreams, "delete">;
   readonly runClear: RunClear;
   readonly sealer: Sealer;
+  readonly userDigest: Digest;
   readonly logger: Logger;
   readonly now: () => number;
   /**
@@ -61,7 +62,7 @@ type EraseStage = (
   trx: OrganisationTransaction,
   user: queries.ErasedUser,
   position: Position,
-  digest: Buffer,
+  owners: Parameters<typeof queries.eraseAnswersAndClears>[2],
 ) => Promise<Done>;
 
 const eraseMemories: EraseStage = async (trx, user, { agentId }) => {
@@ -91,8 +92,8 @@ const eraseAudit: EraseStage = async (trx, user, position) => {
   return { counts: { audit_entries: removed }, position: next };
 };
 
-const eraseAnswers: EraseStage = async (trx, user, _, digest) => ({
-  counts: await queries.eraseAnswersAndClears(trx, user, digest),
+const eraseAnswers: EraseStage = async (trx, user, _, owners) => ({
+  counts: await queries.eraseAnswersAndClears(trx, user, owners),
 });
 
 const laterStages: Record<Exclude<Stage, "runs" | "sent">, EraseStage> = {
@@ -109,7 +110,7 @@ interface StepResult {
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
 export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, runClear, sealer, logger, now, pauseMs } = deps;
+  const { db, engineRuns, streams, runClear, sealer, userDigest, logger, now, pauseMs } = deps;
   const findOpenRuns = createFindOpenRuns(deps);
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
@@ -208,7 +209,8 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     if (stage === "runs") await eraseRuns(row, user, isLast, position);
     else
       await commit(row, async (trx) => {
-        const done = await laterStages[stage](trx, user, position, row.user_digest);
+        const runs = digestUserOfRun(userDigest, user.organisationId, user.userId);
+        const done = await laterStages[stage](trx, user, position, { user: row.user_digest, runs });
         return [
           done.counts,
           done.position ? { stage, isLast, position: done.position } : afterStage({ stage, isLast }),

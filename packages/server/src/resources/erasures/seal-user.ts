@@ -12,3 +12,7 @@ export const openUser = (sealer: Sealer, sealed: Buffer, erasure: ErasureKey): s
 /** Tells whether two things are of the same user of an organisation, and not of which. */
 export const digestUser = (digest: Digest, organisationId: string, userId: string): Buffer =>
   digest(JSON.stringify([organisationId, userId]));
+
+/** The same for what shows a run of the user. That counts by when the run was accepted, and not by when it was shown. */
+export const digestUserOfRun = (digest: Digest, organisationId: string, userId: string): Buffer =>
+  digest(JSON.stringify([organisationId, userId, "run"]));

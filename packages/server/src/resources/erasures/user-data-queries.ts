@@ -3,7 +3,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ClearKey } from "../../engine/messages.ts";
 import { lastUuidAt, uuidTime } from "../../platform/ids.ts";
 import { ownerForUser } from "../memory/memory-rules.ts";
-import { type Counts, erasedMark, type Position } from "./erasure-rules.ts";
+import { addCounts, type Counts, erasedMark, type Position } from "./erasure-rules.ts";
 
 /** Whose data goes, and what of it: what was accepted until `until`. */
 export interface ErasedUser {
@@ -161,13 +161,17 @@ export async function eraseAuditEntries(
 export async function eraseAnswersAndClears(
   trx: OrganisationTransaction,
   { organisationId, userId, until }: ErasedUser,
-  userDigest: Buffer,
+  owners: { readonly user: Buffer; readonly runs: Buffer },
 ): Promise<Counts> {
-  const { rows } = await sql<{ counts: Counts }>`
-    select erase_answers_and_clears(${organisationId}, ${userDigest}, ${ownerForUser(userId)}, ${until}) as counts`.execute(
-    trx,
-  );
-  return rows[0]?.counts ?? {};
+  const erase = async (owner: Buffer, last: Date | "infinity"): Promise<Counts> => {
+    const { rows } = await sql<{ counts: Counts }>`
+      select erase_answers_and_clears(${organisationId}, ${owner}, ${ownerForUser(userId)}, ${last}::timestamptz) as counts`.execute(
+      trx,
+    );
+    return rows[0]?.counts ?? {};
+  };
+  // An answer that shows a run may be younger than the erasure. One of a later run goes too: cancelling twice does no harm.
+  return addCounts(await erase(owners.user, until), await erase(owners.runs, "infinity"));
 }
 
 /** What the records say of runs that may be the user's. */
