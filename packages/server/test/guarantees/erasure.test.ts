@@ -324,6 +324,7 @@ describe("the erasure of an organisation", () => {
     ok(await erased.call("GET /v1/agents", {}));
     await invokeInBackground(perch, erased.adminKey, { message: "slow one" }, { agent: "tools" });
     await expect.poll(async () => (await countRows(perch, kept)).engine_tasks).toBe(0);
+    await waitUntilQuiet(kept);
     const before = await countRows(perch, kept);
 
     // The engine still has a run: its records stay.
