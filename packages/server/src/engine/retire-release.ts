@@ -1,5 +1,6 @@
 import type { EngineAdmin, EngineDeployment } from "./engine-admin.ts";
 import { parseAddress } from "./release-address.ts";
+import { agentRuns } from "./services.ts";
 
 /** A run may have been given to an address shortly before another took over, and be counted for it only a little later. */
 const settleMs = 30_000;
@@ -17,15 +18,18 @@ export async function listKnownDeployments(admin: EngineAdmin): Promise<KnownDep
   return deployments.map((deployment) => ({ ...deployment, runs: bound.get(deployment.id) ?? 0 }));
 }
 
+/** What a release also serves that the active one does not know, such as services that came with it, does not count. */
+export const takesNewRuns = ({ current }: Pick<EngineDeployment, "current">): boolean => current.includes(agentRuns);
+
 /** Why the engine must not forget this address yet, or undefined if it may. */
 export function whyKept(
   deployment: KnownDeployment,
   all: readonly KnownDeployment[],
   nowMs: number,
 ): string | undefined {
-  if (deployment.current.length > 0) return "It takes new runs. Activate another release first.";
+  if (takesNewRuns(deployment)) return "It takes new runs. Activate another release first.";
   if (deployment.runs > 0) return `${deployment.runs} of its runs have not ended. Keep its workers until they have.`;
-  const newestMs = Math.max(...all.filter(({ current }) => current.length > 0).map(({ createdAt }) => +createdAt));
+  const newestMs = Math.max(...all.filter(takesNewRuns).map(({ createdAt }) => +createdAt));
   const waitMs = newestMs + settleMs - nowMs;
   return waitMs > 0 ? `Another release took over just now. Try again in ${Math.ceil(waitMs / 1000)} s.` : undefined;
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { listTurns, type Turn } from "../../db/releases.ts";
 import { createEngineAdmin } from "../../engine/engine-admin.ts";
 import { parseAddress } from "../../engine/release-address.ts";
-import { type KnownDeployment, listKnownDeployments, whyKept } from "../../engine/retire-release.ts";
+import { type KnownDeployment, listKnownDeployments, takesNewRuns, whyKept } from "../../engine/retire-release.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
@@ -19,7 +19,7 @@ interface Row {
 }
 
 const stateOf = (deployment: KnownDeployment, all: readonly KnownDeployment[], nowMs: number): string => {
-  if (deployment.current.length > 0) return "takes new runs";
+  if (takesNewRuns(deployment)) return "takes new runs";
   if (deployment.runs > 0) return "ends its runs";
   return whyKept(deployment, all, nowMs) === undefined ? "can be retired" : "superseded";
 };
