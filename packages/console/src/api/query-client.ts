@@ -1,0 +1,10 @@
+import { PerchError } from "@perch/sdk";
+import { QueryClient } from "@tanstack/react-query";
+
+/** The SDK retries what can succeed later, so a query that failed is not tried again here. */
+export const queryClient = new QueryClient({
+  defaultOptions: { queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true } },
+});
+
+/** Whether the session has ended: the page then asks to sign in again. */
+export const isSignedOut = (error: unknown): boolean => error instanceof PerchError && error.status === 401;

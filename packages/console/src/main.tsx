@@ -1,0 +1,24 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { setNonce } from "get-nonce";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { queryClient } from "./api/query-client.ts";
+import "./app.css";
+import { styleNonce } from "./frame/style-nonce.ts";
+import { applyTheme, readTheme } from "./frame/theme.ts";
+import { router } from "./router.tsx";
+
+applyTheme(readTheme());
+// Dialogs add a style element while they are open; the page's policy asks for its nonce.
+setNonce(styleNonce());
+
+const root = document.getElementById("root");
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );

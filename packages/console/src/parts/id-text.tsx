@@ -1,0 +1,9 @@
+import { CopyButton } from "./copy-button.tsx";
+
+/** An id that can be copied. It is shown whole, because ids are compared and pasted. */
+export const IdText = ({ id, what }: { readonly id: string; readonly what: string }) => (
+  <span className="inline-flex max-w-full items-center gap-0.5">
+    <code className="truncate font-mono text-small">{id}</code>
+    <CopyButton text={id} what={what} />
+  </span>
+);

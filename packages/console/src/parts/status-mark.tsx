@@ -1,0 +1,41 @@
+import { classNames } from "./class-names.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+/** A state has a hue and a shape, because not everybody sees the hue. */
+const marks = {
+  running: { colour: "text-accent", icon: undefined },
+  completed: { colour: "text-muted", icon: "check" },
+  active: { colour: "text-accent", icon: "check" },
+  failed: { colour: "text-danger", icon: "cross" },
+  waiting: { colour: "text-warning", icon: "pause" },
+  paused: { colour: "text-warning", icon: "pause" },
+  pending: { colour: "text-warning", icon: "clock" },
+  retried: { colour: "text-warning", icon: "clock" },
+  interrupted: { colour: "text-warning", icon: "strike" },
+  cancelled: { colour: "text-muted", icon: "strike" },
+  superseded: { colour: "text-muted", icon: "strike" },
+  rolled_back: { colour: "text-muted", icon: "left" },
+  canary: { colour: "text-canary", icon: "split" },
+} as const satisfies Record<string, { readonly colour: string; readonly icon: IconName | undefined }>;
+export type MarkedStatus = keyof typeof marks;
+
+interface StatusMarkProps {
+  readonly status: MarkedStatus;
+  /** Shows the mark alone, where a column says what it is. Readers of the screen still hear the word. */
+  readonly iconOnly?: boolean;
+}
+
+export function StatusMark({ status, iconOnly = false }: StatusMarkProps) {
+  const { colour, icon } = marks[status];
+  const word = status.replace("_", " ");
+  return (
+    <span className={classNames("inline-flex items-center gap-1.5", colour)} title={iconOnly ? word : undefined}>
+      {icon ? (
+        <Icon name={icon} className="size-3.5" />
+      ) : (
+        <span className="pulse mx-[3px] size-2 rounded-full bg-current" />
+      )}
+      <span className={iconOnly ? "sr-only" : undefined}>{word}</span>
+    </span>
+  );
+}

@@ -1,0 +1,23 @@
+import { useEffect, useState } from "react";
+
+/** Whether it has taken longer than this. */
+function useLaterThan(ms: number): boolean {
+  const [isLater, setIsLater] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLater(true), ms);
+    return () => clearTimeout(timer);
+  }, [ms]);
+  return isLater;
+}
+
+/** Shown after 400 ms, so that what is quick does not flicker; after 5 s it says what it waits for. */
+export function Working({ what }: { readonly what: string }) {
+  const isShown = useLaterThan(400);
+  const isLong = useLaterThan(5000);
+  return (
+    <p role="status" className="px-4 py-3 text-table text-muted">
+      {isShown && <span className="pulse">Loading {what} …</span>}
+      {isLong && <span> The server has not answered yet; this page keeps waiting.</span>}
+    </p>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Me } from "@perch/sdk";
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { perch, setCsrfToken } from "../api/perch.ts";
+
+type Permission = Me["key"]["permissions"][number];
+
+/** Who is signed in. Loaded once before any page, and again when the window comes back. */
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: async ({ signal }): Promise<Me> => {
+    const me = await perch.me({ signal });
+    setCsrfToken((me as { session?: { csrf_token?: string } | null }).session?.csrf_token);
+    return me;
+  },
+  staleTime: 60_000,
+});
+
+export const useMe = (): Me => useSuspenseQuery(meQuery).data;
+
+/** Whether the signed-in key or person may do it. A button that would be refused is not shown. */
+export const useCan = (permission: Permission): boolean => useMe().key.permissions.includes(permission);
