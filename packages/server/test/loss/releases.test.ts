@@ -102,6 +102,17 @@ interface Listed {
   readonly id: string;
 }
 
+/** Until nothing but these runs is bound: housekeeping that is killed with its worker counts as well, and waits for that release. */
+const waitForBound = (runs: number): Promise<void> =>
+  expect
+    .poll(
+      async () => [...(await createEngineAdmin(engine.adminUrls).countBound()).values()].reduce((a, b) => a + b, 0),
+      {
+        timeout: 20_000,
+      },
+    )
+    .toBe(runs);
+
 const countUnserved = async (): Promise<number> => {
   const admin = createEngineAdmin(engine.adminUrls);
   return countRunsWithoutWorkers(admin, await admin.listDeployments());
@@ -130,10 +141,12 @@ describe("releases of workers", () => {
     await activate("a");
     let worker = await startRelease("a");
     const ofA = await beginHeld("a", "hold 1", "hold 2 in a session");
+    await waitForBound(2);
     await end(worker);
     await activate("b");
     worker = await startRelease("b");
     const ofB = await beginHeld("b", "hold 3", "hold 4 in a session");
+    await waitForBound(4);
     // Those of A, although a worker answers at their address.
     expect(await countUnserved()).toBe(2);
     // B listens where A did, and the engine goes on trying to continue A's runs there.
