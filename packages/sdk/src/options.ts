@@ -22,6 +22,11 @@ export interface PerchOptions {
   readonly maxRetries?: number | undefined;
   /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * For a page that Perch serves, where a session cookie takes the place of the API key: returns the session's `csrf_token`, which is
+   * then sent with every change. Called for every attempt. The cookie goes along by itself, because the page has the same origin.
+   */
+  readonly csrfToken?: (() => string | undefined) | undefined;
   /** Gets what the client does: every attempt (`debug`) and every retry (`info`), never a body or a key. The default writes to stderr. */
   readonly logger?: Logger | undefined;
   /** What is logged. The default is the environment variable `PERCH_LOG`; without it, `debug` if there is a `logger`, and otherwise `off`. */
@@ -64,7 +69,7 @@ export interface Settings {
   readonly maxRetries: number;
   readonly log: Log;
   /** A function, so that printing the client does not print the key. */
-  readonly headers: () => Readonly<Record<string, string>>;
+  readonly headers: (method: string) => Readonly<Record<string, string>>;
 }
 
 /** Browsers and workers have no `process`. */
@@ -90,7 +95,14 @@ export function readSettings(options: PerchOptions): Settings {
   const { username, password } = new URL(baseUrl);
   if (username || password) throw new TypeError("baseUrl must not contain a user or a password: pass them in headers.");
   const { timeoutSeconds = 60, maxRetries = 4 } = options;
-  const headers = () => ({ ...options.headers, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) });
+  const headers = (method: string) => {
+    const csrfToken = method === "GET" ? undefined : options.csrfToken?.();
+    return {
+      ...options.headers,
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(csrfToken !== undefined && { "x-csrf-token": csrfToken }),
+    };
+  };
   // Called as a method of something else, the platform's fetch throws in browsers.
   const fetch = options.fetch ?? ((...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args));
   const log = createLog(options.logger, options.logLevel ?? fromEnvironment("PERCH_LOG"));

@@ -31,7 +31,7 @@ async function fetchFor(settings: Settings, call: Call, signal: AbortSignal, ext
   const url = settings.baseUrl + call.path;
   const response = await settings.fetch(url, {
     method: call.method,
-    headers: { ...settings.headers(), ...call.headers, ...extra },
+    headers: { ...settings.headers(call.method), ...call.headers, ...extra },
     ...(call.body !== undefined && { body: call.body }),
     signal,
   });
