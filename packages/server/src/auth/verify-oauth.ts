@@ -14,7 +14,7 @@ export type VerifyOAuth = (token: string, settings: OAuthSettings, organisationI
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Asymmetric algorithms only: with a symmetric one the issuer's public key could sign a token. */
-const algorithms = [
+export const asymmetricAlgorithms = [
   "RS256",
   "RS384",
   "RS512",
@@ -27,7 +27,7 @@ const algorithms = [
   "EdDSA",
   "Ed25519",
 ];
-const clockToleranceSeconds = 30;
+export const clockToleranceSeconds = 30;
 
 /** Three parts that begin with a JSON object are a JWT. Anything else is opaque: only its issuer can read it. */
 const isJwt = (token: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(token);
@@ -40,7 +40,7 @@ export function createVerifyOAuth(deps: IssuerDeps): VerifyOAuth {
     const currentDate = new Date(deps.now());
     try {
       const { payload } = await jwtVerify(token, keys, {
-        algorithms,
+        algorithms: asymmetricAlgorithms,
         issuer: server.issuer,
         audience,
         requiredClaims: ["exp", "sub"],

@@ -1,0 +1,71 @@
+import { errors as joseErrors } from "jose";
+import * as oauth from "oauth4webapi";
+import { ApiError } from "../platform/api-error.ts";
+import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
+
+/**
+ * `denied`: the issuer, or the person there, said no. `refused`: it no longer lets them in. `invalid`: an answer that was not made
+ * for this sign-in, or is not what the protocol allows. `unavailable`: the issuer did not say.
+ */
+export type OpenIdFailureKind = "denied" | "refused" | "invalid" | "unavailable";
+
+/** Its message is for the log: it holds no token, and nothing that a browser sent. */
+export class OpenIdFailure extends Error {
+  readonly kind: OpenIdFailureKind;
+
+  constructor(kind: OpenIdFailureKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
+const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
+
+const deniedAtIssuer: readonly string[] = [
+  "access_denied",
+  "login_required",
+  "consent_required",
+  "interaction_required",
+];
+
+/** What these mean is the operator's to mend, and may be mended while people are signed in. */
+const ownMistakes: readonly string[] = ["invalid_client", "unauthorized_client"];
+
+/** Not the protocol's form, such as the error page of a proxy: it says nothing about the person. */
+const strangeForms: readonly unknown[] = [oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM, oauth.PARSE_ERROR];
+
+/** A code that does not count ends a sign-in; a refresh token that does not count ends a session. */
+const rejectedKind = { "sign-in": "invalid", recheck: "refused" } as const;
+
+export type Phase = keyof typeof rejectedKind;
+
+function fromErrorBody({ error, status }: oauth.ResponseBodyError, phase: Phase): OpenIdFailure {
+  const reason = `the issuer answered ${status} ${protocolWord(error)}`;
+  const isDown = status >= 500 || status === 429 || ownMistakes.includes(error);
+  return new OpenIdFailure(isDown ? "unavailable" : rejectedKind[phase], reason);
+}
+
+function fromRedirect({ error }: oauth.AuthorizationResponseError): OpenIdFailure {
+  const reason = `the issuer sent the browser back with ${protocolWord(error)}`;
+  if (deniedAtIssuer.includes(error)) return new OpenIdFailure("denied", reason);
+  const isDown = error === "temporarily_unavailable" || error === "server_error";
+  return new OpenIdFailure(isDown ? "unavailable" : "invalid", reason);
+}
+
+/** The errors of jose and oauth4webapi hold tokens and answers in their causes, so only their fixed words are kept. */
+export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
+  if (error instanceof OpenIdFailure) return error;
+  if (error instanceof ApiError) return new OpenIdFailure("unavailable", reasonOfFailedCall(error.cause));
+  if (error instanceof oauth.AuthorizationResponseError) return fromRedirect(error);
+  if (error instanceof oauth.ResponseBodyError) return fromErrorBody(error, phase);
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return new OpenIdFailure(rejectedKind[phase], `the issuer's userinfo answered ${error.status}`);
+  if (error instanceof oauth.OperationProcessingError)
+    return new OpenIdFailure(strangeForms.includes(error.code) ? "unavailable" : "invalid", error.message);
+  if (error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid)
+    return new OpenIdFailure("unavailable", "the issuer's keys cannot be read");
+  if (error instanceof joseErrors.JOSEError) return new OpenIdFailure("invalid", `the ID token: ${error.code}`);
+  if (error instanceof oauth.UnsupportedOperationError) return new OpenIdFailure("invalid", error.message);
+  return new OpenIdFailure("unavailable", reasonOfFailedCall(error));
+}

@@ -1,0 +1,82 @@
+import { type Role, roles } from "@perch/contract";
+import { storableText } from "../platform/storable-text.ts";
+
+/** A person as the issuer describes them. Texts are cleaned; they are shown, and never compared. */
+export interface Person {
+  /** Unique at the issuer, and never given to somebody else. */
+  readonly subject: string;
+  readonly name: string | null;
+  readonly email: string | null;
+}
+
+/** What a person may do in one organisation. */
+export interface Access {
+  readonly organisationId: string;
+  readonly role: Role;
+}
+
+/** Whoever is in the group has the role in the organisation. */
+export interface GroupMapping extends Access {
+  readonly group: string;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const maxSubjectLength = 255;
+const maxNameLength = 200;
+const maxEmailLength = 254;
+
+/** Control characters, and those that reorder or hide the text around them. */
+const unprintable =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff\u{e0000}-\u{e007f}]+/gu;
+
+/** One line that shows as what it is, whatever is beside it; null if nothing of it is left. */
+function displayText(value: unknown, maxLength: number): string | null {
+  if (typeof value !== "string") return null;
+  // Cut first: the rest works through the whole text, which somebody else chose.
+  const text = storableText(value.slice(0, maxLength * 4))
+    .replaceAll(unprintable, " ")
+    .replaceAll(/\s+/gu, " ")
+    .trim();
+  return text === "" ? null : storableText(text, maxLength);
+}
+
+const looksLikeEmail = /^[^\s@<>"]+@[^\s@<>"]+$/;
+
+function emailOf(value: unknown): string | null {
+  const text = typeof value === "string" && value.length <= maxEmailLength ? displayText(value, maxEmailLength) : null;
+  return text !== null && text === value && looksLikeEmail.test(text) ? text : null;
+}
+
+/** Undefined if the claims name nobody. The subject is not cleaned instead: two people could become one. */
+export function personFromClaims(claims: Claims): Person | undefined {
+  const { sub } = claims;
+  if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub !== storableText(sub))
+    return undefined;
+  return {
+    subject: sub,
+    name: displayText(claims.name, maxNameLength) ?? displayText(claims.preferred_username, maxNameLength),
+    email: emailOf(claims.email),
+  };
+}
+
+/** A list of texts, or one text. Undefined if the claim is missing: it may stand elsewhere. Anything else is no group. */
+export function groupsFromClaims(claims: Claims, claim: string): ReadonlySet<string> | undefined {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  if (value === undefined) return undefined;
+  const listed: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return new Set(listed.filter((group) => typeof group === "string"));
+}
+
+const strength = (role: Role): number => roles[role].length;
+
+/** One row for each organisation, in the order of the mappings, with the strongest of the person's roles there. */
+export function accessFromGroups(groups: ReadonlySet<string>, mappings: readonly GroupMapping[]): readonly Access[] {
+  const found = new Map<string, Role>();
+  for (const { group, organisationId, role } of mappings) {
+    if (!groups.has(group)) continue;
+    const known = found.get(organisationId);
+    if (known === undefined || strength(role) > strength(known)) found.set(organisationId, role);
+  }
+  return [...found].map(([organisationId, role]) => ({ organisationId, role }));
+}
