@@ -1,0 +1,44 @@
+/**
+ * Characters that a reader does not see, or that change how their neighbours are shown: control characters, marks that turn the direction
+ * of writing around, spaces without width, line separators, and tags. Tab and line feed stay, joiners too, which emoji and several scripts
+ * need, and the signs of Arabic that can be seen.
+ */
+const hidden = /((?![\t\n\u0600-\u0605\u06DD\u200C\u200D])[\p{Cc}\p{Cf}\u2028\u2029])/u;
+
+/** `U+202E`. */
+const nameOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+export interface TextPiece {
+  readonly text: string;
+  /** It stands for a character that cannot be seen. */
+  readonly isMark: boolean;
+}
+
+/** Each piece is an element of the page: what is full of hidden characters gets its marks as plain text. */
+const maxPieces = 2000;
+
+/** The text with its hidden characters by name. A line break of two characters is one. */
+export function visiblePieces(text: string): readonly TextPiece[] {
+  const parts = text.replaceAll("\r\n", "\n").split(hidden);
+  if (parts.length === 1) return [{ text: parts[0] ?? "", isMark: false }];
+  const pieces = parts.map((part, index) =>
+    index % 2 === 1 ? { text: nameOf(part), isMark: true } : { text: part, isMark: false },
+  );
+  if (pieces.length > maxPieces)
+    return [{ text: pieces.map((piece) => (piece.isMark ? `⟨${piece.text}⟩` : piece.text)).join(""), isMark: false }];
+  return pieces.filter((piece) => piece.text !== "");
+}
+
+/** The beginning of a text, of at most so many characters, without half of a pair at its end. */
+export function beginningOf(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const last = text.charCodeAt(maxCharacters - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxCharacters - 1 : maxCharacters);
+}
+
+/** `312 bytes`, `4.2 kB`, `1.0 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
