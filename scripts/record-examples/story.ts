@@ -103,6 +103,7 @@ async function deployTheAgent(narration: Narration): Promise<void> {
   const back = await show("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", { params: first });
   await waitUntilActive(narration, back.data.id);
   await show("GET /v1/agents/{agent_id}/deployments", { params, query: { limit: 2 } });
+  await show("GET /v1/deployments", { query: { environment: "production", limit: 1 } });
   await show("GET /v1/agents/{agent_id}/versions", { params });
   await show("GET /v1/agents/{agent_id}/versions/{version}", { params: { ...params, version: "v1" } });
   await show("GET /v1/agents/{agent_id}/versions/{version}/diff", {
@@ -145,10 +146,12 @@ async function runTheAgent(narration: Narration): Promise<void> {
   const cancelled = { ...params, request_id: await cancelLongRun(narration) };
   await show("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params: cancelled });
   await show("GET /v1/agents/{agent_id}/invocations", { params });
+  await show("GET /v1/invocations", { query: { status: "completed", limit: 1 } });
   const entry = { level: "info" as const, message: "Order 1042 found", metadata: { carrier: "DHL" } };
   await show("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [entry] } });
   await show("GET /v1/agents/{agent_id}/logs", { params, query: { contains: "order 1042" } });
   await show("GET /v1/agents/{agent_id}/metrics", { params, query: { metric: "tokens", granularity: "1d" } });
+  await show("GET /v1/metrics", { query: { metrics: "throughput,error_rate", granularity: "1d" } });
 }
 
 async function rememberThings({ show, prepare }: Narration): Promise<void> {

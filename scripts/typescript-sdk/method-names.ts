@@ -15,12 +15,14 @@ export const methodNames = {
   checkAgent: "agents.check",
 
   listInvocations: "runs.list",
+  listAllInvocations: "runs.listAll",
   getInvocation: "runs.get",
   cancelInvocation: "runs.cancel",
   listSteps: "runs.steps",
 
   createDeployment: "deployments.create",
   listDeployments: "deployments.list",
+  listAllDeployments: "deployments.listAll",
   getDeployment: "deployments.get",
   updateDeployment: "deployments.update",
   promoteDeployment: "deployments.promote",
@@ -34,6 +36,7 @@ export const methodNames = {
   getLogs: "logs.list",
   addLogs: "logs.add",
   getMetrics: "metrics.get",
+  getAllMetrics: "metrics.getAll",
 
   searchMemory: "memory.search",
   addMemory: "memory.add",

@@ -87,6 +87,8 @@ class Operation:
 
 #: What the interface calls an invocation is called a run wherever a person writes it.
 _RESOURCES = {"invocations": "runs"}
+#: What belongs to agents, and can also be asked for across all of them, is one resource: ``list`` and ``list_all``.
+_OF_ALL_AGENTS = {"deployments", "invocations", "metrics"}
 
 
 def _resource(path: str, paths: Json) -> str:
@@ -98,8 +100,8 @@ def _resource(path: str, paths: Json) -> str:
     below = "/".join(["", "v1", *words[:3]])
     is_below_another = len(words) > 2 and words[1].startswith("{") and "get" in paths.get(below, {})
     if not is_below_another:
-        return snake(words[0])
-    is_elsewhere_too = "get" in paths.get(f"/v1/{words[2]}", {})
+        return snake(_RESOURCES.get(words[0], words[0]))
+    is_elsewhere_too = "get" in paths.get(f"/v1/{words[2]}", {}) and words[2] not in _OF_ALL_AGENTS
     return snake(f"{_singular(words[0])}_{words[2]}" if is_elsewhere_too else _RESOURCES.get(words[2], words[2]))
 
 

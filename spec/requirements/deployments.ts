@@ -145,4 +145,10 @@ export const deployments = {
     decision:
       "GET `/v1/agents/{agent_id}/versions/{version}/diff?to=` compares it with another one or, by default, with the draft: field by field, and as a unified diff.",
   },
+  "deployments.listed-across-agents": {
+    section: "Endpoints",
+    silent: "How to see the deployments of all agents: not shown.",
+    decision:
+      "GET `/v1/deployments` lists those of every agent that the caller can see, newest first, with a cursor and without a count.",
+  },
 } as const satisfies RequirementTable;

@@ -54,6 +54,18 @@ export const invocations = {
     decision:
       "`Accept: text/event-stream` streams the events step, token, tool, done and error, each with an id: every attempt of every step, why it failed and how long the run waits. A reconnect with `Last-Event-ID` continues.",
   },
+  "runs.listed-across-agents": {
+    section: "Endpoints",
+    silent: "How to see the runs of all agents: not shown.",
+    decision:
+      "GET `/v1/invocations` lists the runs of every agent that the caller can see, newest first, each with its agent's name. A cursor continues, and shows each run once while others arrive.",
+  },
+  "runs.list-bounded": {
+    section: "Limits",
+    silent: "What a list of runs costs where many are stored and few match: not shown.",
+    decision:
+      "A request reads a bounded number of runs and counts none. A page can be short or empty although there are more: `next_cursor` continues.",
+  },
   "runs.steps": {
     section: "Endpoints",
     silent: "How to see what a run did: not shown.",

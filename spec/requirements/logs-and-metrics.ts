@@ -94,4 +94,10 @@ export const logsAndMetrics = {
     silent: "The units of the metrics: not shown.",
     decision: "response_time in milliseconds, throughput in requests per minute, error_rate as a share from 0 to 1.",
   },
+  "metrics.of-several-agents": {
+    section: "Endpoints",
+    silent: "How to get the metrics of several agents at once: not shown.",
+    decision:
+      "GET `/v1/metrics` answers a series for each of up to 100 agents and each metric, with at most 120 values each.",
+  },
 } as const satisfies RequirementTable;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
+import { Instant, list, pageQuery, single, sortQuery, Timestamp, uncountedList, uncountedQuery } from "./envelopes.ts";
 import { AgentId, AgentRef, DeploymentId, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 import { VersionLabel } from "./versions.ts";
@@ -100,6 +100,19 @@ export const Deployment = z
   .meta({ id: "Deployment" });
 export type Deployment = z.infer<typeof Deployment>;
 
+export const DeploymentOfAnyAgent = Deployment.extend({ agent_name: z.string() }).meta({ id: "DeploymentOfAnyAgent" });
+export type DeploymentOfAnyAgent = z.infer<typeof DeploymentOfAnyAgent>;
+
+const AllDeploymentsQuery = z.strictObject({
+  ...uncountedQuery,
+  agent_id: AgentRef.min(1).max(128).optional().describe("Only deployments of this agent (id or name)."),
+  environment: Environment.optional(),
+  status: DeploymentStatus.optional(),
+  start_time: Instant.optional().describe("Only deployments created at this time or later."),
+  end_time: Instant.optional().describe("Only deployments created before this time."),
+});
+export type AllDeploymentsQuery = z.output<typeof AllDeploymentsQuery>;
+
 const Traffic = z.int().min(1).max(100);
 const CreateDeployment = z
   .strictObject({
@@ -184,6 +197,18 @@ export const deploymentOperations = {
     }),
     status: 200,
     response: list(Deployment),
+    errors: ["not_found"],
+  },
+  "GET /v1/deployments": {
+    id: "listAllDeployments",
+    tag,
+    summary: "List deployments of all agents",
+    description:
+      "Newest first, without deployments of deleted agents. Nothing is counted, and a request reads a bounded number of deployments. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues.",
+    permission: "read",
+    query: AllDeploymentsQuery,
+    status: 200,
+    response: uncountedList(DeploymentOfAnyAgent),
     errors: ["not_found"],
   },
   "GET /v1/agents/{agent_id}/deployments/{deployment_id}": {

@@ -55,6 +55,21 @@ export const cursorList = <T extends z.ZodType>(item: T) =>
     }).meta({ id: "CursorPagination" }),
   });
 
+/** A list that is paged with a cursor alone and not counted, so that a page costs the same however much is stored. */
+export const uncountedList = <T extends z.ZodType>(item: T) =>
+  z.object({
+    data: z.array(item),
+    pagination: z
+      .object({
+        limit: z.int(),
+        has_more: z
+          .boolean()
+          .describe("Whether there may be more: a page can be short, or empty, although `next_cursor` continues."),
+        next_cursor: z.string().nullable().describe("`cursor` of the next page; null on the last page."),
+      })
+      .meta({ id: "UncountedPagination" }),
+  });
+
 interface WholeNumber {
   readonly min: number;
   readonly max: number;
@@ -63,6 +78,8 @@ interface WholeNumber {
 }
 
 /** A query parameter is text. Only plain digits count: `Number` alone would read "", "0x10" and "1e2". */
+const fromDigits = (value: unknown) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value);
+
 const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {
   const number = z
     .int(`Expected a whole number from ${min} to ${max}`)
@@ -70,8 +87,17 @@ const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) 
     .max(max)
     .default(fallback)
     .describe(description);
-  const digits = (value: unknown) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value);
-  return z.preprocess(digits, number) as unknown as typeof number;
+  return z.preprocess(fromDigits, number) as unknown as typeof number;
+};
+
+export const optionalWholeNumber = ({ min, max, description }: Omit<WholeNumber, "default">) => {
+  const number = z
+    .int(`Expected a whole number from ${min} to ${max}`)
+    .min(min)
+    .max(max)
+    .optional()
+    .describe(description);
+  return z.preprocess(fromDigits, number) as unknown as typeof number;
 };
 
 /** A query parameter that is `true` or `false`. */
@@ -86,6 +112,8 @@ export const pageQuery = {
   offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0, description: "Number of items to skip." }),
 };
 
+const cursor = z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page.");
+
 /** For entries that grow without end: deep offsets are bounded, a cursor is not. */
 export const cursorQuery = {
   limit: wholeNumber({ min: 1, max: 1000, default: 100, description: "Maximum number of entries to return." }),
@@ -95,7 +123,13 @@ export const cursorQuery = {
     default: 0,
     description: "Number of entries to skip. `cursor` is faster.",
   }),
-  cursor: z.string().max(200).optional().describe("`pagination.next_cursor` of the previous page."),
+  cursor,
+};
+
+/** For an `uncountedList`. */
+export const uncountedQuery = {
+  limit: wholeNumber({ min: 1, max: 100, default: 10, description: "Maximum number of items to return." }),
+  cursor,
 };
 
 /** `sort=name` ascends, `sort=-name` descends. Only fields with an index behind them are offered. */

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { cappedList, Instant, pageQuery, single, Timestamp } from "./envelopes.ts";
+import {
+  cappedList,
+  Instant,
+  optionalWholeNumber,
+  pageQuery,
+  single,
+  Timestamp,
+  uncountedList,
+  uncountedQuery,
+} from "./envelopes.ts";
 import { type ErrorCode, errorCodes } from "./errors.ts";
 import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
 import { LogEntry } from "./logs.ts";
@@ -99,6 +108,30 @@ export const InvocationSummary = Invocation.omit({ message: true, response: true
   id: "InvocationSummary",
 });
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
+
+export const InvocationOfAnyAgent = InvocationSummary.extend({ agent_name: z.string() }).meta({
+  id: "InvocationOfAnyAgent",
+});
+export type InvocationOfAnyAgent = z.infer<typeof InvocationOfAnyAgent>;
+
+const AllInvocationsQuery = z.strictObject({
+  ...uncountedQuery,
+  agent_id: AgentRef.min(1).max(128).optional().describe("Only runs of this agent (id or name)."),
+  status: InvocationStatus.optional(),
+  user_id: ShortText.optional(),
+  session_id: ShortText.optional().describe("Only runs of this conversation. Fast together with `agent_id`."),
+  environment: ShortText.optional(),
+  version: ShortText.optional().describe("Only runs of this version; `draft` for runs of a draft."),
+  deployment_id: DeploymentId.optional().describe("Only runs that this deployment served."),
+  min_duration_ms: optionalWholeNumber({
+    min: 0,
+    max: 2_147_483_647,
+    description: "Only runs that have ended and took at least this long.",
+  }),
+  start_time: Instant.optional().describe("Only runs created at this time or later."),
+  end_time: Instant.optional().describe("Only runs created before this time."),
+});
+export type AllInvocationsQuery = z.output<typeof AllInvocationsQuery>;
 
 /** `retried`: this attempt failed, and another follows. `interrupted`: it has no result, and begins again. */
 const StepStatus = z
@@ -217,6 +250,18 @@ export const invocationOperations = {
     }),
     status: 200,
     response: cappedList(InvocationSummary),
+    errors: ["not_found"],
+  },
+  "GET /v1/invocations": {
+    id: "listAllInvocations",
+    tag,
+    summary: "List runs of all agents",
+    description:
+      "Newest first, without runs of deleted agents. Nothing is counted, and a request reads a bounded number of runs, so it takes the same time however many are stored. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues. A run can appear after newer ones, because some are stored when they end: to keep a list up to date, ask for its first page again.",
+    permission: "read",
+    query: AllInvocationsQuery,
+    status: 200,
+    response: uncountedList(InvocationOfAnyAgent),
     errors: ["not_found"],
   },
   "GET /v1/agents/{agent_id}/invocations/{request_id}": {

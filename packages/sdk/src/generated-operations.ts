@@ -6,6 +6,7 @@ import type {
   Agent,
   AgentCheck,
   AgentId,
+  AgentMetrics,
   AgentSummary,
   ApiKey,
   AuditEntry,
@@ -23,6 +24,8 @@ import type {
   DeliveryStatus,
   DeliveryWithAttempts,
   Deployment,
+  DeploymentId,
+  DeploymentOfAnyAgent,
   DeploymentStatus,
   Environment,
   Erasure,
@@ -30,6 +33,7 @@ import type {
   EventType,
   Granularity,
   Invocation,
+  InvocationOfAnyAgent,
   InvocationResult,
   InvocationStatus,
   InvocationSummary,
@@ -66,6 +70,7 @@ import type {
   StepUp,
   StepUpToken,
   Timestamp,
+  UncountedPagination,
   UpdateAgent,
   UpdateDeployment,
   UpdateKey,
@@ -295,6 +300,46 @@ export interface Operations {
     };
   };
   /**
+   * List runs of all agents. Newest first, without runs of deleted agents. Nothing is counted, and a request reads a bounded number of runs, so it takes the same time however many are stored. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues. A run can appear after newer ones, because some are stored when they end: to keep a list up to date, ask for its first page again.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/invocations": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /** `pagination.next_cursor` of the previous page. */
+        cursor?: string | undefined;
+        /** Only runs of this agent (id or name). */
+        agent_id?: string | undefined;
+        status?: InvocationStatus | undefined;
+        user_id?: string | undefined;
+        /** Only runs of this conversation. Fast together with `agent_id`. */
+        session_id?: string | undefined;
+        environment?: string | undefined;
+        /** Only runs of this version; `draft` for runs of a draft. */
+        version?: string | undefined;
+        /** Only runs that this deployment served. */
+        deployment_id?: DeploymentId | undefined;
+        /** Only runs that have ended and took at least this long. */
+        min_duration_ms?: number | undefined;
+        /** Only runs created at this time or later. */
+        start_time?: string | undefined;
+        /** Only runs created before this time. */
+        end_time?: string | undefined;
+      } | undefined;
+    };
+    response: {
+      data: InvocationOfAnyAgent[];
+      pagination: UncountedPagination;
+    };
+  };
+  /**
    * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
@@ -435,6 +480,37 @@ export interface Operations {
     response: {
       data: Deployment[];
       pagination: Pagination;
+    };
+  };
+  /**
+   * List deployments of all agents. Newest first, without deployments of deleted agents. Nothing is counted, and a request reads a bounded number of deployments. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/deployments": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /** `pagination.next_cursor` of the previous page. */
+        cursor?: string | undefined;
+        /** Only deployments of this agent (id or name). */
+        agent_id?: string | undefined;
+        environment?: Environment | undefined;
+        status?: DeploymentStatus | undefined;
+        /** Only deployments created at this time or later. */
+        start_time?: string | undefined;
+        /** Only deployments created before this time. */
+        end_time?: string | undefined;
+      } | undefined;
+    };
+    response: {
+      data: DeploymentOfAnyAgent[];
+      pagination: UncountedPagination;
     };
   };
   /** Get deployment. Needs the permission `read`. */
@@ -664,6 +740,36 @@ export interface Operations {
         /** Number of entries added. */
         added: number;
       };
+    };
+  };
+  /**
+   * Get metrics of several agents. Returns a series for each agent and metric, with one value for every interval of the range, in the units of Get metrics. `response_time` is the average; Get metrics has percentiles.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/metrics": {
+    request: {
+      query?: {
+        /**
+         * Some of response_time, throughput, error_rate, tokens, cost, separated by commas.
+         *
+         * @defaultValue `"throughput,error_rate"`
+         */
+        metrics?: string | undefined;
+        /** Up to 100 agents (ids or names), separated by commas. The default is the newest 100 that the key can read. */
+        agent_ids?: string | undefined;
+        /** Start of the range, rounded down to an interval. The default is 24 hours before the end. */
+        start_time?: string | undefined;
+        /** End of the range, exclusive. The default is now. */
+        end_time?: string | undefined;
+        /** Length of an interval. A range may have at most 120. The default is the shortest that gives no more. */
+        granularity?: Granularity | undefined;
+        environment?: string | undefined;
+      } | undefined;
+    };
+    response: {
+      success: true;
+      data: AgentMetrics;
     };
   };
   /**

@@ -10,6 +10,7 @@ import type {
   AddMemory,
   Agent,
   AgentCheck,
+  AgentMetrics,
   AgentSummary,
   ApiKey,
   AuditEntry,
@@ -26,9 +27,11 @@ import type {
   Delivery,
   DeliveryWithAttempts,
   Deployment,
+  DeploymentOfAnyAgent,
   Erasure,
   Event,
   Invocation,
+  InvocationOfAnyAgent,
   InvocationSummary,
   LogEntry,
   Me,
@@ -51,6 +54,7 @@ import type {
   Secret,
   StepUp,
   StepUpToken,
+  UncountedPagination,
   UpdateAgent,
   UpdateDeployment,
   UpdateKey,
@@ -181,6 +185,17 @@ export class RunsMethods {
   }
 
   /**
+   * List runs of all agents. Newest first, without runs of deleted agents. Nothing is counted, and a request reads a bounded number of runs, so it takes the same time however many are stored. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues. A run can appear after newer ones, because some are stored when they end: to keep a list up to date, ask for its first page again.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/invocations`
+   */
+  listAll(query?: QueryOf<"GET /v1/invocations">, options?: RequestOptions): PageList<InvocationOfAnyAgent, UncountedPagination> {
+    return this.client.list("GET /v1/invocations", { query }, options);
+  }
+
+  /**
    * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
    * Needs the permission `read`.
@@ -243,6 +258,17 @@ export class DeploymentsMethods {
    */
   list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/deployments">, options?: RequestOptions): PageList<Deployment, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/deployments", { params: { agent_id: agentId }, query }, options);
+  }
+
+  /**
+   * List deployments of all agents. Newest first, without deployments of deleted agents. Nothing is counted, and a request reads a bounded number of deployments. Where a filter matches few of them, a page can be short or empty: `next_cursor` continues.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/deployments`
+   */
+  listAll(query?: QueryOf<"GET /v1/deployments">, options?: RequestOptions): PageList<DeploymentOfAnyAgent, UncountedPagination> {
+    return this.client.list("GET /v1/deployments", { query }, options);
   }
 
   /**
@@ -379,6 +405,17 @@ export class MetricsMethods {
   /** @internal */
   constructor(client: Client) {
     this.client = client;
+  }
+
+  /**
+   * Get metrics of several agents. Returns a series for each agent and metric, with one value for every interval of the range, in the units of Get metrics. `response_time` is the average; Get metrics has percentiles.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/metrics`
+   */
+  getAll(query?: QueryOf<"GET /v1/metrics">, options?: RequestOptions): Promise<AgentMetrics> {
+    return this.client.data("GET /v1/metrics", { query }, options);
   }
 
   /**

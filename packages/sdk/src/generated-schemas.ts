@@ -62,6 +62,24 @@ export interface AgentCheck {
 
 export type AgentId = string;
 
+export interface AgentMetricSeries {
+  agent_id: AgentId;
+  agent_name: string;
+  metric: "response_time" | "throughput" | "error_rate" | "tokens" | "cost";
+  unit: string;
+  /** One value for each of `timestamps`. */
+  values: number[];
+}
+
+export interface AgentMetrics {
+  granularity: Granularity;
+  /** The beginning of each interval. */
+  timestamps: Timestamp[];
+  series: AgentMetricSeries[];
+  /** Whether there are more agents: without `agent_ids`, only the newest 100 are included. */
+  has_more: boolean;
+}
+
 export type AgentName = string;
 
 export interface AgentProblem {
@@ -356,6 +374,28 @@ export interface Deployment {
 
 export type DeploymentId = string;
 
+export interface DeploymentOfAnyAgent {
+  id: DeploymentId;
+  agent_id: AgentId;
+  environment: Environment;
+  version: VersionLabel;
+  status: DeploymentStatus;
+  /** Share of requests. 100 for the live deployment, less for a canary. */
+  traffic_percent: number;
+  guards: Guards | null;
+  /** Result of the canary's last check. */
+  guard_report: GuardReport | null;
+  /** The deployment that this one replaced in a rollback. */
+  rollback_of: DeploymentId | null;
+  created_by: KeyId | null;
+  created_at: Timestamp;
+  activated_at: Timestamp | null;
+  ended_at: Timestamp | null;
+  /** Why the deployment failed or was rolled back, and what to do about it. */
+  error: string | null;
+  agent_name: string;
+}
+
 export interface DeploymentStats {
   runs: number;
   error_rate: number;
@@ -536,6 +576,32 @@ export interface InvocationContext {
   environment?: string | undefined;
   /** Run this version instead of the deployed one, to try it out; `draft` runs the agent's draft. The key also needs the permission `read`. */
   version?: string | undefined;
+}
+
+export interface InvocationOfAnyAgent {
+  request_id: RequestId;
+  agent_id: AgentId;
+  status: InvocationStatus;
+  environment: string;
+  /** The version that ran. null for the agent's draft. */
+  version: string | null;
+  /** The deployment that served the run, if any. */
+  deployment_id: DeploymentId | null;
+  user_id: string | null;
+  session_id: string | null;
+  /** Why the run failed or was cancelled. */
+  error: string | null;
+  /** `run_failed`: by the doing of the agent, of its limits, or of what it calls. `server_error`: Perch itself failed. null unless the run failed. */
+  error_code: "run_failed" | "server_error" | null;
+  /** Whether a new run of the same message can succeed without a change to the agent. null unless the run failed. */
+  retryable: boolean | null;
+  /** Number of model calls. */
+  steps: number;
+  tokens_used: number;
+  duration_ms: number | null;
+  created_at: Timestamp;
+  finished_at: Timestamp | null;
+  agent_name: string;
 }
 
 export interface InvocationResult {
@@ -1157,6 +1223,14 @@ export interface ToolEvent {
   reason?: string | undefined;
   /** With `retried`: how long the run waits before the next attempt. */
   retry_after_ms?: number | undefined;
+}
+
+export interface UncountedPagination {
+  limit: number;
+  /** Whether there may be more: a page can be short, or empty, although `next_cursor` continues. */
+  has_more: boolean;
+  /** `cursor` of the next page; null on the last page. */
+  next_cursor: string | null;
 }
 
 export interface UpdateAgent {

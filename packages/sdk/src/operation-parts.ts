@@ -1,6 +1,6 @@
 import type { Operations } from "./generated-operations.ts";
-import type { Pagination } from "./generated-schemas.ts";
 import type { RequestOptions } from "./options.ts";
+import type { PagePosition } from "./page-list.ts";
 
 /** The route of an operation: `"GET /v1/agents/{agent_id}"`. */
 export type OperationKey = keyof Operations;
@@ -14,7 +14,7 @@ export type DataOf<K extends OperationKey> = ResponseOf<K> extends { data: infer
 export type ItemOf<K extends OperationKey> = ResponseOf<K> extends { data: Array<infer Item> } ? Item : never;
 /** `pagination` of an operation's list. */
 export type PaginationOf<K extends OperationKey> =
-  ResponseOf<K> extends { pagination: infer P extends Pagination } ? P : never;
+  ResponseOf<K> extends { pagination: infer P extends PagePosition } ? P : never;
 
 /** Options of a call are an argument of their own: in a query or a request they are an error of the compiler, which shows this text. */
 type WithoutOptions = { readonly [Name in keyof RequestOptions]?: "This is an option: pass it in the next argument" };

@@ -1,7 +1,14 @@
 import type { Pagination } from "./generated-schemas.ts";
 
+/** What the pagination of every list has, also of one that is not counted. */
+export interface PagePosition {
+  readonly limit: number;
+  readonly has_more: boolean;
+  readonly next_cursor?: string | null;
+}
+
 /** One page of a list. */
-export interface Page<Item, P extends Pagination = Pagination> {
+export interface Page<Item, P extends PagePosition = Pagination> {
   readonly data: Item[];
   readonly pagination: P;
 }
@@ -22,10 +29,12 @@ function identityOf(item: unknown): unknown {
 }
 
 /** Query of the next page; undefined after the last. Prefers a cursor: new items do not move it, as they move an offset. */
-function nextQuery({ data, pagination }: Page<unknown>): PageQuery | undefined {
-  if (!pagination.has_more || data.length === 0) return undefined;
-  const { next_cursor } = pagination as { next_cursor?: string | null };
-  return next_cursor ? { cursor: next_cursor, offset: undefined } : { offset: pagination.offset + data.length };
+function nextQuery({ data, pagination }: Page<unknown, PagePosition>): PageQuery | undefined {
+  const { has_more, next_cursor, offset = 0 } = pagination as PagePosition & { offset?: number };
+  if (!has_more) return undefined;
+  // A page can be empty where a search stopped early: its cursor goes on.
+  if (next_cursor) return { cursor: next_cursor, offset: undefined };
+  return data.length === 0 ? undefined : { offset: offset + data.length };
 }
 
 /**
@@ -37,7 +46,7 @@ function nextQuery({ data, pagination }: Page<unknown>): PageQuery | undefined {
  * for await (const agent of perch.agents.list()) console.log(agent.name);
  * ```
  */
-export class PageList<Item, P extends Pagination = Pagination>
+export class PageList<Item, P extends PagePosition = Pagination>
   implements AsyncIterable<Item>, PromiseLike<Page<Item, P>>
 {
   readonly #fetchPage: (query: PageQuery) => Promise<Page<Item, P>>;

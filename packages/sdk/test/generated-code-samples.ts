@@ -61,6 +61,12 @@ export async function listInvocationsSample(perch: Perch): Promise<void> {
   }
 }
 
+export async function listAllInvocationsSample(perch: Perch): Promise<void> {
+  for await (const item of perch.runs.listAll({ status: "completed", limit: 1 })) {
+    console.log(item);
+  }
+}
+
 export async function getInvocationSample(perch: Perch): Promise<void> {
   const result = await perch.runs.get("support-bot", "req_01kg0000000000000000000001");
   console.log(result);
@@ -92,6 +98,15 @@ export async function createDeploymentSample(perch: Perch): Promise<void> {
 
 export async function listDeploymentsSample(perch: Perch): Promise<void> {
   for await (const item of perch.deployments.list("support-bot", { limit: 2 })) {
+    console.log(item);
+  }
+}
+
+export async function listAllDeploymentsSample(perch: Perch): Promise<void> {
+  for await (const item of perch.deployments.listAll({
+    environment: "production",
+    limit: 1,
+  })) {
     console.log(item);
   }
 }
@@ -152,6 +167,14 @@ export async function addLogsSample(perch: Perch): Promise<void> {
     entries: [
       { level: "info", message: "Order 1042 found", metadata: { carrier: "DHL" } },
     ],
+  });
+  console.log(result);
+}
+
+export async function getAllMetricsSample(perch: Perch): Promise<void> {
+  const result = await perch.metrics.getAll({
+    metrics: "throughput,error_rate",
+    granularity: "1d",
   });
   console.log(result);
 }

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Model)
 
 
 class PageInfo(Model):
-    """Position of a page in its list."""
+    """Position of a page in its list. A list that is not counted has neither ``offset`` nor ``total``: they are None."""
 
     limit: int
     offset: int
@@ -50,7 +50,8 @@ def _page(answer: Answer, kind: type[T]) -> Page[T]:
 
 def _next(call: Call, page: Page[Any]) -> Call | None:
     info = page.pagination
-    if not info.has_more or not page.data:
+    # A page can be empty where a search stopped early: its cursor goes on.
+    if not info.has_more or not (info.next_cursor or page.data):
         return None
     cursor = info.next_cursor
     position = {"cursor": cursor, "offset": None} if cursor else {"offset": info.offset + len(page.data)}

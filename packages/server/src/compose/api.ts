@@ -102,7 +102,19 @@ export async function composeApi(core: Core): Promise<Api> {
     telemetry,
     handlers: {
       ...agentHandlers({ db, agents, engineTasks, quotas, agentAuth, onDelete: deleteWhatAgentOwns, now }),
-      ...invocationHandlers({ db, agents, serving, engine, slots, quotas, waitingRuns, streams, telemetry, logger }),
+      ...invocationHandlers({
+        db,
+        agents,
+        serving,
+        engine,
+        slots,
+        quotas,
+        waitingRuns,
+        streams,
+        telemetry,
+        logger,
+        now: nowMs,
+      }),
       ...stepHandlers({ db, agents, runContents: core.runContents, now: nowMs }),
       ...deploymentHandlers({
         db,

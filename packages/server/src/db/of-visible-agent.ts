@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-interface VisibleAgents {
+export interface VisibleAgents {
   readonly onlyAgentId: string | null;
   readonly hiddenAgentIds?: readonly string[];
 }

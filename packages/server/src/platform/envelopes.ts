@@ -27,6 +27,11 @@ export function cappedPage<T>(
   return { data, pagination: { ...pagination, has_more, total_relation: isCapped ? "gte" : "eq" } };
 }
 
+export const uncountedPage = <T>(data: T[], { limit }: Pick<Page, "limit">, next_cursor: string | null) => ({
+  data,
+  pagination: { limit, has_more: next_cursor !== null, next_cursor },
+});
+
 /** `-created_at` as a column and a direction. The contract has already checked it against the allow-list. */
 export function sortOrder<Field extends string>(sort: Field | `-${Field}`): readonly [Field, "asc" | "desc"] {
   return sort.startsWith("-") ? [sort.slice(1) as Field, "desc"] : [sort as Field, "asc"];

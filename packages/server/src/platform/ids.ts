@@ -91,6 +91,10 @@ export const newUuid = (): string => toUuid(nextHex());
 /** The time in a UUIDv7. */
 export const uuidTime = (uuid: string): Date => new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
 
+/** No UUIDv7 of this millisecond, or a later one, comes before it. */
+export const firstUuidAt = (time: Date): string =>
+  toUuid(`${Math.max(time.getTime(), 0).toString(16).padStart(12, "0")}${"0".repeat(20)}`);
+
 /** No UUIDv7 of this millisecond, or an earlier one, comes after it. */
 export const lastUuidAt = (time: Date): string =>
   toUuid(`${time.getTime().toString(16).padStart(12, "0")}${"f".repeat(20)}`);
@@ -107,3 +111,7 @@ export function parsePublicId(kind: IdKind, text: string): string | undefined {
   const uuid = hex === undefined ? "" : toUuid(hex);
   return versionedUuid.test(uuid) ? uuid : undefined;
 }
+
+/** For a filter: an id of the right form that stands for no UUID selects nothing, where to leave the filter out would select all. */
+export const parseFilterId = (kind: IdKind, text: string): string =>
+  parsePublicId(kind, text) ?? "00000000-0000-0000-0000-000000000000";

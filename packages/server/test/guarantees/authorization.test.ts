@@ -21,12 +21,14 @@ const reviewedPermissions = {
 
   "POST /v1/agents/{agent_id}/invoke": "write",
   "GET /v1/agents/{agent_id}/invocations": "read",
+  "GET /v1/invocations": "read",
   "GET /v1/agents/{agent_id}/invocations/{request_id}": "read",
   "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": "read",
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": "write",
 
   "POST /v1/agents/{agent_id}/check": "write",
   "GET /v1/agents/{agent_id}/deployments": "read",
+  "GET /v1/deployments": "read",
   "POST /v1/agents/{agent_id}/deployments": "write",
   "GET /v1/agents/{agent_id}/deployments/{deployment_id}": "read",
   "PATCH /v1/agents/{agent_id}/deployments/{deployment_id}": "write",
@@ -40,6 +42,7 @@ const reviewedPermissions = {
   "GET /v1/agents/{agent_id}/logs": "read",
   "POST /v1/agents/{agent_id}/logs": "write",
   "GET /v1/agents/{agent_id}/metrics": "read",
+  "GET /v1/metrics": "read",
 
   "GET /v1/agents/{agent_id}/memory": "read",
   "POST /v1/agents/{agent_id}/memory": "write",

@@ -7,6 +7,7 @@ import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
+import { insertRuns } from "../support/stored-runs.ts";
 
 const perch = usePerch({}, { withWorker: true });
 let mine: Organisation;
@@ -44,6 +45,11 @@ beforeAll(async () => {
   const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: theirWebhookId } });
   theirDeliveryId = ok(tested).data.id;
   theirEventId = ok(tested).data.event_id;
+  await insertRuns(perch().database.adminUrl, {
+    organisation: theirs.id,
+    agent: theirAgentId,
+    deployment: theirDeploymentId,
+  });
 });
 
 /** Everything that names a webhook, a delivery or an event. */
@@ -158,8 +164,12 @@ describe.each(["organisation key", "agent-scoped key"])(
           mine.call("GET /v1/agents/{agent_id}/logs", { params, query: {} }, key),
           mine.call("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [{ message: "x" }] } }, key),
           mine.call("GET /v1/agents/{agent_id}/metrics", { params, query: { metric: "tokens" } }, key),
+          mine.call("GET /v1/metrics", { query: { agent_ids: `shared-name,${agent_id}` } }, key),
+          mine.call("GET /v1/invocations", { query: params }, key),
+          mine.call("GET /v1/deployments", { query: params }, key),
         ]);
-        expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404, 404]);
+        expect(answers).toHaveLength(11);
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
       }
     });
 
@@ -178,6 +188,17 @@ describe.each(["organisation key", "agent-scoped key"])(
         status: "active",
         traffic_percent: 100,
       });
+    });
+
+    test("lists over all agents leave out what belongs to other organisations", async () => {
+      verifies("auth.other-organisation-404");
+      expect(ok(await theirs.call("GET /v1/deployments", { query: {} })).data).toHaveLength(1);
+      expect(ok(await mine.call("GET /v1/deployments", { query: {} }, key)).data).toEqual([]);
+      expect(ok(await theirs.call("GET /v1/invocations", { query: {} })).data).toHaveLength(1);
+      for (const query of [{}, { deployment_id: theirDeploymentId }])
+        expect(ok(await mine.call("GET /v1/invocations", { query }, key)).data).toEqual([]);
+      const { series } = ok(await mine.call("GET /v1/metrics", { query: {} }, key)).data;
+      expect(new Set(series.map(({ agent_name }) => agent_name))).toEqual(new Set(["shared-name"]));
     });
 
     test("404 hides memories of other organisations, through their agents and through one's own", async () => {

@@ -13,7 +13,9 @@ import { parsePublicId } from "../../src/platform/ids.ts";
 import { isAudited } from "../../src/resources/audit/audit-entry.ts";
 import { generateTotpCode } from "../support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
+import { createDeployment } from "../support/deployment-calls.ts";
 import { type Organisation, type Perch, startPerch, usePerch } from "../support/harness.ts";
+import { insertRuns } from "../support/stored-runs.ts";
 
 const perch = usePerch();
 
@@ -50,6 +52,8 @@ async function createGuarded(setting: Setting) {
   const otherKey = await organisation.createKey({ role: "admin" });
   const params = { agent_id: "vault" };
   const { id: vaultId } = ok(await call("GET /v1/agents/{agent_id}", { params })).data;
+  await insertRuns(perch().database.adminUrl, { organisation: organisation.id, agent: vaultId });
+  await createDeployment(organisation, { version: "v1" }, "vault");
   ok(await call("PATCH /v1/agents/{agent_id}", { params, query: { force: true }, body: settings[setting] }));
   const ids = { ...params, webhook_id, delivery_id: delivery.id, event_id: delivery.event_id, key_id: key.id };
   return { organisation, otherKey, ids, vaultId, forAll, boundKey: key.key };
@@ -103,11 +107,7 @@ describe.each(Object.keys(settings) as Setting[])("an agent with %s", (setting) 
     for (const key of listing) {
       const { status, text } = await request(key, organisation.adminKey, {});
       expect(status, key).toBe(200);
-      const { data } = JSON.parse(text) as { data: { agent_id: string | null }[] };
-      expect(
-        data.some(({ agent_id }) => agent_id === vaultId),
-        key,
-      ).toBe(isShown);
+      expect(text.includes(`"agent_id":"${vaultId}"`), key).toBe(isShown);
     }
   });
 
@@ -183,6 +183,14 @@ test("deleting a webhook or a provider is a deletion for the second factor that 
     expect((await send({})).status, path).toBe(401);
     expect((await send({ "x-mfa-code": token })).status, path).toBe(200);
   }
+});
+
+test("metrics of named agents are refused where one of them refuses the caller, and the refusal says how to see why", async () => {
+  const { organisation, otherKey } = await createGuarded("ipWhitelist");
+  const query = { agent_ids: "open,vault" };
+  const { message } = expectError(await organisation.call("GET /v1/metrics", { query }, otherKey), "forbidden");
+  expect(message).toContain("GET /v1/agents/vault/metrics");
+  ok(await organisation.call("GET /v1/metrics", { query: { agent_ids: "open" } }, otherKey));
 });
 
 test("an operation that says nothing of agents fails the walk, and the start of the server", () => {

@@ -444,6 +444,58 @@ class AsyncRuns:
         )
         return AsyncPageList(self._transport, call, m.InvocationSummary, 100)
 
+    def list_all(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: str | None = None,
+        status: m.InvocationStatus | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        environment: str | None = None,
+        version: str | None = None,
+        deployment_id: str | None = None,
+        min_duration_ms: int | None = None,
+        start_time: str | datetime | None = None,
+        end_time: str | datetime | None = None,
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.InvocationOfAnyAgent]:
+        """List runs of all agents.
+
+        Newest first, without runs of deleted agents. Nothing is counted, and a request reads a bounded number of runs, so it takes the same time however many are stored. Where a filter matches few of them, a page can be short or empty: ``next_cursor`` continues. A run can appear after newer ones, because some are stored when they end: to keep a list up to date, ask for its first page again.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param agent_id: Only runs of this agent (id or name).
+        :param session_id: Only runs of this conversation. Fast together with ``agent_id``.
+        :param version: Only runs of this version; ``draft`` for runs of a draft.
+        :param min_duration_ms: Only runs that have ended and took at least this long.
+        :param start_time: Only runs created at this time or later.
+        :param end_time: Only runs created before this time.
+        """
+        call = Call(
+            "GET",
+            "/v1/invocations",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "agent_id": agent_id,
+                "status": status,
+                "user_id": user_id,
+                "session_id": session_id,
+                "environment": environment,
+                "version": version,
+                "deployment_id": deployment_id,
+                "min_duration_ms": min_duration_ms,
+                "start_time": start_time,
+                "end_time": end_time,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return AsyncPageList(self._transport, call, m.InvocationOfAnyAgent, 100)
+
     async def get(
         self,
         agent_id: str,
@@ -678,6 +730,45 @@ class AsyncDeployments:
             timeout_seconds=timeout_seconds,
         )
         return AsyncPageList(self._transport, call, m.Deployment, 100)
+
+    def list_all(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: str | None = None,
+        environment: str | None = None,
+        status: m.DeploymentStatus | None = None,
+        start_time: str | datetime | None = None,
+        end_time: str | datetime | None = None,
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.DeploymentOfAnyAgent]:
+        """List deployments of all agents.
+
+        Newest first, without deployments of deleted agents. Nothing is counted, and a request reads a bounded number of deployments. Where a filter matches few of them, a page can be short or empty: ``next_cursor`` continues.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param agent_id: Only deployments of this agent (id or name).
+        :param start_time: Only deployments created at this time or later.
+        :param end_time: Only deployments created before this time.
+        """
+        call = Call(
+            "GET",
+            "/v1/deployments",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "agent_id": agent_id,
+                "environment": environment,
+                "status": status,
+                "start_time": start_time,
+                "end_time": end_time,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return AsyncPageList(self._transport, call, m.DeploymentOfAnyAgent, 100)
 
     async def get(
         self,
@@ -1012,6 +1103,42 @@ class AsyncLogs:
 class AsyncMetrics:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
+
+    async def get_all(
+        self,
+        *,
+        metrics: str | None = None,
+        agent_ids: str | None = None,
+        start_time: str | datetime | None = None,
+        end_time: str | datetime | None = None,
+        granularity: m.Granularity | None = None,
+        environment: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.AgentMetrics:
+        """Get metrics of several agents.
+
+        Returns a series for each agent and metric, with one value for every interval of the range, in the units of Get metrics. ``response_time`` is the average; Get metrics has percentiles.
+        Needs the permission ``read``.
+
+        :param metrics: Some of response_time, throughput, error_rate, tokens, cost, separated by commas.
+        :param agent_ids: Up to 100 agents (ids or names), separated by commas. The default is the newest 100 that the key can read.
+        :param start_time: Start of the range, rounded down to an interval. The default is 24 hours before the end.
+        :param end_time: End of the range, exclusive. The default is now.
+        """
+        call = Call(
+            "GET",
+            "/v1/metrics",
+            query={
+                "metrics": metrics,
+                "agent_ids": agent_ids,
+                "start_time": start_time,
+                "end_time": end_time,
+                "granularity": granularity,
+                "environment": environment,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.AgentMetrics)
 
     async def get(
         self,

@@ -13,6 +13,8 @@ __all__ = [
     "AddLogsResult",
     "Agent",
     "AgentCheck",
+    "AgentMetricSeries",
+    "AgentMetrics",
     "AgentProblem",
     "AgentStatus",
     "AgentSummary",
@@ -32,6 +34,7 @@ __all__ = [
     "DeliveryStatus",
     "DeliveryWithAttempts",
     "Deployment",
+    "DeploymentOfAnyAgent",
     "DeploymentStats",
     "DeploymentStatus",
     "EmbedderSettings",
@@ -47,6 +50,7 @@ __all__ = [
     "Guards",
     "HttpTool",
     "Invocation",
+    "InvocationOfAnyAgent",
     "InvocationResult",
     "InvocationStatus",
     "InvocationSummary",
@@ -442,6 +446,32 @@ class InvocationSummary(Model):
     finished_at: datetime | None
 
 
+class InvocationOfAnyAgent(Model):
+    request_id: str
+    agent_id: str
+    status: InvocationStatus
+    environment: str
+    version: str | None
+    """The version that ran. null for the agent's draft."""
+    deployment_id: str | None
+    """The deployment that served the run, if any."""
+    user_id: str | None
+    session_id: str | None
+    error: str | None
+    """Why the run failed or was cancelled."""
+    error_code: Literal["run_failed", "server_error"] | None
+    """``run_failed``: by the doing of the agent, of its limits, or of what it calls. ``server_error``: Perch itself failed. null unless the run failed."""
+    retryable: bool | None
+    """Whether a new run of the same message can succeed without a change to the agent. null unless the run failed."""
+    steps: int
+    """Number of model calls."""
+    tokens_used: int
+    duration_ms: int | None
+    created_at: datetime
+    finished_at: datetime | None
+    agent_name: str
+
+
 class Invocation(Model):
     request_id: str
     agent_id: str
@@ -573,6 +603,28 @@ class DeploymentStats(Model):
     mean_tokens: float | None
 
 
+class DeploymentOfAnyAgent(Model):
+    id: str
+    agent_id: str
+    environment: str
+    version: str
+    status: DeploymentStatus
+    traffic_percent: int
+    """Share of requests. 100 for the live deployment, less for a canary."""
+    guards: Guards | None
+    guard_report: GuardReport | None
+    """Result of the canary's last check."""
+    rollback_of: str | None
+    """The deployment that this one replaced in a rollback."""
+    created_by: str | None
+    created_at: datetime
+    activated_at: datetime | None
+    ended_at: datetime | None
+    error: str | None
+    """Why the deployment failed or was rolled back, and what to do about it."""
+    agent_name: str
+
+
 class VersionSummary(Model):
     version: str
     agent_id: str
@@ -634,6 +686,24 @@ class VersionChange(Model):
 class AddLogsResult(Model):
     added: int
     """Number of entries added."""
+
+
+class AgentMetrics(Model):
+    granularity: Granularity
+    timestamps: list[datetime]
+    """The beginning of each interval."""
+    series: list[AgentMetricSeries]
+    has_more: bool
+    """Whether there are more agents: without ``agent_ids``, only the newest 100 are included."""
+
+
+class AgentMetricSeries(Model):
+    agent_id: str
+    agent_name: str
+    metric: Literal["response_time", "throughput", "error_rate", "tokens", "cost"]
+    unit: str
+    values: list[float]
+    """One value for each of ``timestamps``."""
 
 
 class MetricSeries(Model):
@@ -1185,6 +1255,11 @@ decodes(
     finished_at=timestamp,
 )
 decodes(
+    InvocationOfAnyAgent,
+    created_at=timestamp,
+    finished_at=timestamp,
+)
+decodes(
     LogEntry,
     timestamp=timestamp,
 )
@@ -1217,6 +1292,14 @@ decodes(
     ended_at=timestamp,
 )
 decodes(
+    DeploymentOfAnyAgent,
+    guards=one(Guards),
+    guard_report=one(GuardReport),
+    created_at=timestamp,
+    activated_at=timestamp,
+    ended_at=timestamp,
+)
+decodes(
     VersionSummary,
     created_at=timestamp,
 )
@@ -1235,6 +1318,11 @@ decodes(
 decodes(
     VersionDiff,
     changes=each(one(VersionChange)),
+)
+decodes(
+    AgentMetrics,
+    timestamps=each(timestamp),
+    series=each(one(AgentMetricSeries)),
 )
 decodes(
     MetricValue,

@@ -78,6 +78,33 @@ export async function listAgents(trx: OrganisationTransaction, scope: Scope, { l
   return ordered.limit(limit).offset(offset).execute();
 }
 
+/** Names of agents, newest first, without those whose settings refuse the caller. */
+export const listAgentNames = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  limit: number,
+): Promise<Pick<AgentRow, "id" | "name">[]> =>
+  visibleAgents(trx, scope)
+    .select(["id", "name"])
+    .where(sql<boolean>`id <> all (${[...(scope.hiddenAgentIds ?? [])]}::uuid[])`)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+
+/** By id or name, in one statement, however many are asked for. */
+export async function listNamedAgents(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  refs: readonly string[],
+): Promise<Pick<AgentRow, "id" | "name">[]> {
+  const ids = refs.map((ref) => parsePublicId("agent", ref)).filter((id) => id !== undefined);
+  return visibleAgents(trx, scope)
+    .select(["id", "name"])
+    .where(sql<boolean>`(id = any (${ids}::uuid[]) or name = any (${[...refs]}::text[]))`)
+    .execute();
+}
+
 /** Exact and without a scan: triggers maintain the count. */
 export async function countAgents(trx: OrganisationTransaction, scope: Scope): Promise<number> {
   if (scope.onlyAgentId !== null) {

@@ -4,7 +4,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { ApiError, notFound } from "../../platform/api-error.ts";
-import { page, single } from "../../platform/envelopes.ts";
+import { page, single, uncountedPage } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createKeyedMutex } from "../../platform/keyed-mutex.ts";
 import type { Share } from "../../platform/shares.ts";
@@ -18,6 +18,12 @@ import type { Quotas } from "../quotas/quotas.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { deleteOldestEnded } from "./kept-deployments.ts";
+import {
+  fromDeploymentCursor,
+  listAllDeployments,
+  toDeploymentCursor,
+  toDeploymentOfAnyAgent,
+} from "./list-all-deployments.ts";
 import type { Preflight } from "./preflight.ts";
 import { toDeployment } from "./to-deployment.ts";
 import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
@@ -165,6 +171,17 @@ export const deploymentHandlers = (deps: DeploymentDeps) => {
         const rows = await queries.listDeployments(trx, agent, query, query);
         return page(rows.map(toDeployment), query, await queries.countDeployments(trx, agent, query));
       }),
+
+    "GET /v1/deployments": async ({ query }, context) => {
+      const { scope } = context;
+      const { agent_id, cursor, limit, ...filter } = query;
+      const agentId = agent_id === undefined ? undefined : (await agents.get(context, agent_id)).id;
+      const before = cursor === undefined ? undefined : fromDeploymentCursor(cursor);
+      const { rows, end } = await db.inOrganisation(scope.organisationId, (trx) =>
+        listAllDeployments(trx, scope, { ...filter, agentId }, { limit, before }),
+      );
+      return uncountedPage(rows.map(toDeploymentOfAnyAgent), query, end === undefined ? null : toDeploymentCursor(end));
+    },
 
     "GET /v1/agents/{agent_id}/deployments/{deployment_id}": ({ params }, context) =>
       withAgent(context, params.agent_id, async (trx, agent) =>

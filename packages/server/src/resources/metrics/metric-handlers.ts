@@ -1,12 +1,21 @@
-import type { MetricOperationKey } from "@perch/contract";
+import type { MetricOperationKey, Tier } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Handlers } from "../handlers.ts";
 import { laterOf, timeRange, visibleSince } from "../logs/log-rules.ts";
+import { findAgentMetrics, parseAgentRefs, parseMetrics } from "./agent-metrics.ts";
 import { listDurations, listSums } from "./metric-queries.ts";
-import { createIntervals, metricValue, percentileOf, units } from "./metric-rules.ts";
+import {
+  createIntervals,
+  type Intervals,
+  metricValue,
+  noSums,
+  percentileOf,
+  pointsOfManyAgents,
+  units,
+} from "./metric-rules.ts";
 
 interface MetricDeps {
   readonly db: Database;
@@ -16,8 +25,28 @@ interface MetricDeps {
 
 const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99 } as const;
 
+/** Older values than the tier shows are 0. */
+const visibleIntervals = (all: Intervals, tier: Tier, nowMs: number): Intervals => ({
+  ...all,
+  from: laterOf(all.from, visibleSince(tier, nowMs)),
+});
+
 export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
   ({
+    "GET /v1/metrics": ({ query }, { scope, caller }) => {
+      const nowMs = now();
+      const all = createIntervals(timeRange(query, nowMs), query.granularity, pointsOfManyAgents);
+      const request = {
+        refs: query.agent_ids === undefined ? undefined : parseAgentRefs(query.agent_ids),
+        metrics: parseMetrics(query.metrics),
+        environment: query.environment,
+        intervals: visibleIntervals(all, caller.organisation.tier, nowMs),
+      };
+      return db.inOrganisation(scope.organisationId, async (trx) =>
+        single(await findAgentMetrics(trx, scope, request)),
+      );
+    },
+
     "GET /v1/agents/{agent_id}/metrics": async ({ params, query }, context) => {
       const { metric, statistic } = query;
       if (statistic !== undefined && metric !== "response_time")
@@ -31,7 +60,7 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
       };
       const nowMs = now();
       const all = createIntervals(timeRange(query, nowMs), query.granularity);
-      const intervals = { ...all, from: laterOf(all.from, visibleSince(context.caller.organisation.tier, nowMs)) };
+      const intervals = visibleIntervals(all, context.caller.organisation.tier, nowMs);
       const { granularity, seconds, starts } = intervals;
       const quantile = statistic === undefined || statistic === "avg" ? undefined : quantiles[statistic];
       const valueAt = await db.inOrganisation(filter.organisationId, async (trx) => {
@@ -40,12 +69,7 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
           return (sinceMs: number) => percentileOf(durations.get(sinceMs) ?? [], quantile);
         }
         const sums = new Map((await listSums(trx, filter, intervals)).map((sum) => [sum.sinceMs, sum]));
-        return (sinceMs: number) =>
-          metricValue(
-            metric,
-            sums.get(sinceMs) ?? { sinceMs, runs: 0, failed: 0, tokens: 0, durationMs: 0, costMicros: 0 },
-            seconds,
-          );
+        return (sinceMs: number) => metricValue(metric, sums.get(sinceMs) ?? noSums, seconds);
       });
       const values = starts.map((sinceMs) => ({
         timestamp: new Date(sinceMs).toISOString(),

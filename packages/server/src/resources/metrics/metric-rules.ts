@@ -1,8 +1,13 @@
 import { type Granularity, granularities, granularitySeconds, type MetricSeries } from "@perch/contract";
 import { invalid } from "../../platform/api-error.ts";
 
-const maxDefaultPoints = 300;
-const maxPoints = 1500;
+/** How many values a series may have: those of one agent, or of many in one answer. */
+export interface PointLimits {
+  readonly byDefault: number;
+  readonly max: number;
+}
+export const pointsOfOneAgent: PointLimits = { byDefault: 300, max: 1500 };
+export const pointsOfManyAgents: PointLimits = { byDefault: 120, max: 120 };
 
 export interface Intervals {
   readonly granularity: Granularity;
@@ -19,21 +24,22 @@ const countPoints = (fromMs: number, untilMs: number, seconds: number): number =
   return Math.ceil((untilMs - Math.floor(fromMs / ms) * ms) / ms);
 };
 
-/** Every interval that the range touches, in UTC; none if the range is empty. The default granularity is the finest with at most 300 points. */
+/** Every interval that the range touches, in UTC; none if the range is empty. The default granularity is the finest that `limits` allow. */
 export function createIntervals(
   range: { readonly from: Date; readonly until: Date },
   requested: Granularity | undefined,
+  limits: PointLimits = pointsOfOneAgent,
 ): Intervals {
   const [fromMs, untilMs] = [range.from.getTime(), range.until.getTime()];
   const finest =
-    granularities.find((one) => countPoints(fromMs, untilMs, granularitySeconds[one]) <= maxDefaultPoints) ?? "1d";
+    granularities.find((one) => countPoints(fromMs, untilMs, granularitySeconds[one]) <= limits.byDefault) ?? "1d";
   const granularity = requested ?? finest;
   const seconds = granularitySeconds[granularity];
   const points = countPoints(fromMs, untilMs, seconds);
-  if (points > maxPoints)
+  if (points > limits.max)
     throw invalid(
       requested === undefined ? "start_time" : "granularity",
-      `The range has ${points} intervals of ${granularity}, more than ${maxPoints}. Ask for a coarser one or a shorter range`,
+      `The range has ${points} intervals of ${granularity}, more than ${limits.max}. Ask for a coarser one or a shorter range`,
     );
   const first = Math.floor(fromMs / (seconds * 1000)) * seconds * 1000;
   const starts = Array.from({ length: points }, (_, i) => first + i * seconds * 1000);
@@ -48,6 +54,9 @@ export interface Sums {
   readonly costMicros: number;
   readonly durationMs: number;
 }
+
+/** Of an interval without runs. */
+export const noSums: Omit<Sums, "sinceMs"> = { runs: 0, failed: 0, tokens: 0, costMicros: 0, durationMs: 0 };
 
 /** A busy agent's rollups spread over this many rows, so that none is hot. The table checks the same range. */
 export const rollupShards = 16;
@@ -99,7 +108,7 @@ export const units = {
 
 export function metricValue(
   metric: MetricSeries["metric"],
-  { runs, failed, tokens, durationMs, costMicros }: Sums,
+  { runs, failed, tokens, durationMs, costMicros }: Omit<Sums, "sinceMs">,
   seconds: number,
 ): number {
   if (metric === "throughput") return rounded(runs / (seconds / 60));

@@ -1,21 +1,24 @@
 import type { InvocationOperationKey } from "@perch/contract";
 import { notFound } from "../../platform/api-error.ts";
-import { cappedPage, maxCounted, single } from "../../platform/envelopes.ts";
-import { parsePublicId } from "../../platform/ids.ts";
+import { cappedPage, maxCounted, single, uncountedPage } from "../../platform/envelopes.ts";
+import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
 import type { Handlers, RequestContext } from "../../resources/handlers.ts";
 import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import * as queries from "../record/invocation-queries.ts";
-import { toInvocation, toInvocationSummary } from "../record/to-invocation.ts";
+import { listAllInvocations } from "../record/list-all-invocations.ts";
+import { fromRunCursor, toRunCursor } from "../record/run-list-rules.ts";
+import { toInvocation, toInvocationOfAnyAgent, toInvocationSummary } from "../record/to-invocation.ts";
 import { createFollowRun } from "./follow-run.ts";
 import { createInvokeAgent, type InvokeDeps } from "./invoke-agent.ts";
 
 interface InvocationDeps extends Omit<InvokeDeps, "followRun"> {
   readonly streams: RunStreams;
+  readonly now: () => number;
 }
 
 export const invocationHandlers = (deps: InvocationDeps) => {
-  const { db, agents } = deps;
+  const { db, agents, now } = deps;
   const followRun = createFollowRun(deps);
 
   const findInvocation = async (
@@ -49,6 +52,18 @@ export const invocationHandlers = (deps: InvocationDeps) => {
         const total = await queries.countInvocations(trx, organisationId, agent.id, query, maxCounted + 1);
         return cappedPage(rows.map(toInvocationSummary), query, total);
       });
+    },
+
+    "GET /v1/invocations": async ({ query }, context) => {
+      const { scope } = context;
+      const { agent_id, deployment_id, cursor, limit, ...filter } = query;
+      const agentId = agent_id === undefined ? undefined : (await agents.get(context, agent_id)).id;
+      const deploymentId = deployment_id && parseFilterId("deployment", deployment_id);
+      const page = { limit, before: cursor === undefined ? undefined : fromRunCursor(cursor), nowMs: now() };
+      const { rows, end } = await db.inOrganisation(scope.organisationId, (trx) =>
+        listAllInvocations(trx, scope, { ...filter, agentId, deploymentId }, page),
+      );
+      return uncountedPage(rows.map(toInvocationOfAnyAgent), query, end === undefined ? null : toRunCursor(end));
     },
 
     "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {

@@ -144,7 +144,7 @@ const filtered = (trx: OrganisationTransaction, organisationId: string, agentId:
     .$if(filter.end_time !== undefined, (query) => query.where("accepted_at", "<", new Date(filter.end_time ?? 0)));
 
 /** Without message and response, which have up to 256 KiB and 16 MiB: a list shows neither. */
-const summaryColumns = [
+export const summaryColumns = [
   "id",
   "agent_id",
   "status",

@@ -1,9 +1,16 @@
-import type { Invocation, InvocationResult, InvocationStatus, InvocationSummary } from "@perch/contract";
+import type {
+  Invocation,
+  InvocationOfAnyAgent,
+  InvocationResult,
+  InvocationStatus,
+  InvocationSummary,
+} from "@perch/contract";
 import type { FailureCode, RunOutcome } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { LogRow } from "../../resources/logs/log-queries.ts";
 import { toLogEntry } from "../../resources/logs/to-log-entry.ts";
 import type { InvocationRow, InvocationSummaryRow } from "./invocation-queries.ts";
+import type { InvocationOfAnyAgentRow } from "./list-all-invocations.ts";
 
 /** A run that failed before failures had a code counts as one that no retry helps: nothing says otherwise. */
 export const failureOf = (found: { readonly code?: string | null; readonly retryable?: boolean | null }) => ({
@@ -52,6 +59,11 @@ export const toInvocationSummary = (row: InvocationSummaryRow): InvocationSummar
   duration_ms: row.duration_ms,
   created_at: row.accepted_at.toISOString(),
   finished_at: row.finished_at?.toISOString() ?? null,
+});
+
+export const toInvocationOfAnyAgent = (row: InvocationOfAnyAgentRow): InvocationOfAnyAgent => ({
+  ...toInvocationSummary(row),
+  agent_name: row.agent_name,
 });
 
 export const toInvocation = (row: InvocationRow, log: readonly LogRow[]): Invocation => ({

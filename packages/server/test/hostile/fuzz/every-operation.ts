@@ -25,12 +25,14 @@ async function callRunOperations(send: SendValid): Promise<void> {
   const { data } = await send("POST /v1/agents/{agent_id}/invoke", { params, body: { message: "hello" } });
   const run = { ...params, request_id: data.request_id };
   await send("GET /v1/agents/{agent_id}/invocations", { params });
+  await send("GET /v1/invocations", { query: { status: "completed" } });
   await send("GET /v1/agents/{agent_id}/invocations/{request_id}", { params: run });
   await send("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params: run });
   await send("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params: run });
   await send("POST /v1/agents/{agent_id}/logs", { params, body: { entries: [{ message: "said by the walker" }] } });
   await send("GET /v1/agents/{agent_id}/logs", { params });
   await send("GET /v1/agents/{agent_id}/metrics", { params, query: { metric: "throughput" } });
+  await send("GET /v1/metrics", { query: { metrics: "throughput,error_rate" } });
 }
 
 async function callDeploymentOperations(send: SendValid): Promise<void> {
@@ -58,6 +60,7 @@ async function callDeploymentOperations(send: SendValid): Promise<void> {
   const rolledBackTo = { ...params, deployment_id: first };
   await send("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", { params: rolledBackTo });
   await send("GET /v1/agents/{agent_id}/deployments", { params });
+  await send("GET /v1/deployments", {});
   await send("GET /v1/agents/{agent_id}/versions", { params });
   await send("GET /v1/agents/{agent_id}/versions/{version}", { params: { ...params, version: "v1" } });
   await send("GET /v1/agents/{agent_id}/versions/{version}/diff", { params: { ...params, version: "v1" } });

@@ -1,0 +1,49 @@
+import { type RawBuilder, sql } from "kysely";
+import type { OrganisationTransaction } from "./database.ts";
+import { ofVisibleAgent, type VisibleAgents } from "./of-visible-agent.ts";
+
+interface Scan {
+  readonly scope: VisibleAgents;
+  /** Rows with `organisation_id` and `agent_id`, in the order of an index, without a limit. */
+  readonly ordered: RawBuilder<unknown>;
+  /** The same order again, which the database then need not sort by. */
+  readonly order: RawBuilder<unknown>;
+  readonly matches: readonly RawBuilder<boolean>[];
+  readonly limit: number;
+  /** What a request costs at most, however few rows match. */
+  readonly maxRead: number;
+}
+
+export interface Scanned<Row> {
+  /** Those that match, with the names of their agents. */
+  readonly rows: readonly Row[];
+  /** Whether more rows match than `limit`. */
+  readonly isFull: boolean;
+  /** The last row that was read, where there may be more that were not. */
+  readonly stoppedAt: Row | undefined;
+}
+
+type ReadRow<Row> = Row & { readonly is_match: boolean; readonly read_rows: number };
+
+/**
+ * Reads rows of agents until `limit` match or `maxRead` were read. Rows of deleted agents, and of agents that the caller cannot see,
+ * are read and left out. The agent is looked up for each row, not joined: a join might read every agent before the first row.
+ */
+export async function scanInOrder<Row>(
+  trx: OrganisationTransaction,
+  { scope, ordered, order, matches, limit, maxRead }: Scan,
+): Promise<Scanned<Row & { readonly agent_name: string }>> {
+  const ofAgent = sql`from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id`;
+  const isMatch = sql`(${sql.join([...matches, ofVisibleAgent(scope)], sql` and `)} and (select a.deleted_at is null ${ofAgent}))`;
+  const { rows } = await sql<ReadRow<Row & { readonly agent_name: string }>>`
+    select r.*, (select a.name ${ofAgent}) as agent_name, ${isMatch} as is_match
+      from (select o.*, (row_number() over ())::int as read_rows from (${ordered} limit ${maxRead}) o) r
+      where read_rows = ${maxRead} or ${isMatch}
+      order by ${order} limit ${limit + 1}`.execute(trx);
+  const matching = rows.filter(({ is_match }) => is_match);
+  return {
+    rows: matching.slice(0, limit),
+    isFull: matching.length > limit,
+    stoppedAt: rows.find(({ read_rows }) => read_rows === maxRead),
+  };
+}

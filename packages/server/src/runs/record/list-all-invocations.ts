@@ -1,0 +1,130 @@
+import type { AllInvocationsQuery } from "@perch/contract";
+import { type RawBuilder, sql } from "kysely";
+import type { Scope } from "../../auth/caller.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { type Scanned, scanInOrder } from "../../db/scan-in-order.ts";
+import { firstUuidAt, uuidTime } from "../../platform/ids.ts";
+import { type InvocationSummaryRow, summaryColumns } from "./invocation-queries.ts";
+import { type TimeWindow, timeWindows } from "./run-list-rules.ts";
+
+export interface AllInvocationsFilter
+  extends Omit<AllInvocationsQuery, "agent_id" | "deployment_id" | "cursor" | "limit"> {
+  readonly agentId?: string | undefined;
+  readonly deploymentId?: string | undefined;
+}
+
+interface RunPage {
+  readonly limit: number;
+  /** The id of the run after which the page begins. */
+  readonly before?: string | undefined;
+  readonly nowMs: number;
+}
+
+export type InvocationOfAnyAgentRow = InvocationSummaryRow & { readonly agent_name: string };
+
+export interface FoundInvocations {
+  readonly rows: readonly InvocationOfAnyAgentRow[];
+  /** The id of the run after which the next page begins; undefined on the last page. */
+  readonly end: string | undefined;
+}
+
+/** In each of the windows of `timeWindows`: about 30 ms. */
+export const maxReadRuns = 10_000;
+
+const allOf = (conditions: readonly (RawBuilder<unknown> | false)[]): RawBuilder<unknown> =>
+  sql.join(
+    conditions.filter((condition) => condition !== false),
+    sql` and `,
+  );
+
+const columns = sql.join(summaryColumns.map((column) => sql.ref(column)));
+
+/** One agent's runs, or one conversation's, in the order of their index: by time and id, which is the order of the ids. */
+const selectOfAgent = (agentId: string, filter: AllInvocationsFilter, before: string | undefined) => ({
+  order: sql`accepted_at desc, id desc`,
+  where: allOf([
+    sql`agent_id = ${agentId}`,
+    filter.session_id !== undefined && sql`session_id = ${filter.session_id}`,
+    before !== undefined && sql`(accepted_at, id) < (${uuidTime(before)}, ${before}::uuid)`,
+  ]),
+});
+
+/** All runs in the order of the primary key. Times become ids, because the index does not begin with the time. */
+const selectOfAll = ({ from, until }: TimeWindow, before: string | undefined) => ({
+  order: sql`id desc`,
+  where: allOf([
+    sql`true`,
+    from !== null && sql`id >= ${firstUuidAt(from)}::uuid`,
+    until !== null && sql`id < ${firstUuidAt(until)}::uuid`,
+    before !== undefined && sql`id < ${before}::uuid`,
+  ]),
+});
+
+/** What no index has: these are compared in each run that is read. */
+const matchesOf = ({ status, user_id, session_id, environment, version, ...filter }: AllInvocationsFilter) => {
+  const equal = { status, user_id, session_id, environment, deployment_id: filter.deploymentId };
+  return [
+    sql<boolean>`true`,
+    ...Object.entries(equal).flatMap(([column, value]) =>
+      value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`],
+    ),
+    ...(version === undefined
+      ? []
+      : [version === "draft" ? sql<boolean>`version is null` : sql<boolean>`version = ${version}`]),
+    ...(filter.min_duration_ms === undefined ? [] : [sql<boolean>`duration_ms >= ${filter.min_duration_ms}`]),
+  ];
+};
+
+function scanWindow(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: AllInvocationsFilter,
+  window: TimeWindow,
+  { limit, before }: Pick<RunPage, "limit" | "before">,
+): Promise<Scanned<InvocationOfAnyAgentRow>> {
+  const agentId = scope.onlyAgentId ?? filter.agentId;
+  const { order, where } = agentId === undefined ? selectOfAll(window, before) : selectOfAgent(agentId, filter, before);
+  const times = allOf([
+    where,
+    window.from !== null && sql`accepted_at >= ${window.from}`,
+    window.until !== null && sql`accepted_at < ${window.until}`,
+  ]);
+  const ordered = sql`select organisation_id, ${columns} from invocations
+    where organisation_id = ${scope.organisationId} and ${times} order by ${order}`;
+  return scanInOrder(trx, { scope, ordered, order, matches: matchesOf(filter), limit, maxRead: maxReadRuns });
+}
+
+/** A deployment serves one agent, whose runs have an index. Undefined if the deployment is deleted: its runs are kept longer. */
+async function findAgentOfDeployment(
+  trx: OrganisationTransaction,
+  { organisationId }: Scope,
+  id: string,
+): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom("deployments")
+    .select("agent_id")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.agent_id;
+}
+
+/** Newest first. The cost does not grow with what is stored, nor with how few runs match. */
+export async function listAllInvocations(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  { agentId: named, ...rest }: AllInvocationsFilter,
+  { limit, before, nowMs }: RunPage,
+): Promise<FoundInvocations> {
+  const { deploymentId } = rest;
+  const agentId = named ?? (deploymentId && (await findAgentOfDeployment(trx, scope, deploymentId)));
+  const filter = { ...rest, agentId };
+  const found: InvocationOfAnyAgentRow[] = [];
+  for (const window of timeWindows({ ...filter, before }, nowMs)) {
+    const scanned = await scanWindow(trx, scope, filter, window, { limit: limit - found.length, before });
+    found.push(...scanned.rows);
+    if (scanned.isFull) return { rows: found, end: found.at(-1)?.id };
+    if (scanned.stoppedAt) return { rows: found, end: scanned.stoppedAt.id };
+  }
+  return { rows: found, end: undefined };
+}
