@@ -1,6 +1,7 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { compressFiles } from "./compress-files.ts";
 
 const server = process.env.PERCH_URL ?? "http://127.0.0.1:7400";
 const key = process.env.PERCH_API_KEY;
@@ -16,7 +17,7 @@ const devServer = {
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), compressFiles()],
   server: devServer,
   build: {
     target: "es2023",
@@ -24,6 +25,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: true,
+    // The licences of what is bundled ask for their text in every copy.
+    license: { fileName: "licences.md" },
     chunkSizeWarningLimit: 1000,
   },
 });

@@ -15,6 +15,8 @@ import type { Admission } from "./admission.ts";
 import type { AdmitToAgents } from "./admit-to-agents.ts";
 import { bindOperations } from "./bind-operations.ts";
 import type { ChangeOnce } from "./change-once.ts";
+import { readConsoleFiles } from "./console-files.ts";
+import { consoleRoutes } from "./console-routes.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { frontPageRoute } from "./front-page.ts";
@@ -55,6 +57,8 @@ const correlationId = (given: string | string[] | undefined): string =>
 interface HttpSettings {
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** Whether `/console` is served. */
+  readonly console: boolean;
   /** Undefined: a proxy in front of this server ends TLS. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -270,7 +274,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   }
   bindOperations(app, { ...options, clientOf });
   healthRoutes(app, readiness, logger);
-  frontPageRoute(app);
+  frontPageRoute(app, http);
+  if (http.console) consoleRoutes(app, readConsoleFiles());
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

@@ -28,7 +28,13 @@ describe("GET /", () => {
       data: {
         name: "Perch",
         version,
-        links: { reference: "/docs", openapi: "/openapi.json", readiness: "/readyz", guide: "/#guide" },
+        links: {
+          console: "/console/",
+          reference: "/docs",
+          openapi: "/openapi.json",
+          readiness: "/readyz",
+          guide: "/#guide",
+        },
       },
     });
   });
@@ -37,7 +43,7 @@ describe("GET /", () => {
     const { status, headers, text } = await get(accept);
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(text).toContain(`<h1>Perch ${version}</h1>`);
-    for (const link of ["/docs", "/openapi.json", "/readyz"]) expect(text).toContain(`href="${link}"`);
+    for (const link of ["/console/", "/docs", "/openapi.json", "/readyz"]) expect(text).toContain(`href="${link}"`);
     expect(text).toContain('id="guide"');
   });
 

@@ -10,7 +10,7 @@ const style =
   "pre{overflow-x:auto;padding:.75rem;background:#f3f3f1}a{color:#0b5394}" +
   "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}a{color:#8ab8e6}}";
 
-const page = `<!doctype html>
+const createPage = (items: readonly (readonly [href: string, text: string])[]): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -20,11 +20,9 @@ const page = `<!doctype html>
 </head>
 <body>
 <h1>Perch ${version}</h1>
-<p>This server hosts AI agents behind one REST API. You call it from a program, with an API key.</p>
+<p>This server hosts AI agents behind one REST API. Call it from a program, with an API key.</p>
 <ul>
-<li><a href="${links.reference}">API reference</a></li>
-<li><a href="${links.openapi}">OpenAPI document</a></li>
-<li><a href="${links.readiness}">Whether this server is ready</a></li>
+${items.map(([href, text]) => `<li><a href="${href}">${text}</a></li>`).join("\n")}
 </ul>
 <h2 id="guide">Create an agent and call it</h2>
 <p>Ask the operator of this server for an API key. <code>PERCH_URL</code> is the address of this page.</p>
@@ -66,11 +64,18 @@ const prefersHtml = (accept: string): boolean => {
 };
 
 /** `/`: says what this server is, to a browser as a page and to any other client as JSON. It is the same for everybody. */
-export function frontPageRoute(app: FastifyInstance): void {
+export function frontPageRoute(app: FastifyInstance, { console }: { readonly console: boolean }): void {
+  const shownLinks = console ? { console: "/console/", ...links } : links;
+  const page = createPage([
+    ...(console ? [["/console/", "Console"] as const] : []),
+    [links.reference, "API reference"],
+    [links.openapi, "OpenAPI document"],
+    [links.readiness, "Whether this server is ready"],
+  ]);
   app.get("/", async (request, reply) => {
     const vary = [reply.getHeader("vary"), "Accept"].filter(Boolean).join(", ");
     reply.header("cache-control", "public, max-age=60").header("vary", vary);
-    if (!prefersHtml(request.headers.accept ?? "")) return single({ name: "Perch", version, links });
+    if (!prefersHtml(request.headers.accept ?? "")) return single({ name: "Perch", version, links: shownLinks });
     return reply.header("content-security-policy", policy).type("text/html; charset=utf-8").send(page);
   });
 }

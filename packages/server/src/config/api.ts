@@ -34,6 +34,14 @@ export const apiSettings = {
       .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
       .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
   ),
+  console: setting(
+    "PERCH_CONSOLE",
+    onOrOff
+      .default(true)
+      .describe(
+        "Whether this node serves the web console under /console. Turn it off where only programs should come.",
+      ),
+  ),
   draftByDefault: setting(
     "PERCH_DRAFT_BY_DEFAULT",
     onOrOff

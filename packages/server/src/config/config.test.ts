@@ -44,6 +44,7 @@ describe("readConfig", () => {
       startWaitSeconds: 0,
       drainSeconds: 960,
       reconcileSeconds: 300,
+      console: true,
       draftByDefault: false,
       metricsHost: "127.0.0.1",
       metricsPort: undefined,
@@ -134,11 +135,13 @@ describe("readConfig", () => {
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
       PERCH_PUBLIC_URL: "https://perch.example/",
       PERCH_DRAFT_BY_DEFAULT: "true",
+      PERCH_CONSOLE: "off",
     });
     expect(config).toMatchObject({
       migrationDatabaseUrl: "postgresql://owner@db.example/perch",
       publicUrl: "https://perch.example",
       draftByDefault: true,
+      console: false,
       host: "0.0.0.0",
       port: 8080,
       metricsHost: "10.0.0.7",

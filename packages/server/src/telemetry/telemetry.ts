@@ -45,8 +45,13 @@ export interface Telemetry
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** What requests are counted under: the contract's operations, and the two health pages. */
-export const measuredOperations: readonly string[] = [...operationKeys, "GET /healthz", "GET /readyz"];
+/** What requests are counted under: the contract's operations, the two health pages, and all files of the console together. */
+export const measuredOperations: readonly string[] = [
+  ...operationKeys,
+  "GET /healthz",
+  "GET /readyz",
+  "GET /console/*",
+];
 
 const limits = ["organisation", "agent", "address", "concurrent_runs"] as const;
 export type Limit = (typeof limits)[number];

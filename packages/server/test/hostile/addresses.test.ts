@@ -196,7 +196,7 @@ describe("the settings of the instance", () => {
     const inside = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
     const at = (path: string, headers: Record<string, string>, method = "GET", body?: object) =>
       sendRawRequest(strict.url + path, { method, key, headers, from: proxy, body });
-    for (const path of ["/v1/agents", "/v1/me", "/openapi.json", "/v1/nothing", "/docs"]) {
+    for (const path of ["/v1/agents", "/v1/me", "/openapi.json", "/v1/nothing", "/docs", "/console/"]) {
       expectRefusal(await at(path, { ...inside, "x-forwarded-proto": "http" }), 403);
       expectRefusal(await at(path, { ...inside, "x-forwarded-for": "203.0.114.1" }), 403);
     }

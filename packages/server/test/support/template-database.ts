@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+import { buildConsoleIfMissing } from "../../../../scripts/build-console.ts";
 import { createScratchDatabase, serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { acceptsConnections } from "../../../../scripts/testbed/server-process.ts";
 import { readEmbedderDir } from "../../src/config/models.ts";
@@ -33,6 +34,7 @@ async function assertServicesAreUp(): Promise<void> {
 /** One migrated database for the whole run; every test file works on a copy of it. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   await assertServicesAreUp();
+  buildConsoleIfMissing();
   const template = await createScratchDatabase();
   await migrate(template.ownerUrl);
   provide("templateUrl", template.ownerUrl);

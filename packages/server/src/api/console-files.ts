@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** How a file may be sent, the smallest first: the suffix under which the build keeps that form. */
+const encodings = { br: ".br", gzip: ".gz" } as const;
+export type Encoding = keyof typeof encodings;
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".md": "text/plain; charset=utf-8",
+};
+
+export interface ConsoleFile {
+  readonly contentType: string;
+  readonly etag: string;
+  /** Its name changes with its content, so a browser never needs to ask for it again. */
+  readonly isImmutable: boolean;
+  readonly content: Buffer;
+  readonly encoded: ReadonlyMap<Encoding, Buffer>;
+}
+
+export interface ConsoleFiles {
+  /** The page of every address that is no file. It has `styleNonceMark` where each response has its own nonce. */
+  readonly page: string;
+  /** By path below `/console/`. */
+  readonly files: ReadonlyMap<string, ConsoleFile>;
+}
+
+export const styleNonceMark = "__STYLE_NONCE__";
+
+/** Where the package with the built console is. A checkout has it before it is built, without the files. */
+export const consoleDir = (): string =>
+  fileURLToPath(new URL("dist", import.meta.resolve("@perch/console/package.json")));
+
+function readFile(dir: string, path: string, contentType: string): ConsoleFile {
+  const file = join(dir, path);
+  const content = readFileSync(file);
+  const encoded = Object.entries(encodings).flatMap(([encoding, suffix]) =>
+    existsSync(file + suffix) ? [[encoding as Encoding, readFileSync(file + suffix)] as const] : [],
+  );
+  return {
+    contentType,
+    etag: `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`,
+    isImmutable: path.startsWith("assets/"),
+    content,
+    encoded: new Map(encoded),
+  };
+}
+
+/** Reads everything once, so that no request touches the disk and a path from outside is only ever looked up. Undefined: not built. */
+export function readConsoleFiles(dir = consoleDir()): ConsoleFiles | undefined {
+  const pageFile = join(dir, "index.html");
+  if (!existsSync(pageFile)) return undefined;
+  const files = globSync("**/*", { cwd: dir }).flatMap((path) => {
+    const contentType = contentTypes[extname(path)];
+    return contentType === undefined ? [] : [[path, readFile(dir, path, contentType)] as const];
+  });
+  return { page: readFileSync(pageFile, "utf8"), files: new Map(files) };
+}
