@@ -30,6 +30,7 @@ export function refuseInstallScripts(folder: string): void {
 }
 
 const folders: Readonly<Record<string, string>> = {
+  "@perch/console": "console",
   "@perch/contract": "contract",
   "@perch/sdk": "sdk",
   "@perch/server": "server",

@@ -9,7 +9,7 @@ import { refuseUnfitTarball } from "./packed-contents.ts";
 /** Builds everything that is published: `node scripts/pack-packages.ts <folder>` packs the npm packages and the Python wheel. */
 
 const root = join(import.meta.dirname, "..");
-const published = ["contract", "sdk", "server", "cli"];
+const published = ["contract", "sdk", "console", "server", "cli"];
 
 interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;

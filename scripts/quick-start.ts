@@ -59,15 +59,25 @@ function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
   execFileSync("npm", npmInstall, { cwd: folder, env, stdio: "inherit" });
 }
 
-async function waitUntilReady(child: ChildProcess): Promise<void> {
+/** Returns the address that it prints. */
+async function waitUntilReady(child: ChildProcess): Promise<string> {
   let text = "";
-  await new Promise<void>((resolve, reject) => {
+  return new Promise<string>((resolve, reject) => {
     child.stdout?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
-      if (text.includes("Perch is ready")) resolve();
+      const [, url] = /Perch is ready .* at (\S+)\s/.exec(text) ?? [];
+      if (url !== undefined) resolve(url);
     });
     child.once("exit", (code) => reject(new Error(`perch dev ended with ${code}: ${text}`)));
   });
+}
+
+/** The console must come with the packages: its page, and the script that the page names. */
+async function openConsole(url: string): Promise<void> {
+  const page = await (await fetch(`${url}/console/`)).text();
+  const [, script] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? [];
+  const response = script === undefined ? undefined : await fetch(new URL(script, url));
+  if (!response?.ok) throw new Error(`There is no console at ${url}/console/: ${page.slice(0, 200)}`);
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
@@ -94,7 +104,7 @@ try {
   await timed("npm install", () => install(folder, tarballs));
   dev = startDev();
   const first = dev;
-  await timed("perch dev, first start", () => waitUntilReady(first));
+  const url = await timed("perch dev, first start", () => waitUntilReady(first));
   await timed("perch init", () => perch("init"));
   await timed("perch apply", () => perch("apply", "--yes"));
   const answer = await timed("perch invoke", () => perch("invoke", "my-agent", message));
@@ -102,6 +112,7 @@ try {
   const stolen = stolenSince();
   if (answer !== message) throw new Error(`The agent answered ${JSON.stringify(answer)}`);
 
+  await timed("console", () => openConsole(url));
   const code = await timed("ctrl-c", () => stop(first));
   if (code !== 0) throw new Error(`perch dev ended with ${code}`);
   dev = startDev();

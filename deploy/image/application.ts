@@ -25,7 +25,7 @@ import { makeSbom } from "./sbom.ts";
  */
 
 const root = join(import.meta.dirname, "../..");
-const ours = ["contract", "server"];
+const ours = ["contract", "console", "server"];
 
 /** pnpm installs from the lock file into a copy of the manifests: flat, without links, and without touching the checkout. */
 async function installDependencies(workspace: string): Promise<void> {
@@ -94,7 +94,8 @@ export async function makeApplication(target: string, folder: string, { embedder
   renameSync(join(workspace, "node_modules"), join(target, "node_modules"));
   rmSync(join(target, "node_modules/@perch"), { recursive: true });
   await unpackPackage(tarballs.get("server"), join(target, "server"));
-  await unpackPackage(tarballs.get("contract"), join(target, "node_modules/@perch/contract"));
+  for (const name of ["contract", "console"])
+    await unpackPackage(tarballs.get(name), join(target, "node_modules/@perch", name));
   moveOwnDependencies(join(workspace, "packages/server/node_modules"), join(target, "server/node_modules"));
   moveOwnDependencies(
     join(workspace, "packages/contract/node_modules"),

@@ -168,6 +168,8 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
           { timeout: 60_000 },
         )
         .toBe(200);
+      const page = await fetch(`${url}/console/`);
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("/console/assets/")]);
       const post = async (path: string, body: object) => {
         const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
         const response = await fetch(`${url}/v1/agents${path}`, {

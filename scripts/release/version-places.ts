@@ -15,7 +15,10 @@ const ourselves = new RegExp(String.raw`(\bperch(?: dev)?: |\bperch/)${version}(
 
 export const versionPlaces: readonly VersionPlace[] = [
   { file: "package.json", pattern: manifest },
-  ...["cli", "contract", "sdk", "server"].map((name) => ({ file: `packages/${name}/package.json`, pattern: manifest })),
+  ...["cli", "console", "contract", "sdk", "server"].map((name) => ({
+    file: `packages/${name}/package.json`,
+    pattern: manifest,
+  })),
   { file: "site/package.json", pattern: manifest },
   { file: "packages/contract/openapi.json", pattern: manifest },
   { file: "sdk-python/pyproject.toml", pattern: /^(version = ")([^"]+)(")/m },
@@ -30,7 +33,7 @@ export const versionPlaces: readonly VersionPlace[] = [
   {
     file: "docs/operations/install.md",
     pattern: new RegExp(
-      `(@perch/server@|/opt/perch/|perch-(?:serve|work|all)@|perch-(?:contract|server)-|of release |/releases/)${version}()`,
+      `(@perch/server@|/opt/perch/|perch-(?:serve|work|all)@|perch-(?:console|contract|server)-|of release |/releases/)${version}()`,
       "g",
     ),
   },
