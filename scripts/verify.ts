@@ -171,6 +171,7 @@ async function* verify(): AsyncGenerator<Tally> {
     ["biome", "ci", ".", ...(isPlain ? ["--colors=off"] : [])],
     ["oxlint", "--type-aware", "--deny-warnings"],
     ["tsc", "--noEmit"],
+    ["tsc", "--noEmit", "-p", "packages/console"],
   ];
   // Services take a while to install, and what comes first does not need them.
   const servicesUp = succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]);
@@ -179,6 +180,10 @@ async function* verify(): AsyncGenerator<Tally> {
     yield tally;
     if (tally.failed > 0) return void (await servicesUp);
   }
+  // Tests of the server and in a browser use what is built, never what an earlier checkout left behind.
+  const isConsoleBuilt = await succeeds("console", process.execPath, ["--no-warnings", "scripts/build-console.ts"]);
+  yield isConsoleBuilt ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  if (!isConsoleBuilt) return void (await servicesUp);
   yield await tests("fast");
   if (!(await servicesUp)) {
     yield { passed: 0, failed: 1 };
