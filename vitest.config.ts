@@ -42,6 +42,7 @@ const withServices = {
 /**
  * No module of ours keeps state, so a test worker imports it once for all of its files (`isolate: false`).
  * fast needs nothing but python3; services, sdk and cli need `pnpm services up`; acceptance runs the server as its own process, from outside;
+ * console opens the console in a real browser, on a server that it starts once for all files;
  * image builds the container image and runs it, where containers can be run.
  */
 export default defineConfig({
@@ -73,6 +74,16 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["spec/acceptance/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          ...patientPoll,
+        },
+      },
+      {
+        test: {
+          name: "console",
+          include: ["spec/console/**/*.test.ts"],
+          globalSetup: "spec/console/console-setup.ts",
           testTimeout: 120_000,
           hookTimeout: 120_000,
           ...patientPoll,

@@ -1,0 +1,97 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+
+export function launchBrowser(): Promise<Browser> {
+  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
+  const quiet = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+  ];
+  return chromium.launch({ executablePath, args: quiet });
+}
+
+export const wide = { width: 1440, height: 900 };
+export const narrow = { width: 390, height: 844 };
+export const themes = ["light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+/** Signs a browser in with a key, as the sign-in page does, and returns the id of the session. */
+export async function signIn(context: BrowserContext, url: string, apiKey: string): Promise<string> {
+  const response = await context.request.post(`${url}/v1/console/sessions`, { data: { api_key: apiKey } });
+  if (!response.ok()) throw new Error(`POST /v1/console/sessions: ${response.status()} ${await response.text()}`);
+  return ((await response.json()) as { data: { id: string } }).data.id;
+}
+
+/** Opens a browser that is signed in, if it has a key, and shows this theme. */
+export async function openContext(
+  browser: Browser,
+  url: string,
+  {
+    apiKey,
+    theme,
+    ...options
+  }: BrowserContextOptions & { readonly apiKey?: string | undefined; readonly theme?: Theme } = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({ baseURL: url, viewport: wide, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(20_000);
+  if (theme) await context.addInitScript(`localStorage.setItem("perch.theme", "${theme}")`);
+  if (apiKey !== undefined) await signIn(context, url, apiKey);
+  return context;
+}
+
+/** What a page did that it must not do, and what it asked for. */
+export interface Watch {
+  /** Method and URL of every request, in their order. */
+  readonly requests: { readonly method: string; readonly url: URL }[];
+  /** Status, method and path of every answer from 400 on. */
+  readonly refusals: { readonly status: number; readonly request: string }[];
+  /** Errors in the browser's console, uncaught errors, violations of the page's policy, and dialogs of the browser. */
+  readonly complaints: string[];
+}
+
+/** Chromium writes a line for each answer from 400 on; `refusals` has them. */
+const isRefusal = (text: string): boolean => /^Failed to load resource: the server responded with a status/.test(text);
+
+/** Watches a page from now on. */
+export function watch(page: Page): Watch {
+  const seen: Watch = { requests: [], refusals: [], complaints: [] };
+  page.on("request", (request) => seen.requests.push({ method: request.method(), url: new URL(request.url()) }));
+  page.on("response", (response) => {
+    if (response.status() < 400) return;
+    const request = `${response.request().method()} ${new URL(response.url()).pathname}`;
+    seen.refusals.push({ status: response.status(), request });
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isRefusal(message.text())) seen.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.complaints.push(`uncaught: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    seen.complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return seen;
+}
+
+/** Goes to an address of the console and waits until its title is there and nothing is loading. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await settle(page);
+}
+
+/** Waits until the page shows its title, no request is under way, and nothing says that it is loading. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator("h1").first().waitFor();
+  await page
+    .getByText(/^Loading .* …/)
+    .first()
+    .waitFor({ state: "hidden" });
+  await page.waitForFunction("document.fonts.status === 'loaded'");
+}

@@ -1,0 +1,64 @@
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../services/commands.ts";
+import { checkoutDir } from "../services/layout.ts";
+import { startRestate } from "../testbed/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../testbed/scratch-database.ts";
+import { freePort, runCommand, startServer } from "../testbed/server-process.ts";
+
+/** A server whose console a browser opens. All of it can be sent to another process, but for `stop`. */
+export interface ConsoleServer {
+  readonly url: string;
+  readonly database: Omit<ScratchDatabase, "drop">;
+  /** With these, another process of the server joins it: the same engine. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** All that the server has logged. */
+  readonly logFile: string;
+}
+
+/** Builds the files that the server serves. Takes a second or two. */
+export async function buildConsole(): Promise<void> {
+  const folder = join(checkoutDir, "packages/console");
+  // Under vitest it would be "test", and the files would have React's development form.
+  const env = { ...process.env, NODE_ENV: "production" };
+  await run(process.execPath, [join(folder, "node_modules/vite/bin/vite.js"), "build"], { cwd: folder, env });
+}
+
+/** Starts a server with an engine and a database of its own, which logs everything. */
+export async function startConsoleServer(
+  extra: Readonly<Record<string, string>> = {},
+): Promise<ConsoleServer & { readonly stop: () => Promise<void> }> {
+  const undo: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "perch-console-"));
+    undo.push(() => rm(folder, { recursive: true, force: true }));
+    const database = await createScratchDatabase();
+    undo.push(() => database.drop());
+    const engine = await startRestate();
+    undo.push(() => engine.stop());
+    await runCommand(database, ["migrate"]);
+    const settings = {
+      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      // Tools and issuers of these tests are on this machine.
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+      ...extra,
+    };
+    const logFile = join(folder, "server.log");
+    const log = createWriteStream(logFile);
+    undo.push(() => log.close());
+    const own = { ...settings, PERCH_WORKER_PORT: String(await freePort()), PERCH_LOG_LEVEL: "debug" };
+    const server = await startServer(database, own, "all", (text) => void log.write(text));
+    undo.push(() => server.stop());
+    const { appUrl, ownerUrl, adminUrl } = database;
+    return { url: server.url, database: { appUrl, ownerUrl, adminUrl }, settings, logFile, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
