@@ -1,0 +1,35 @@
+import type { Story } from "./story.ts";
+
+export interface ConsolePage {
+  /** Part of the name of its screenshots. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Every page of the console, and every state of one that looks different. */
+export function listPages({ runs, conversation }: Story): readonly ConsolePage[] {
+  const pages = {
+    agents: "/agents",
+    "new-agent": "/agents/new",
+    "agent-overview": "/agents/support",
+    "agent-definition": "/agents/support/definition",
+    "agent-versions": "/agents/support/versions",
+    "agent-version-difference": "/agents/support/versions?from=v1&to=v3",
+    playground: "/agents/support/playground",
+    "playground-conversation": `/agents/support/playground?user=customer-1007&session=${conversation}`,
+    "playground-comparison": "/agents/support/playground?version=v2&compare=v3",
+    "playground-from-run": `/agents/support/playground?from=${runs.completed}`,
+    runs: "/runs",
+    "runs-failed": "/runs?status=failed",
+    "run-completed": `/runs/support/${runs.completed}`,
+    "run-troubled": `/runs/support/${runs.troubled}`,
+    "run-failed": `/runs/order-intake/${runs.failed}`,
+    "run-running": `/runs/research/${runs.running}`,
+    "run-cancelled": `/runs/research/${runs.cancelled}`,
+    "run-missing": "/runs/support/req_01h455vb4pex5vsknk084sn02q",
+    sessions: "/settings/sessions",
+    "no-such-page": "/nowhere",
+    "no-such-agent": "/agents/nobody",
+  };
+  return Object.entries(pages).map(([name, path]) => ({ name, path: `/console${path}` }));
+}
