@@ -4,6 +4,7 @@ import { Frame } from "./frame/frame.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { PageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
+import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
 import { parseRunsSearch } from "./routes/runs/runs-search.ts";
 import { meQuery } from "./session/session.ts";
@@ -51,6 +52,7 @@ const home = createRoute({
 const agents = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents",
+  validateSearch: parseAgentsSearch,
   component: lazyRouteComponent(() => import("./routes/agents/agent-list.tsx"), "AgentList"),
 });
 

@@ -49,5 +49,5 @@ export const TextArea = ({ className, ...rest }: TextareaHTMLAttributes<HTMLText
 
 /** The platform's own: it works with any keyboard, reader and phone. */
 export const Select = ({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => (
-  <select {...rest} className={classNames(controlClass, "h-8 w-auto", className)} />
+  <select {...rest} className={classNames(controlClass, "h-8 w-auto!", className)} />
 );

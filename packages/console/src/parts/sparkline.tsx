@@ -1,5 +1,6 @@
 interface SparklineProps {
-  readonly values: readonly number[];
+  /** Null where there was nothing, which is not zero. */
+  readonly values: readonly (number | null)[];
   /** What it shows, in words, for whoever does not see it: "12 runs in 24 hours". */
   readonly label: string;
   readonly tone?: "accent" | "danger";
@@ -8,14 +9,18 @@ interface SparklineProps {
 const width = 96;
 const height = 20;
 
-/** A line of values from zero. A gap is where there was nothing. */
+/** A line of values from zero. A gap is where there was nothing; a value between two gaps is a dot. */
 export function Sparkline({ values, label, tone = "accent" }: SparklineProps) {
-  const max = Math.max(...values, 0);
+  const max = Math.max(...values.map((value) => value ?? 0), 0);
   const step = width / Math.max(1, values.length - 1);
   const y = (value: number) => (max === 0 ? height - 1 : height - 1 - (value / max) * (height - 2));
-  const path = values
-    .map((value, index) => `${index === 0 ? "M" : "L"}${(index * step).toFixed(1)} ${y(value).toFixed(1)}`)
-    .join("");
+  const draw = (value: number | null, index: number): string => {
+    if (value === null) return "";
+    const begins = (values[index - 1] ?? null) === null;
+    const isAlone = begins && (values[index + 1] ?? null) === null;
+    return `${begins ? "M" : "L"}${(index * step).toFixed(1)} ${y(value).toFixed(1)}${isAlone ? "h1" : ""}`;
+  };
+  const path = values.map(draw).join("");
   return (
     <svg
       role="img"

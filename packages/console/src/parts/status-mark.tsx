@@ -23,13 +23,17 @@ interface StatusMarkProps {
   readonly status: MarkedStatus;
   /** Shows the mark alone, where a column says what it is. Readers of the screen still hear the word. */
   readonly iconOnly?: boolean;
+  /** The word, where the API calls it differently: an agent that is `running` is not a run under way. */
+  readonly word?: string;
 }
 
-export function StatusMark({ status, iconOnly = false }: StatusMarkProps) {
+export function StatusMark({ status, iconOnly = false, word = status.replace("_", " ") }: StatusMarkProps) {
   const { colour, icon } = marks[status];
-  const word = status.replace("_", " ");
   return (
-    <span className={classNames("inline-flex items-center gap-1.5", colour)} title={iconOnly ? word : undefined}>
+    <span
+      className={classNames("inline-flex items-center gap-1.5 align-middle", colour)}
+      title={iconOnly ? word : undefined}
+    >
       {icon ? (
         <Icon name={icon} className="size-3.5" />
       ) : (

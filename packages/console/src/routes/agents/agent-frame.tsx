@@ -1,3 +1,73 @@
-import { Outlet } from "@tanstack/react-router";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
+import { Suspense } from "react";
+import { agentQuery } from "../../api/agents-queries.ts";
+import { activeDeploymentsQuery } from "../../api/deployments-queries.ts";
+import { Page } from "../../parts/page.tsx";
+import { Working } from "../../parts/working.tsx";
+import { AgentActions } from "./agent-actions.tsx";
+import { AgentState } from "./agent-state.tsx";
+import { servedEnvironments } from "./live-deployments.ts";
+import { LiveVersion } from "./live-version.tsx";
 
-export const AgentFrame = () => <Outlet />;
+const route = getRouteApi("/signed-in/agents/$agent");
+
+const tabs = [
+  { to: "/agents/$agent", name: "Overview" },
+  { to: "/agents/$agent/definition", name: "Definition" },
+  { to: "/agents/$agent/versions", name: "Versions" },
+  { to: "/agents/$agent/playground", name: "Playground" },
+] as const;
+
+const tabClass =
+  "flex h-9 items-center border-transparent border-b-2 text-muted text-table whitespace-nowrap hover:text-text";
+
+const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
+  <nav aria-label="Pages of this agent" className="-mb-px flex gap-5 overflow-x-auto">
+    {tabs.map(({ to, name: tab }) => (
+      <Link
+        key={to}
+        to={to}
+        params={{ agent }}
+        className={tabClass}
+        activeOptions={{ exact: true, includeSearch: false }}
+        activeProps={{ className: "!border-accent !text-text font-medium", "aria-current": "page" }}
+      >
+        {tab}
+      </Link>
+    ))}
+    <Link to="/runs" search={{ agent: name }} className={tabClass}>
+      Runs
+    </Link>
+  </nav>
+);
+
+/** What every page of an agent has above it: its state, what is live where, and what can be done with it. */
+export function AgentFrame() {
+  const { agent: ref } = route.useParams();
+  const { data: agent } = useSuspenseQuery(agentQuery(ref));
+  const { data: active } = useQuery(activeDeploymentsQuery(ref));
+  const served = active && servedEnvironments(active);
+  return (
+    <Page
+      title={agent.name}
+      actions={<AgentActions agent={agent} />}
+      below={
+        <>
+          <div className="-mt-2 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-1 text-table">
+            <AgentState status={agent.status} />
+            {served?.map((one) => (
+              <LiveVersion key={one.environment} {...one} />
+            ))}
+            {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
+          </div>
+          <Tabs agent={ref} name={agent.name} />
+        </>
+      }
+    >
+      <Suspense fallback={<Working what="the page" />}>
+        <Outlet />
+      </Suspense>
+    </Page>
+  );
+}

@@ -1,7 +1,61 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { agentListQuery } from "../../api/agents-queries.ts";
+import { buttonClass } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Working } from "../../parts/working.tsx";
+import { useCan } from "../../session/session.ts";
+import { AgentFilters } from "./list/agent-filters.tsx";
+import { AgentTable } from "./list/agent-table.tsx";
+import { FirstAgent } from "./list/first-agent.tsx";
 
-export const AgentList = () => (
-  <Page title="Agents">
-    <p className="p-4 text-muted">Agents</p>
-  </Page>
+const route = getRouteApi("/signed-in/agents");
+const firstAgentPollMs = 3000;
+
+const NewAgentLink = () => (
+  <Link to="/agents/new" className={buttonClass("primary")}>
+    <Icon name="plus" /> Create agent
+  </Link>
 );
+
+/** All agents of the organisation. Until there is one, the page says how to make it, and notices when it appears. */
+export function AgentList() {
+  const { sort = "name", q, status } = route.useSearch();
+  const agents = useInfiniteQuery({
+    ...agentListQuery(sort),
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.pagination.total === 0 ? firstAgentPollMs : false),
+  });
+  const canWrite = useCan("write");
+  const total = agents.data?.pages[0]?.pagination.total;
+  const isEmpty = total === 0;
+  return (
+    <Page
+      title="Agents"
+      actions={canWrite && !isEmpty && <NewAgentLink />}
+      below={total !== undefined && !isEmpty && <AgentFilters total={total} />}
+    >
+      <p role="status" className="sr-only">
+        {total !== undefined && `${total} agents`}
+      </p>
+      {agents.error && !agents.data ? (
+        <div className="mx-auto max-w-2xl p-4">
+          <ErrorNote error={agents.error} onRetry={() => void agents.refetch()} />
+        </div>
+      ) : total === undefined ? (
+        <Working what="the agents" />
+      ) : isEmpty ? (
+        <FirstAgent />
+      ) : (
+        <AgentTable
+          key={`${sort} ${q} ${status}`}
+          agents={agents.data?.pages.flatMap(({ data }) => data) ?? []}
+          hasMore={agents.hasNextPage}
+          isLoadingMore={agents.isFetchingNextPage}
+          onMore={() => void agents.fetchNextPage()}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,7 +1,81 @@
+import type { CreateAgent } from "@perch/sdk";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { modelsQuery } from "../../api/agents-queries.ts";
+import { perch } from "../../api/perch.ts";
+import { Button, buttonClass } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Field, TextArea, TextInput } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
+import { useCan } from "../../session/session.ts";
+import { MayNot } from "./may-not.tsx";
+import { ModelInput } from "./model-input.tsx";
+import { problemsByField } from "./problems-by-field.ts";
 
+function NewAgentForm() {
+  const [name, setName] = useState("");
+  const [chosenModel, setModel] = useState<string>();
+  const [instructions, setInstructions] = useState("");
+  const { data: models = [] } = useQuery(modelsQuery);
+  const model = chosenModel ?? models.find(({ id }) => !id.endsWith("*"))?.id ?? "";
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const create = useMutation({
+    mutationFn: (body: CreateAgent) => perch.agents.create(body),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["agents"] });
+      await navigate({ to: "/agents/$agent/playground", params: { agent: name } });
+    },
+  });
+  const problems = problemsByField(create.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name, model, instructions } as CreateAgent);
+  };
+  return (
+    <form onSubmit={submit} className="flex max-w-2xl flex-col gap-3">
+      <Field
+        label="Name"
+        hint="Lower-case letters, digits and hyphens, such as support-bot. It is part of addresses and cannot be changed."
+        problem={problems.get("name")}
+      >
+        {(ids) => (
+          <TextInput {...ids} required autoFocus value={name} onChange={({ target }) => setName(target.value)} />
+        )}
+      </Field>
+      <Field
+        label="Model"
+        hint="perch/echo answers with the message itself and needs no provider."
+        problem={problems.get("model")}
+      >
+        {(ids) => <ModelInput {...ids} required value={model} onChange={setModel} />}
+      </Field>
+      <Field
+        label="Instructions"
+        hint="Who the agent is and what it does. Tools, memory and limits come later."
+        problem={problems.get("instructions")}
+      >
+        {(ids) => (
+          <TextArea {...ids} rows={10} value={instructions} onChange={({ target }) => setInstructions(target.value)} />
+        )}
+      </Field>
+      {create.error && <ErrorNote error={create.error} />}
+      <div className="flex gap-2">
+        <Button kind="primary" type="submit" working={create.isPending}>
+          Create agent
+        </Button>
+        <Link to="/agents" className={buttonClass("quiet")}>
+          Cancel
+        </Link>
+      </div>
+    </form>
+  );
+}
+
+/** A short form, and then on to the playground: the rest of an agent is easier to say once it has answered something. */
 export const NewAgent = () => (
-  <Page title="New agent">
-    <p className="p-4 text-muted">New agent</p>
+  <Page title="New agent" width="form">
+    {useCan("write") ? <NewAgentForm /> : <MayNot what="create agents" permission="write" />}
   </Page>
 );

@@ -1,0 +1,88 @@
+import type { Agent } from "@perch/sdk";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { activeDeploymentsQuery } from "../../../api/deployments-queries.ts";
+import { perch } from "../../../api/perch.ts";
+import { versionsQuery } from "../../../api/versions-queries.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { servedEnvironments } from "../live-deployments.ts";
+import { problemsByField } from "../problems-by-field.ts";
+import { useAgentChanged } from "../use-agent-changed.ts";
+import { draft, EnvironmentField, LabelField, SourceField, TrafficField } from "./deploy-fields.tsx";
+import { nextLabel } from "./next-label.ts";
+import { outcomeSentence } from "./outcome-sentence.ts";
+
+interface DeployDialogProps {
+  readonly agent: Agent;
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** A version that exists. The draft, as a new version, if absent. */
+  readonly version?: string | undefined;
+}
+
+function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">) {
+  const { env } = useSearch({ strict: false });
+  const { data: active = [] } = useQuery(activeDeploymentsQuery(agent.name));
+  const { data: versions } = useInfiniteQuery(versionsQuery(agent.name));
+  const labels = versions?.pages.flatMap(({ data }) => data.map((each) => each.version)) ?? [];
+  const [environment, setEnvironment] = useState(env ?? "production");
+  const [source, setSource] = useState(version ?? draft);
+  const [typedLabel, setLabel] = useState<string>();
+  const [traffic, setTraffic] = useState("100");
+  const changed = useAgentChanged();
+  const label = source === draft ? (typedLabel ?? nextLabel(labels)) : source;
+  const deploy = useMutation({
+    mutationFn: () =>
+      perch.deployments.deployAndWait(agent.id, {
+        environment,
+        version: label,
+        traffic_percent: Number(traffic),
+        ...(source !== draft && { redeploy: true }),
+      }),
+    onSettled: changed,
+    onSuccess: onClose,
+  });
+  const problems = problemsByField(deploy.error);
+  const served = servedEnvironments(active);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    deploy.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <EnvironmentField
+        value={environment}
+        onChange={setEnvironment}
+        known={served.map((one) => one.environment)}
+        problem={problems.get("environment")}
+      />
+      <SourceField value={source} onChange={setSource} labels={labels} first={version} />
+      {source === draft && <LabelField value={label} onChange={setLabel} problem={problems.get("version")} />}
+      <TrafficField value={traffic} onChange={setTraffic} problem={problems.get("traffic_percent")} />
+      <p role="status" className="text-table">
+        {deploy.isPending
+          ? "Checking the model, the tools and the limits; this takes up to 20 seconds."
+          : outcomeSentence(environment, label, Number(traffic), served)}
+      </p>
+      {deploy.error && <ErrorNote error={deploy.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={deploy.isPending}>
+          Deploy to {environment || "…"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Deploys the draft or a version, and says before what will be live after. It stays open until the outcome is known. */
+export const DeployDialog = ({ open, onClose, ...rest }: DeployDialogProps) => (
+  <Dialog open={open} onClose={onClose} title={`Deploy ${rest.agent.name}`}>
+    <DeployForm {...rest} onClose={onClose} />
+  </Dialog>
+);

@@ -1,0 +1,87 @@
+import { useId } from "react";
+import { Field, Select, TextInput } from "../../../parts/field.tsx";
+
+/** The draft stands beside the versions, and no version has an empty label. */
+export const draft = "";
+
+interface FieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly problem?: string | undefined;
+}
+
+/** Environments come into being by the first deployment, so any name can be typed. */
+export function EnvironmentField({
+  value,
+  onChange,
+  known,
+  problem,
+}: FieldProps & { readonly known: readonly string[] }) {
+  const listId = useId();
+  return (
+    <Field label="Environment" problem={problem}>
+      {(ids) => (
+        <>
+          <TextInput {...ids} required list={listId} value={value} onChange={({ target }) => onChange(target.value)} />
+          <datalist id={listId}>
+            {[...new Set(["production", ...known])].map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+interface SourceFieldProps extends FieldProps {
+  readonly labels: readonly string[];
+  /** A version that may be older than the labels that were loaded. */
+  readonly first: string | undefined;
+}
+
+export const SourceField = ({ value, onChange, labels, first }: SourceFieldProps) => (
+  <Field label="What to deploy">
+    {(ids) => (
+      <Select {...ids} value={value} onChange={({ target }) => onChange(target.value)}>
+        <option value={draft}>The draft, as a new version</option>
+        {[...new Set([...(first === undefined ? [] : [first]), ...labels])].map((label) => (
+          <option key={label} value={label}>
+            Version {label}
+          </option>
+        ))}
+      </Select>
+    )}
+  </Field>
+);
+
+export const LabelField = ({ value, onChange, problem }: FieldProps) => (
+  <Field
+    label="Label of the new version"
+    hint="The draft as it is now gets this label; a version never changes."
+    problem={problem}
+  >
+    {(ids) => <TextInput {...ids} required value={value} onChange={({ target }) => onChange(target.value)} />}
+  </Field>
+);
+
+export const TrafficField = ({ value, onChange, problem }: FieldProps) => (
+  <Field
+    label="Share of requests, in percent"
+    hint="Less than 100 makes it a canary beside what is live."
+    problem={problem}
+  >
+    {(ids) => (
+      <TextInput
+        {...ids}
+        type="number"
+        required
+        min={1}
+        max={100}
+        className="max-w-24"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+);

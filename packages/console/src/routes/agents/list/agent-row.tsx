@@ -1,0 +1,104 @@
+import type { AgentSummary } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { memo } from "react";
+import { agentQuery } from "../../../api/agents-queries.ts";
+import type { AgentTraffic } from "../../../api/metrics-queries.ts";
+import { Ago } from "../../../parts/ago.tsx";
+import { formatCount } from "../../../parts/duration.ts";
+import { Sparkline } from "../../../parts/sparkline.tsx";
+import { AgentState } from "../agent-state.tsx";
+import type { ServedEnvironment } from "../live-deployments.ts";
+import { LiveVersion } from "../live-version.tsx";
+
+interface AgentRowProps {
+  readonly agent: AgentSummary;
+  readonly index: number;
+  readonly served: readonly ServedEnvironment[] | undefined;
+  /** Undefined while it is being loaded. */
+  readonly traffic: AgentTraffic | undefined;
+  readonly environment: string | undefined;
+  /** False while the list scrolls by: what nobody stops at is not asked for. */
+  readonly isSettled: boolean;
+}
+
+const cell = "h-8 truncate border-line border-b px-2";
+const percent = (rate: number): string => `${(rate * 100).toFixed(rate < 0.1 && rate > 0 ? 1 : 0)} %`;
+
+/** The list of agents has names and states alone; model and last change are read for the rows that are seen. */
+const useDetails = (name: string, isSettled: boolean) =>
+  useQuery({ ...agentQuery(name), enabled: isSettled, staleTime: 300_000, refetchOnWindowFocus: false });
+
+function Served({ served, environment }: Pick<AgentRowProps, "served" | "environment">) {
+  if (served === undefined) return null;
+  const shown = environment === undefined ? served : served.filter((one) => one.environment === environment);
+  if (shown.length === 0) return <span className="text-muted">not deployed</span>;
+  return (
+    <span className="inline-flex gap-3">
+      {shown.map((one) => (
+        <LiveVersion key={one.environment} {...one} withName={environment === undefined} />
+      ))}
+    </span>
+  );
+}
+
+function Traffic({ traffic }: { readonly traffic: AgentTraffic | undefined }) {
+  return (
+    <>
+      <td className={`${cell} hidden lg:table-cell`}>
+        {traffic && (
+          <span className="flex items-center justify-end gap-2">
+            <span className="text-muted">{formatCount(traffic.runs)}</span>
+            <Sparkline values={traffic.throughput} label={`${formatCount(traffic.runs)} runs`} />
+          </span>
+        )}
+      </td>
+      <td className={`${cell} hidden lg:table-cell`}>
+        {traffic && (
+          <span className="flex items-center justify-end gap-2">
+            <span className={traffic.errorRate > 0 ? "text-danger" : "text-muted"}>
+              {traffic.runs > 0 ? percent(traffic.errorRate) : "–"}
+            </span>
+            <Sparkline
+              values={traffic.errorRates}
+              tone="danger"
+              label={traffic.runs > 0 ? `${percent(traffic.errorRate)} of them failed` : "no runs"}
+            />
+          </span>
+        )}
+      </td>
+    </>
+  );
+}
+
+export const AgentRow = memo(({ agent, index, served, traffic, environment, isSettled }: AgentRowProps) => {
+  const { data: details } = useDetails(agent.name, isSettled);
+  return (
+    <tr aria-rowindex={index + 2} className="relative hover:bg-sunken">
+      <th scope="row" className={`${cell} pl-4 text-left font-medium`}>
+        <Link
+          to="/agents/$agent"
+          params={{ agent: agent.name }}
+          title={agent.name}
+          // The whole row is the link's target, without a second link in it.
+          className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
+        >
+          {agent.name}
+        </Link>
+      </th>
+      <td className={cell}>
+        <AgentState status={agent.status} />
+      </td>
+      <td className={cell}>
+        <Served served={served} environment={environment} />
+      </td>
+      <td className={`${cell} hidden font-mono text-small md:table-cell`} title={details?.model}>
+        {details?.model}
+      </td>
+      <Traffic traffic={traffic} />
+      <td className={`${cell} hidden pr-4 text-right text-muted md:table-cell`}>
+        {details && <Ago at={details.updated_at} />}
+      </td>
+    </tr>
+  );
+});

@@ -1,0 +1,138 @@
+import type { AgentSummary } from "@perch/sdk";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef } from "react";
+import { allActiveDeploymentsQuery } from "../../../api/deployments-queries.ts";
+import { type AgentTraffic, trafficQuery } from "../../../api/metrics-queries.ts";
+import { rangeLabel } from "../../../frame/time-range.ts";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { Working } from "../../../parts/working.tsx";
+import { servedEnvironments } from "../live-deployments.ts";
+import { AgentRow } from "./agent-row.tsx";
+import { SortHeader } from "./sort-header.tsx";
+
+const route = getRouteApi("/signed-in/agents");
+const rowHeight = 32;
+const agentsPerMetricsRequest = 100;
+/** Rows that are left below the last seen one when the next page is fetched. */
+const fetchAhead = 40;
+
+interface AgentTableProps {
+  readonly agents: readonly AgentSummary[];
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly onMore: () => void;
+}
+
+const chunked = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / agentsPerMetricsRequest) }, (_, index) =>
+    ids.slice(index * agentsPerMetricsRequest, (index + 1) * agentsPerMetricsRequest),
+  );
+
+/** Throughput and errors of the agents in sight: one request for each hundred of the list. */
+function useTraffic(agents: readonly AgentSummary[], first: number, last: number): Map<string, AgentTraffic> {
+  const { env, range } = route.useSearch();
+  const chunks = useMemo(() => chunked(agents.map(({ id }) => id)), [agents]);
+  const results = useQueries({
+    queries: chunks.map((agentIds, index) => ({
+      ...trafficQuery({ agentIds, range, environment: env }),
+      enabled: index * agentsPerMetricsRequest <= last && (index + 1) * agentsPerMetricsRequest > first,
+    })),
+  });
+  return new Map(results.flatMap(({ data }) => [...(data ?? [])]));
+}
+
+/** The server has no search by name, so a filter looks through the pages one after the other, until the screen is full. */
+function useFiltered({ agents }: AgentTableProps): readonly AgentSummary[] {
+  const { q, status } = route.useSearch();
+  return useMemo(() => {
+    const part = q?.toLowerCase() ?? "";
+    return agents.filter((agent) => agent.name.includes(part) && (status === undefined || agent.status === status));
+  }, [agents, q, status]);
+}
+
+const Head = () => {
+  const { range } = route.useSearch();
+  const label = rangeLabel(range).toLowerCase();
+  const plain = "px-2 font-medium";
+  return (
+    <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
+      <tr className="h-8" aria-rowindex={1}>
+        <SortHeader field="name" name="Name" className="pl-4" />
+        <th scope="col" className={`${plain} w-24`}>
+          State
+        </th>
+        <th scope="col" className={`${plain} w-[30%] md:w-64`}>
+          Live
+        </th>
+        <th scope="col" className={`${plain} hidden w-48 md:table-cell`}>
+          Model
+        </th>
+        <th scope="col" className={`${plain} hidden w-44 text-right lg:table-cell`} title={label}>
+          Runs
+        </th>
+        <th scope="col" className={`${plain} hidden w-40 text-right lg:table-cell`} title={label}>
+          Errors
+        </th>
+        <SortHeader field="updated_at" name="Last change" className="hidden w-32 pr-4 text-right md:table-cell" />
+      </tr>
+    </thead>
+  );
+};
+
+export function AgentTable(props: AgentTableProps) {
+  const { hasMore, isLoadingMore, onMore } = props;
+  const { env } = route.useSearch();
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useFiltered(props);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const items = virtualizer.getVirtualItems();
+  const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
+  const traffic = useTraffic(rows, first, last);
+  const active = useQuery(allActiveDeploymentsQuery).data;
+  const wantsMore = hasMore && !isLoadingMore && last >= rows.length - fetchAhead;
+  useEffect(() => {
+    if (wantsMore) onMore();
+  }, [wantsMore, onMore]);
+
+  if (rows.length === 0 && !hasMore)
+    return <EmptyState title="No agent matches">Change the name or the state that the list is narrowed to.</EmptyState>;
+  const below = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  return (
+    <section ref={scroller} aria-label="Agents" className="h-full overflow-auto">
+      <table
+        aria-rowcount={hasMore ? -1 : rows.length + 1}
+        className="w-full table-fixed border-separate border-spacing-0 text-table"
+      >
+        <Head />
+        <tbody>
+          {first > 0 && <tr style={{ height: items[0]?.start }} />}
+          {items.map(({ index }) => {
+            const agent = rows[index];
+            return (
+              agent && (
+                <AgentRow
+                  key={agent.id}
+                  agent={agent}
+                  index={index}
+                  served={active && servedEnvironments(active.get(agent.id) ?? [])}
+                  traffic={traffic.get(agent.id)}
+                  environment={env}
+                  isSettled={!virtualizer.isScrolling}
+                />
+              )
+            );
+          })}
+          {below > 0 && <tr style={{ height: below }} />}
+        </tbody>
+      </table>
+      {isLoadingMore && <Working what="more agents" />}
+    </section>
+  );
+}

@@ -1,0 +1,13 @@
+interface MayNotProps {
+  /** "create agents" */
+  readonly what: string;
+  readonly permission: "write" | "delete" | "manage";
+}
+
+/** Why a page that was opened by its address does not do what it is for. */
+export const MayNot = ({ what, permission }: MayNotProps) => (
+  <p className="text-muted">
+    You may not {what}: that needs the permission <code className="font-mono">{permission}</code>. Ask somebody with the
+    role admin for it.
+  </p>
+);
