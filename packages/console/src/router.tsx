@@ -6,6 +6,7 @@ import { PageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
+import { parseRunSearch } from "./routes/runs/run-search.ts";
 import { parseRunsSearch } from "./routes/runs/runs-search.ts";
 import { meQuery } from "./session/session.ts";
 
@@ -107,6 +108,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => runs,
   path: "/$agent/$run",
+  validateSearch: parseRunSearch,
   component: lazyRouteComponent(() => import("./routes/runs/run.tsx"), "RunPage"),
 });
 

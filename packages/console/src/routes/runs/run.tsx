@@ -1,7 +1,81 @@
-import { Page } from "../../parts/page.tsx";
+import { type Invocation, PerchError } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import type { KeyboardEvent } from "react";
+import { runQuery } from "../../api/runs-queries.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { IdText } from "../../parts/id-text.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { Working } from "../../parts/working.tsx";
+import { RunActions } from "./run/run-actions.tsx";
+import { RunBody } from "./run/run-body.tsx";
 
-export const RunPage = () => (
-  <Page title="Run">
-    <p className="p-4 text-muted">Run</p>
-  </Page>
+const keptDays = 30;
+
+const NoRun = ({ run }: { readonly run: string }) => (
+  <EmptyState title="There is no such run">
+    <p>
+      No run <OutsideText text={run} className="font-mono text-table" /> of this agent can be reached. Runs are kept for{" "}
+      {keptDays} days, so it may be older than that; or the id belongs to another agent or organisation.
+    </p>
+  </EmptyState>
 );
+
+interface HeaderProps {
+  readonly agent: string;
+  readonly id: string;
+  readonly run: Invocation | undefined;
+  readonly onClose: () => void;
+}
+
+const Header = ({ agent, id, run, onClose }: HeaderProps) => (
+  <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
+    <h1 className="flex min-w-0 items-center gap-2 text-body">
+      {run ? <StatusMark status={run.status} /> : "Run"}
+      <IdText id={id} what="the request id" />
+    </h1>
+    <div className="ml-auto flex items-center gap-2">
+      {run && <RunActions agent={agent} run={run} />}
+      <button
+        type="button"
+        aria-label="Close the run"
+        title="Close the run (Esc)"
+        onClick={onClose}
+        className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
+      >
+        <Icon name="cross" />
+      </button>
+    </div>
+  </header>
+);
+
+/** One run: what it was asked and said, and every step on the way. */
+export function RunPage() {
+  const { agent, run: id } = useParams({ from: "/signed-in/runs/$agent/$run" });
+  const navigate = useNavigate();
+  const { data: run, error, refetch } = useQuery(runQuery(agent, id));
+  const close = () =>
+    void navigate({ to: "/runs", search: ({ step: _step, logs: _logs, ...list }: Record<string, unknown>) => list });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    close();
+  };
+  const isMissing = error instanceof PerchError && error.status === 404;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the run from anywhere in it.
+    <div className="@container flex h-full min-h-0 flex-col overflow-auto" onKeyDown={onKeyDown}>
+      <Header agent={agent} id={id} run={run} onClose={close} />
+      {run && <RunBody key={id} agent={agent} run={run} />}
+      {!run && !error && <Working what="the run" />}
+      {isMissing && <NoRun run={id} />}
+      {error && !isMissing && (
+        <div className="p-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from "react";
+import { classNames } from "../../../parts/class-names.ts";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { type ContentField, jsonIn, toCopy, toFields, toJson } from "./step-contents.ts";
+
+const boxClass = "max-h-[50vh] overflow-auto rounded border border-line bg-sunken px-3 py-2";
+
+const FieldText = ({ field }: { readonly field: ContentField }) => (
+  <div className="flex flex-col gap-0.5">
+    {field.name !== undefined && <span className="text-muted text-small">{field.name.replaceAll("_", " ")}</span>}
+    <OutsideText block text={field.text} className={field.isJson ? "font-mono text-small" : "text-table"} />
+  </div>
+);
+
+const TextView = ({ value }: { readonly value: unknown }) => (
+  <div className="flex flex-col gap-2">
+    {toFields(value).map((field) => (
+      <FieldText key={field.name ?? ""} field={field} />
+    ))}
+  </div>
+);
+
+type View = "text" | "json";
+
+interface ViewChoiceProps {
+  readonly view: View;
+  readonly onChange: (view: View) => void;
+  readonly what: string;
+}
+
+const ViewChoice = ({ view, onChange, what }: ViewChoiceProps) => (
+  <fieldset className="flex items-center rounded border border-line text-small">
+    <legend className="sr-only">How to show {what}</legend>
+    {(["text", "json"] as const).map((name) => (
+      <button
+        key={name}
+        type="button"
+        aria-pressed={view === name}
+        onClick={() => onChange(name)}
+        className={classNames("h-6 rounded px-2", view === name ? "bg-accent-soft text-text" : "text-muted")}
+      >
+        {name === "text" ? "Text" : "JSON"}
+      </button>
+    ))}
+  </fieldset>
+);
+
+interface ContentViewProps {
+  readonly title: string;
+  /** What is copied, for the name of the button: "the message". */
+  readonly what: string;
+  readonly value: unknown;
+}
+
+/** A content as text or as JSON, to read and to copy. Markdown stays text. */
+export function ContentView({ title, what, value }: ContentViewProps) {
+  const hasJson = typeof value !== "string" || jsonIn(value) !== undefined;
+  const [view, setView] = useState<View>("text");
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <div className="flex h-6 items-center gap-2">
+        <h3 className="text-table">{title}</h3>
+        <span className="ml-auto" />
+        {hasJson && <ViewChoice view={view} onChange={setView} what={what} />}
+        <CopyButton text={toCopy(value)} what={what} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it. */}
+      <section aria-label={title} tabIndex={0} className={boxClass}>
+        {hasJson && view === "json" ? (
+          <OutsideText block text={toJson(value)} className="font-mono text-small" />
+        ) : (
+          <TextView value={value} />
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import type { Invocation } from "@perch/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { runQuery } from "../../../api/runs-queries.ts";
+import { Button, buttonClass } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { useCan } from "../../../session/session.ts";
+import { CopyAsCode } from "./copy-as-code.tsx";
+import { contextOf } from "./run-as-code.ts";
+
+interface RunProps {
+  readonly agent: string;
+  readonly run: Invocation;
+}
+
+function CancelRun({ agent, run }: RunProps) {
+  const client = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => perch.runs.cancel(agent, run.request_id),
+    onSuccess: () => client.invalidateQueries({ queryKey: runQuery(agent, run.request_id).queryKey }),
+  });
+  return (
+    <>
+      <Button kind="danger" working={cancel.isPending} onClick={() => cancel.mutate()}>
+        Cancel run
+      </Button>
+      {cancel.isError && <ErrorNote error={cancel.error} />}
+    </>
+  );
+}
+
+/** In a session the model sees the earlier messages, and the next ones will see this one: so it is asked for. */
+function RunAgain({ agent, run }: RunProps) {
+  const navigate = useNavigate();
+  const [isAsking, setIsAsking] = useState(false);
+  const again = useMutation({
+    mutationFn: (inSession: boolean) =>
+      perch.agents.invokeInBackground(agent, { message: run.message, context: contextOf(run, inSession) }),
+    onSuccess: ({ request_id }) => {
+      setIsAsking(false);
+      return navigate({ to: "/runs/$agent/$run", params: { agent, run: request_id }, search: true });
+    },
+  });
+  const start = () => (run.session_id === null ? again.mutate(false) : setIsAsking(true));
+  return (
+    <>
+      <Button kind="primary" working={again.isPending && !isAsking} onClick={start}>
+        Run again
+      </Button>
+      {again.isError && !isAsking && <ErrorNote error={again.error} />}
+      <Dialog
+        open={isAsking}
+        onClose={() => setIsAsking(false)}
+        title="Run again"
+        description="The same message is sent as the same user to what answers in this environment now."
+      >
+        <p className="text-table">
+          The run belongs to the session <OutsideText text={run.session_id ?? ""} className="font-mono" />. In it, the
+          model sees the earlier messages, and later ones will see this run too.
+        </p>
+        {again.isError && <ErrorNote error={again.error} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button working={again.isPending && again.variables} onClick={() => again.mutate(true)}>
+            Run in the session
+          </Button>
+          <Button kind="primary" working={again.isPending && !again.variables} onClick={() => again.mutate(false)}>
+            Run without the session
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+/** What can be done with a run. Who may only read sees what reading allows. */
+export function RunActions({ agent, run }: RunProps) {
+  const canWrite = useCan("write");
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {canWrite && run.status === "running" && <CancelRun agent={agent} run={run} />}
+      {canWrite && run.status !== "running" && <RunAgain agent={agent} run={run} />}
+      {canWrite && (
+        <Link
+          to="/agents/$agent/playground"
+          params={{ agent }}
+          search={{ from: run.request_id }}
+          className={buttonClass("plain")}
+        >
+          Edit and run
+        </Link>
+      )}
+      <CopyAsCode agent={agent} run={run} />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Invocation } from "@perch/sdk";
+
+type Request = Pick<Invocation, "message" | "user_id" | "session_id" | "environment" | "version" | "deployment_id">;
+
+interface Context {
+  readonly user_id?: string;
+  readonly session_id?: string;
+  readonly environment?: string;
+  readonly version?: string;
+}
+
+/** What was asked for with the message. A version that was not deployed was asked for by name. */
+export function contextOf(run: Omit<Request, "message">, withSession = true): Context {
+  return {
+    ...(run.user_id !== null && { user_id: run.user_id }),
+    ...(withSession && run.session_id !== null && { session_id: run.session_id }),
+    ...(run.environment !== "production" && { environment: run.environment }),
+    ...(run.version !== null && run.deployment_id === null && { version: run.version }),
+  };
+}
+
+function bodyOf(run: Request): { message: string; context?: Context } {
+  const context = contextOf(run);
+  return { message: run.message, ...(Object.keys(context).length > 0 && { context }) };
+}
+
+/** JSON, with characters that cannot be seen by their number: pasted code must be what it looks like. */
+const toLiteral = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (character) =>
+    character.length > 1 ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** Nothing in single quotes means anything to a shell, but the quote itself. */
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function toCurl(origin: string, agent: string, run: Request): string {
+  const url = `${origin}/v1/agents/${encodeURIComponent(agent)}/invoke`;
+  return [
+    `curl -X POST ${shellQuoted(url)}`,
+    '-H "Authorization: Bearer $PERCH_API_KEY"',
+    '-H "Content-Type: application/json"',
+    `--data-raw ${shellQuoted(toLiteral(bodyOf(run)))}`,
+  ].join(" \\\n  ");
+}
+
+export const toTypeScript = (origin: string, agent: string, run: Request): string =>
+  `import { Perch } from "@perch/sdk";
+
+const perch = new Perch({ baseUrl: ${toLiteral(origin)}, apiKey: process.env.PERCH_API_KEY });
+const { response } = await perch.agents.invoke(${toLiteral(agent)}, ${toLiteral(bodyOf(run), 2)});
+console.log(response);
+`;
+
+/** Texts and objects of texts are written in Python as in JSON. */
+export function toPython(origin: string, agent: string, run: Request): string {
+  const { message, context } = bodyOf(run);
+  const lines = [toLiteral(agent), `message=${toLiteral(message)}`];
+  if (context) lines.push(`context=${toLiteral(context)}`);
+  return `import os
+
+from perch_sdk import Perch
+
+perch = Perch(os.environ["PERCH_API_KEY"], base_url=${toLiteral(origin)})
+result = perch.agents.invoke(
+${lines.map((line) => `    ${line},\n`).join("")})
+print(result.response)
+`;
+}

@@ -1,0 +1,62 @@
+import type { Invocation } from "@perch/sdk";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Ago } from "../../../parts/ago.tsx";
+import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+
+const linkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="flex min-w-0 items-baseline gap-1.5">
+    <dt className="shrink-0 text-muted text-small">{name}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </div>
+);
+
+interface RunFactsProps {
+  readonly agent: string;
+  readonly run: Invocation;
+  readonly tokens: number;
+  readonly durationMs: number | null;
+}
+
+/** Who ran what, for whom, where and how long. Session and user lead to their other runs. */
+export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
+  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+    <Fact name="Took">
+      <span className="font-mono text-small">{formatDuration(durationMs)}</span>
+    </Fact>
+    <Fact name="Tokens">
+      <span className="font-mono text-small">{formatCount(tokens)}</span>
+    </Fact>
+    <Fact name="Agent">
+      <Link to="/agents/$agent" params={{ agent }} className={linkClass}>
+        <OutsideText text={agent} />
+      </Link>
+    </Fact>
+    <Fact name="Version">
+      <OutsideText text={run.version ?? "draft"} />
+    </Fact>
+    <Fact name="Environment">
+      <OutsideText text={run.environment} />
+    </Fact>
+    {run.session_id !== null && (
+      <Fact name="Session">
+        <Link to="/runs" search={{ agent, session: run.session_id }} className={linkClass}>
+          <OutsideText text={run.session_id} />
+        </Link>
+      </Fact>
+    )}
+    {run.user_id !== null && (
+      <Fact name="User">
+        <Link to="/runs" search={{ user: run.user_id }} className={linkClass}>
+          <OutsideText text={run.user_id} />
+        </Link>
+      </Fact>
+    )}
+    <Fact name="Started">
+      <Ago at={run.created_at} />
+    </Fact>
+  </dl>
+);

@@ -1,0 +1,130 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { StatusMark } from "../../../parts/status-mark.tsx";
+import type { TraceKind, TraceStep } from "../../../run-trace/trace.ts";
+import { ContentView } from "./content-view.tsx";
+import { extentOf } from "./step-contents.ts";
+import type { LogItem, WaterfallItem } from "./waterfall-items.ts";
+
+const kindNames: Record<TraceKind, string> = {
+  model: "Model call",
+  tool: "Tool call",
+  tools: "Listing of tools",
+  memory: "Recall of memories",
+};
+
+const numberOf = ({ kind, step, call }: TraceStep): string => {
+  if (kind === "tool") return ` ${step}.${call}`;
+  return kind === "model" ? ` ${step}` : "";
+};
+
+const Facts = ({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) => (
+  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+    {facts.map(([name, value]) => (
+      <div key={name} className="flex items-baseline gap-1.5">
+        <dt className="text-muted text-small">{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+function factsOf(step: TraceStep): (readonly [string, ReactNode])[] {
+  const facts: (readonly [string, ReactNode])[] = [
+    ["Status", <StatusMark key="status" status={step.status} />],
+    [step.kind === "model" ? "Model" : "Name", <OutsideText key="name" text={step.name} className="font-mono" />],
+    ["Attempt", step.attempt],
+    ["Took", formatDuration(step.durationMs)],
+  ];
+  if (step.tokens !== null) facts.push(["Tokens", formatCount(step.tokens)]);
+  if (step.waitMs !== null) facts.push(["Then waited", formatDuration(step.waitMs)]);
+  return facts;
+}
+
+interface NotKeptProps {
+  readonly step: TraceStep;
+  readonly agent: string;
+}
+
+/** Says why contents are missing, and how to have them next time. */
+function NotKept({ step, agent }: NotKeptProps) {
+  const extents = [extentOf(step.asked), extentOf(step.said)];
+  if (extents.includes("all") || step.status === "running") return null;
+  const isShape = extents.includes("shape");
+  return (
+    <p className="text-muted text-table">
+      {isShape
+        ? "Only sizes and structure were kept, because the agent's logs setting was shapes. "
+        : "What this step was asked and said is not kept: the agent's logs setting was off, or it has expired. "}
+      Set <code className="font-mono">logs: full</code> in the{" "}
+      <Link to="/agents/$agent/definition" params={{ agent }} className="text-accent underline">
+        definition
+      </Link>{" "}
+      to keep the contents of new runs.
+    </p>
+  );
+}
+
+const saidNothing: Partial<Record<TraceStep["status"], string>> = {
+  failed: "It said nothing, because it failed.",
+  retried: "It said nothing, because the attempt failed.",
+  interrupted: "It said nothing before it was interrupted.",
+};
+
+const Contents = ({ step }: { readonly step: TraceStep }) => (
+  <>
+    {extentOf(step.asked) !== "nothing" && <ContentView title="Asked" what="what it was asked" value={step.asked} />}
+    {extentOf(step.said) === "nothing" ? (
+      extentOf(step.asked) === "all" && <p className="text-muted text-table">{saidNothing[step.status]}</p>
+    ) : (
+      <ContentView title="Said" what="what it said" value={step.said} />
+    )}
+  </>
+);
+
+const StepView = ({ step, agent }: NotKeptProps) => (
+  <>
+    <h2 className="text-body">
+      {kindNames[step.kind]}
+      {numberOf(step)}
+    </h2>
+    <Facts facts={factsOf(step)} />
+    {step.reason !== null && (
+      <p className={step.status === "failed" ? "text-danger" : "text-warning"}>
+        <OutsideText text={step.reason} />
+      </p>
+    )}
+    <NotKept step={step} agent={agent} />
+    <Contents step={step} />
+  </>
+);
+
+const LogView = ({ item }: { readonly item: LogItem }) => (
+  <>
+    <h2 className="text-body">Log line</h2>
+    <Facts
+      facts={[
+        ["Level", item.entry.level],
+        ["At", <time key="at">{item.entry.timestamp}</time>],
+      ]}
+    />
+    <ContentView title="Message" what="the message" value={item.entry.message} />
+    <ContentView title="Metadata" what="the metadata" value={item.entry.metadata} />
+  </>
+);
+
+interface StepDetailProps {
+  readonly item: WaterfallItem | undefined;
+  readonly agent: string;
+}
+
+/** What the selected step was asked and said. */
+export const StepDetail = ({ item, agent }: StepDetailProps) => (
+  <section aria-label="The selected step" className="flex min-w-0 flex-col gap-3 p-4">
+    {item?.type === "step" && <StepView key={item.key} step={item.step} agent={agent} />}
+    {item?.type === "log" && <LogView key={item.key} item={item} />}
+    {!item && <p className="text-muted text-table">Choose a step to see what it was asked and what it said.</p>}
+  </section>
+);

@@ -1,0 +1,75 @@
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { formatDuration } from "../../../parts/duration.ts";
+import { percentAt, type Span, ticksOf, type WaterfallItem } from "./waterfall-items.ts";
+import { idOfItem, WaterfallRow } from "./waterfall-row.tsx";
+
+const Axis = ({ whole }: { readonly whole: Span }) => (
+  <div aria-hidden="true" className="waterfall-grid h-6 border-line border-b text-muted text-small">
+    <span />
+    <span className="relative">
+      {ticksOf(whole).map((ms) => (
+        <span
+          key={ms}
+          className="absolute bottom-1 whitespace-nowrap border-line-strong border-l pl-1"
+          style={{ left: `${percentAt(whole, whole.startMs + ms)}%` }}
+        >
+          {percentAt(whole, whole.startMs + ms) < 88 && formatDuration(ms)}
+        </span>
+      ))}
+    </span>
+    <span className="text-right">took</span>
+    <span className="text-right">tokens</span>
+  </div>
+);
+
+const moves: Record<string, (index: number, last: number) => number> = {
+  ArrowDown: (index, last) => Math.min(index + 1, last),
+  ArrowUp: (index) => Math.max(index - 1, 0),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+interface WaterfallProps {
+  readonly items: readonly WaterfallItem[];
+  readonly whole: Span;
+  readonly selectedKey: string | undefined;
+  readonly onSelect: (key: string) => void;
+}
+
+/** Every attempt of every step as a bar on one scale of time. Arrows move through them. */
+export function Waterfall({ items, whole, selectedKey, onSelect }: WaterfallProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const selected = items.findIndex(({ key }) => key === selectedKey);
+  useEffect(() => {
+    if (selectedKey !== undefined) document.getElementById(idOfItem(selectedKey))?.scrollIntoView({ block: "nearest" });
+  }, [selectedKey]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = items[moves[event.key]?.(selected, items.length - 1) ?? -1];
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onSelect(next.key);
+  };
+  const onClick = (target: EventTarget) => {
+    const key = target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset.key : undefined;
+    if (key !== undefined) onSelect(key);
+  };
+  return (
+    <div className="text-table">
+      <Axis whole={whole} />
+      <div
+        ref={list}
+        role="listbox"
+        aria-label="Steps of the run"
+        tabIndex={0}
+        {...(selectedKey !== undefined && selected >= 0 && { "aria-activedescendant": idOfItem(selectedKey) })}
+        onKeyDown={onKeyDown}
+        onClick={(event) => onClick(event.target)}
+      >
+        {items.map((item) => (
+          <WaterfallRow key={item.key} item={item} whole={whole} isSelected={item.key === selectedKey} />
+        ))}
+      </div>
+    </div>
+  );
+}
