@@ -1,6 +1,7 @@
 import { agents } from "./requirements/agents.ts";
 import { audit } from "./requirements/audit.ts";
 import { authentication } from "./requirements/authentication.ts";
+import { consoleSessions } from "./requirements/console-sessions.ts";
 import { deployments } from "./requirements/deployments.ts";
 import { erasures } from "./requirements/erasures.ts";
 import { errors } from "./requirements/errors.ts";
@@ -37,6 +38,7 @@ export const requirements = {
   ...responses,
   ...lists,
   ...authentication,
+  ...consoleSessions,
   ...security,
   ...audit,
   ...erasures,

@@ -86,7 +86,10 @@ class Recorder {
 
 /** Plays the story on a server, and returns every request that it shows, with its answer. */
 export async function recordExamples(server: StoryServer): Promise<RecordedExamples> {
-  const values = new StableValues([[new URL(server.webhookUrl).origin, "https://hooks.example.com"]]);
+  const values = new StableValues([
+    [new URL(server.webhookUrl).origin, "https://hooks.example.com"],
+    [server.url, "https://perch.example.com"],
+  ]);
   const recorder = new Recorder(server, values);
   const narration = {
     show: (key: OperationKey, request: RequestParts) => recorder.show(key, request),

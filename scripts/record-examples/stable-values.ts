@@ -9,6 +9,8 @@ const fixedFields: Readonly<Record<string, unknown>> = {
   duration_ms: 40,
   address: "203.0.113.7",
   last_used_at: null, // written a little later
+  user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0",
+  csrf_token: "ExampleExampleExampleExampleExampleExampleE",
   next_cursor: "WzE3Njk4NjA4MDAwMDAsIjEiXQ",
 };
 
@@ -25,6 +27,7 @@ const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: n
   { pattern: /\bperch_[0-9A-Za-z]{8}$/g, fake: () => `perch_${example}E` },
   { pattern: /\bwhsec_[A-Za-z0-9+/]{32}/g, fake: (count) => `whsec_${example.repeat(4)}${pad(count, 4)}` },
   { pattern: /\b(mfa|enrol)_[\w.-]{40,}/g, fake: (_, found) => `${found.slice(0, found.indexOf("_"))}_${example}` },
+  { pattern: /(?<=#link=)[\w-]{43}/g, fake: () => `${example.repeat(6)}E` },
   { pattern: /^\d{6}$/g, fake: () => "123456" },
   { pattern: /\b[A-Z2-7]{32}\b/g, fake: () => "JBSWY3DPEHPK3PXP".repeat(2) },
   { pattern: /\b[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}\b/g, fake: (count) => `exam-ple0-${pad(count, 4)}` },

@@ -233,6 +233,14 @@ async function enrolSecondFactor({ show }: Narration): Promise<void> {
   await show("POST /v1/mfa/remove", { body: { code: second } });
 }
 
+async function signInToTheConsole({ show, prepare }: Narration): Promise<void> {
+  await show("POST /v1/console/links", {});
+  const { data: key } = await prepare("POST /v1/keys", { body: { name: "Ada's browser", role: "developer" } });
+  const { data: session } = await show("POST /v1/console/sessions", { body: { api_key: key.key } });
+  await show("GET /v1/console/sessions", {});
+  await show("DELETE /v1/console/sessions/{session_id}", { params: { session_id: session.id } });
+}
+
 async function eraseTheCustomer({ show, prepare }: Narration): Promise<void> {
   const { data } = await show("DELETE /v1/users/{user_id}/data", { params: { user_id: customer.user_id } });
   const erasure = { erasure_id: data.id };
@@ -266,6 +274,7 @@ export async function playStory(narration: Narration): Promise<void> {
   await receiveEvents(narration);
   await manageKeys(narration);
   await enrolSecondFactor(narration);
+  await signInToTheConsole(narration);
   await eraseTheCustomer(narration);
   await deleteWhatIsLeft(narration);
 }

@@ -82,6 +82,11 @@ export const methodNames = {
   stepUp: "mfa.stepUp",
   removeMfa: "mfa.remove",
 
+  createConsoleSession: "consoleSessions.create",
+  createConsoleLink: "consoleSessions.createLink",
+  listConsoleSessions: "consoleSessions.list",
+  endConsoleSession: "consoleSessions.end",
+
   listModels: "models.list",
   createProvider: "providers.create",
   listProviders: "providers.list",

@@ -129,6 +129,8 @@ describe("perch audit", () => {
     actor: "key",
     key_id: "key_1",
     user_id: null,
+    person: null,
+    session_id: null,
     operation: "updateAgent",
     resource_type: "agent",
     resource: "agent_1",

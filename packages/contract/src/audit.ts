@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { cursorList, cursorQuery, Instant, Timestamp } from "./envelopes.ts";
-import { AgentId, AuditId, KeyId } from "./ids.ts";
+import { AgentId, AuditId, ConsoleSessionId, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
-export const auditActors = ["key", "oauth", "jwt", "operator", "public"] as const;
+export const auditActors = ["key", "oauth", "jwt", "person", "operator", "public"] as const;
 export type AuditActor = (typeof auditActors)[number];
 export const auditOutcomes = ["changed", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
@@ -15,10 +15,15 @@ export const AuditEntry = z
     actor: z
       .enum(auditActors)
       .describe(
-        "How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `operator`: a command on the server. `public`: not at all.",
+        "How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `public`: not at all.",
       ),
     key_id: KeyId.nullable(),
     user_id: z.string().nullable().describe("The user that the token names, if the request had one."),
+    person: z
+      .string()
+      .nullable()
+      .describe("Email address of the person who signed in to the console, or the id at the issuer if it gave none."),
+    session_id: ConsoleSessionId.nullable().describe("The session in the console, if the request came from one."),
     operation: z
       .string()
       .describe("The operation's id in this document, such as `updateAgent`, or the operator's command."),

@@ -15,6 +15,7 @@ export const idPrefixes = {
   delivery: "dlv",
   audit: "aud",
   erasure: "erasure",
+  consoleSession: "cse",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -41,6 +42,7 @@ export const WebhookId = id("webhook", "WebhookId");
 export const DeliveryId = id("delivery", "DeliveryId");
 export const AuditId = id("audit", "AuditId");
 export const ErasureId = id("erasure", "ErasureId");
+export const ConsoleSessionId = id("consoleSession", "ConsoleSessionId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

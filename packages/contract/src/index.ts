@@ -4,6 +4,7 @@ export * from "./agent-security.ts";
 export * from "./agent-source.ts";
 export * from "./agents.ts";
 export * from "./audit.ts";
+export * from "./console-sessions.ts";
 export * from "./deliveries.ts";
 export * from "./deployments.ts";
 export { type Deprecation, deprecationHeaders } from "./deprecation.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CurrentSession } from "./console-sessions.ts";
 import { Instant, list, pageQuery, single, sortQuery, Timestamp } from "./envelopes.ts";
 import { AgentId, AgentRef, KeyId, OrganisationId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
@@ -148,7 +149,10 @@ export type TierLimits = z.infer<typeof TierLimits>;
 export const Me = z
   .object({
     organisation: z.object({ id: OrganisationId, name: z.string(), tier: Tier }),
-    key: ApiKey.pick({ id: true, name: true, agent_id: true, role: true, permissions: true, expires_at: true }),
+    key: ApiKey.pick({ name: true, agent_id: true, role: true, permissions: true, expires_at: true })
+      .extend({ id: z.string().describe("Id of the key; for a person who signed in to the console, of the session.") })
+      .describe("The API key of the request. For a person, what a key with the person's role would be."),
+    session: CurrentSession.nullable().describe("The session in the console; null for a request with an API key."),
     usage: Usage.nullable().describe(
       "What the organisation has, and how much its tier allows. null for a key that belongs to one agent.",
     ),
@@ -319,7 +323,8 @@ export const keyOperations = {
     id: "getMe",
     tag,
     summary: "Get current key",
-    description: "The API key of this request, its organisation, and what the organisation has and may have.",
+    description:
+      "The API key or the session of this request, its organisation, and what the organisation has and may have.",
     permission: null,
     agents: "none",
     status: 200,

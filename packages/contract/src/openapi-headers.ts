@@ -21,6 +21,7 @@ export const answerHeaders = {
   "Idempotent-Replayed": header("`true` if this is a repetition of an earlier response.", "string"),
   Location: header("Path of what goes on in the background: a run, or a clear.", "string"),
   "Preference-Applied": header("The part of `Prefer` that was honoured.", "string"),
+  "Set-Cookie": header("The token of the session, or that the browser forgets it. Scripts cannot read it.", "string"),
   ETag: header("The state of the resource that the answer shows. Send it as `If-Match` with a change.", "string"),
   Deprecation: header(
     "If the operation is deprecated: since when, as `@` and a Unix time in seconds (RFC 9745).",
@@ -45,7 +46,7 @@ const refer = (names: readonly AnswerHeader[]) =>
 
 /** Headers of what an operation answers with where it succeeds, or goes on in the background. */
 export function successHeaders(key: OperationKey) {
-  const { permission, accepted, prefer, etag }: Operation = operations[key];
+  const { permission, accepted, prefer, etag, setsCookie }: Operation = operations[key];
   return refer([
     ...onEveryAnswer,
     ...(permission === "public" ? [] : limits),
@@ -53,6 +54,7 @@ export function successHeaders(key: OperationKey) {
     ...(accepted ? (["Location"] as const) : []),
     ...(prefer ? (["Preference-Applied"] as const) : []),
     ...(etag ? (["ETag"] as const) : []),
+    ...(setsCookie ? (["Set-Cookie"] as const) : []),
   ]);
 }
 

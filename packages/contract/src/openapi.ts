@@ -33,6 +33,8 @@ const tagDescriptions = {
   Secrets:
     "Credentials that agents send to tools, remote agents, providers and webhooks. A value is write-only and goes to its hosts alone.",
   "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
+  Console:
+    "Sessions of browsers in the console. Programs use an API key and need none of this. With a session, the cookie takes the place of `Authorization`, and every change needs the header `X-CSRF-Token`.",
   "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
   "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
   Erasures: "Removal of everything that is stored about one user of your organisation, with a receipt.",

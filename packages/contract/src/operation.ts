@@ -37,6 +37,8 @@ export interface Operation {
   readonly etag?: true;
   /** A change to one resource that honours `If-Match`: it is refused with 412 if the resource is in another state. */
   readonly ifMatch?: true;
+  /** Answers with `Set-Cookie`: the operation begins or ends the session of a browser. */
+  readonly setsCookie?: true;
   /** Set where the operation will go. */
   readonly deprecated?: Deprecation;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */

@@ -1,5 +1,6 @@
 import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
+import { consoleSessionOperations } from "./console-sessions.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { deploymentOperations } from "./deployments.ts";
 import { erasureOperations } from "./erasures.ts";
@@ -37,6 +38,7 @@ export const operations = {
   ...auditOperations,
   ...erasureOperations,
   ...mfaOperations,
+  ...consoleSessionOperations,
 };
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
@@ -57,6 +59,7 @@ export type SecretOperationKey = keyof typeof secretOperations;
 export type MfaOperationKey = keyof typeof mfaOperations;
 export type AuditOperationKey = keyof typeof auditOperations;
 export type ErasureOperationKey = keyof typeof erasureOperations;
+export type ConsoleSessionOperationKey = keyof typeof consoleSessionOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

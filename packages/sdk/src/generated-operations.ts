@@ -12,6 +12,9 @@ import type {
   AuditEntry,
   CappedPagination,
   ConfirmMfa,
+  ConsoleLink,
+  ConsoleSession,
+  ConsoleSessionId,
   CreateAgent,
   CreateDeployment,
   CreateKey,
@@ -19,6 +22,7 @@ import type {
   CreateSecret,
   CreateWebhook,
   CreatedApiKey,
+  CreatedConsoleSession,
   CursorPagination,
   Delivery,
   DeliveryStatus,
@@ -67,6 +71,7 @@ import type {
   SearchReport,
   Secret,
   SecretName,
+  SignIn,
   StepUp,
   StepUpToken,
   Timestamp,
@@ -1372,7 +1377,7 @@ export interface Operations {
     };
   };
   /**
-   * Get current key. The API key of this request, its organisation, and what the organisation has and may have.
+   * Get current key. The API key or the session of this request, its organisation, and what the organisation has and may have.
    *
    * Needs any valid API key.
    */
@@ -1850,6 +1855,79 @@ export interface Operations {
       success: true;
       data: {
         removed: true;
+      };
+    };
+  };
+  /**
+   * Sign in to the console. For browsers: exchanges an API key or a one-time link for a session, whose token is set as a cookie that scripts cannot read. The session may do what the key may do, for 12 hours at most, and ends with the key. A change with the cookie needs the header `X-CSRF-Token`. Requests from other sites are refused, and so is plain HTTP unless it is on this machine. Signing in ends the session that the browser had. Rate-limited by address.
+   *
+   * Needs no API key.
+   */
+  "POST /v1/console/sessions": {
+    request: {
+      body?: SignIn | undefined;
+    };
+    response: {
+      success: true;
+      data: CreatedConsoleSession;
+    };
+  };
+  /**
+   * List console sessions. Sessions that have not ended, newest first: those of the calling key or person, and with the permission `manage` all of the organisation, or of the agent that the key belongs to.
+   *
+   * Needs any valid API key.
+   */
+  "GET /v1/console/sessions": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /**
+         * Number of items to skip.
+         *
+         * @defaultValue `0`
+         */
+        offset?: number | undefined;
+      } | undefined;
+    };
+    response: {
+      data: ConsoleSession[];
+      pagination: Pagination;
+    };
+  };
+  /**
+   * Create a sign-in link. Answers an address at which a browser signs in as the calling key, once, within 5 minutes. The secret is in the fragment, which browsers do not send to servers. Needs an API key: a session cannot make another one.
+   *
+   * Needs any valid API key.
+   */
+  "POST /v1/console/links": {
+    request: Record<never, never>;
+    response: {
+      success: true;
+      data: ConsoleLink;
+    };
+  };
+  /**
+   * End a console session. Ends a session at once: your own, and with the permission `manage` any of the organisation. The id `current` is the session of the request, so this is how to sign out.
+   *
+   * Needs any valid API key.
+   */
+  "DELETE /v1/console/sessions/{session_id}": {
+    request: {
+      params: {
+        /** Id of a session, or `current`. */
+        session_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: {
+        id: ConsoleSessionId;
+        ended_at: Timestamp;
       };
     };
   };

@@ -16,6 +16,8 @@ import type {
   AuditEntry,
   CappedPagination,
   ConfirmMfa,
+  ConsoleLink,
+  ConsoleSession,
   CreateAgent,
   CreateDeployment,
   CreateKey,
@@ -23,6 +25,7 @@ import type {
   CreateSecret,
   CreateWebhook,
   CreatedApiKey,
+  CreatedConsoleSession,
   CursorPagination,
   Delivery,
   DeliveryWithAttempts,
@@ -52,6 +55,7 @@ import type {
   RunStep,
   SearchMemory,
   Secret,
+  SignIn,
   StepUp,
   StepUpToken,
   UncountedPagination,
@@ -797,7 +801,7 @@ export class AccountMethods {
   }
 
   /**
-   * Get current key. The API key of this request, its organisation, and what the organisation has and may have.
+   * Get current key. The API key or the session of this request, its organisation, and what the organisation has and may have.
    *
    * Needs any valid API key.
    *
@@ -1137,5 +1141,59 @@ export class MfaMethods {
    */
   remove(body: RemoveMfa, options?: RequestOptions): Promise<Operations["POST /v1/mfa/remove"]["response"]["data"]> {
     return this.client.data("POST /v1/mfa/remove", { body }, options);
+  }
+}
+
+/** The operations of `consoleSessions`. */
+export class ConsoleSessionsMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Sign in to the console. For browsers: exchanges an API key or a one-time link for a session, whose token is set as a cookie that scripts cannot read. The session may do what the key may do, for 12 hours at most, and ends with the key. A change with the cookie needs the header `X-CSRF-Token`. Requests from other sites are refused, and so is plain HTTP unless it is on this machine. Signing in ends the session that the browser had. Rate-limited by address.
+   *
+   * Needs no API key.
+   *
+   * `POST /v1/console/sessions`
+   */
+  create(body?: SignIn, options?: RequestOptions): Promise<CreatedConsoleSession> {
+    return this.client.data("POST /v1/console/sessions", { body }, options);
+  }
+
+  /**
+   * List console sessions. Sessions that have not ended, newest first: those of the calling key or person, and with the permission `manage` all of the organisation, or of the agent that the key belongs to.
+   *
+   * Needs any valid API key.
+   *
+   * `GET /v1/console/sessions`
+   */
+  list(query?: QueryOf<"GET /v1/console/sessions">, options?: RequestOptions): PageList<ConsoleSession, Pagination> {
+    return this.client.list("GET /v1/console/sessions", { query }, options);
+  }
+
+  /**
+   * Create a sign-in link. Answers an address at which a browser signs in as the calling key, once, within 5 minutes. The secret is in the fragment, which browsers do not send to servers. Needs an API key: a session cannot make another one.
+   *
+   * Needs any valid API key.
+   *
+   * `POST /v1/console/links`
+   */
+  createLink(options?: RequestOptions): Promise<ConsoleLink> {
+    return this.client.data("POST /v1/console/links", {}, options);
+  }
+
+  /**
+   * End a console session. Ends a session at once: your own, and with the permission `manage` any of the organisation. The id `current` is the session of the request, so this is how to sign out.
+   *
+   * Needs any valid API key.
+   *
+   * `DELETE /v1/console/sessions/{session_id}`
+   */
+  end(sessionId: string, options?: RequestOptions): Promise<Operations["DELETE /v1/console/sessions/{session_id}"]["response"]["data"]> {
+    return this.client.data("DELETE /v1/console/sessions/{session_id}", { params: { session_id: sessionId } }, options);
   }
 }

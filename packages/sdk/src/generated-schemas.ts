@@ -132,11 +132,15 @@ export interface AuditDetails {
 export interface AuditEntry {
   id: AuditId;
   created_at: Timestamp;
-  /** How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `operator`: a command on the server. `public`: not at all. */
-  actor: "key" | "oauth" | "jwt" | "operator" | "public";
+  /** How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `public`: not at all. */
+  actor: "key" | "oauth" | "jwt" | "person" | "operator" | "public";
   key_id: KeyId | null;
   /** The user that the token names, if the request had one. */
   user_id: string | null;
+  /** Email address of the person who signed in to the console, or the id at the issuer if it gave none. */
+  person: string | null;
+  /** The session in the console, if the request came from one. */
+  session_id: ConsoleSessionId | null;
   /** The operation's id in this document, such as `updateAgent`, or the operator's command. */
   operation: string;
   resource_type: string;
@@ -170,6 +174,34 @@ export type ClearId = string;
 export interface ConfirmMfa {
   code: MfaCode;
 }
+
+export interface ConsoleLink {
+  /** Of the session that the link begins. */
+  id: ConsoleSessionId;
+  url: string;
+  expires_at: Timestamp;
+}
+
+export interface ConsoleSession {
+  id: ConsoleSessionId;
+  /** Whether this is the session of the request. */
+  current: boolean;
+  /** The API key that signed in; null for a person. */
+  key_id: KeyId | null;
+  /** The person who signed in; null for an API key. */
+  person: SignedInPerson | null;
+  /** Role of the person or of the key; null for a key with permissions of its own. */
+  role: Role | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  last_used_at: Timestamp | null;
+  /** IP address that signed in. */
+  address: string;
+  /** What the browser called itself. */
+  user_agent: string | null;
+}
+
+export type ConsoleSessionId = string;
 
 export type CreateAgent = {
   model?: ModelRef | undefined;
@@ -281,6 +313,41 @@ export interface CreatedApiKey {
   last_used_at: Timestamp | null;
   revoked_at: Timestamp | null;
   key: string;
+}
+
+export interface CreatedConsoleSession {
+  id: ConsoleSessionId;
+  /** Whether this is the session of the request. */
+  current: boolean;
+  /** The API key that signed in; null for a person. */
+  key_id: KeyId | null;
+  /** The person who signed in; null for an API key. */
+  person: SignedInPerson | null;
+  /** Role of the person or of the key; null for a key with permissions of its own. */
+  role: Role | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  last_used_at: Timestamp | null;
+  /** IP address that signed in. */
+  address: string;
+  /** What the browser called itself. */
+  user_agent: string | null;
+  /** Goes into the header `X-CSRF-Token` of every change that the session makes. */
+  csrf_token: string;
+}
+
+export interface CurrentSession {
+  id: ConsoleSessionId;
+  expires_at: Timestamp;
+  /** Goes into the header `X-CSRF-Token` of every change that the session makes. */
+  csrf_token: string;
+  person: SignedInPerson | null;
+  /** Organisations that the session's owner can sign in to. */
+  organisations: Array<{
+    id: OrganisationId;
+    name: string;
+    role: Role | null;
+  }>;
 }
 
 export interface CursorPagination {
@@ -705,8 +772,8 @@ export interface Me {
     name: string;
     tier: Tier;
   };
+  /** The API key of the request. For a person, what a key with the person's role would be. */
   key: {
-    id: KeyId;
     name: string;
     /** The only agent that this key can access. null: all agents of the organisation. */
     agent_id: AgentId | null;
@@ -714,7 +781,11 @@ export interface Me {
     role: Role | null;
     permissions: Permission[];
     expires_at: Timestamp | null;
+    /** Id of the key; for a person who signed in to the console, of the session. */
+    id: string;
   };
+  /** The session in the console; null for a request with an API key. */
+  session: CurrentSession | null;
   /** What the organisation has, and how much its tier allows. null for a key that belongs to one agent. */
   usage: Usage | null;
   /** What else the tier allows. */
@@ -1137,6 +1208,20 @@ export interface SecuritySettingsPatch {
     enabled: boolean;
     operations: Array<"delete" | "update">;
   } | null | undefined;
+}
+
+export interface SignIn {
+  /** Give either `api_key` or `link`. */
+  api_key?: string | undefined;
+  /** What follows `#link=` in the address that `POST /v1/console/links` answered. It works once. */
+  link?: string | undefined;
+}
+
+export interface SignedInPerson {
+  /** The person's id at the issuer that signed the person in. */
+  subject: string;
+  name: string | null;
+  email: string | null;
 }
 
 /** Event `step`: a model call, the listing of tools or the recall of memories begins or ends, or waits for its next attempt. */

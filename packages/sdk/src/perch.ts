@@ -3,6 +3,7 @@ import {
   AccountMethods,
   AgentSecretsMethods,
   AuditLogMethods,
+  ConsoleSessionsMethods,
   DeliveriesMethods,
   ErasuresMethods,
   KeysMethods,
@@ -68,6 +69,8 @@ export class Perch {
   readonly erasures: ErasuresMethods;
   /** The second factor of an API key. */
   readonly mfa: MfaMethods;
+  /** Sessions of browsers in the console, and links that begin one. */
+  readonly consoleSessions: ConsoleSessionsMethods;
   /** Model providers of the organisation. */
   readonly providers: ProvidersMethods;
   /** Models that agents may use. */
@@ -96,6 +99,7 @@ export class Perch {
     this.users = new UsersMethods(client);
     this.erasures = new ErasuresMethods(client);
     this.mfa = new MfaMethods(client);
+    this.consoleSessions = new ConsoleSessionsMethods(client);
     this.providers = new ProvidersMethods(client);
     this.models = new ModelsMethods(client);
     this.secrets = new SecretsMethods(client);

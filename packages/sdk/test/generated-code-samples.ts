@@ -521,3 +521,26 @@ export async function removeMfaSample(perch: Perch): Promise<void> {
   const result = await perch.mfa.remove({ code: "exam-ple0-0002" });
   console.log(result);
 }
+
+export async function createConsoleSessionSample(perch: Perch): Promise<void> {
+  const result = await perch.consoleSessions.create({
+    api_key: "perch_ExampleExampleExampleExampleExampleExample0004",
+  });
+  console.log(result);
+}
+
+export async function createConsoleLinkSample(perch: Perch): Promise<void> {
+  const result = await perch.consoleSessions.createLink();
+  console.log(result);
+}
+
+export async function listConsoleSessionsSample(perch: Perch): Promise<void> {
+  for await (const item of perch.consoleSessions.list()) {
+    console.log(item);
+  }
+}
+
+export async function endConsoleSessionSample(perch: Perch): Promise<void> {
+  const result = await perch.consoleSessions.end("cse_01kg0000000000000000000002");
+  console.log(result);
+}

@@ -6,11 +6,12 @@ import {
   requireActiveKey,
   requireCredential,
   sentCredential,
+  sessionCredential,
   toCaller,
 } from "../auth/authenticate.ts";
 import type { Caller, Scope } from "../auth/caller.ts";
 import type { KeyUsage } from "../auth/key-usage.ts";
-import { keyStatus, type PresentedKey } from "../auth/presented-key.ts";
+import { isActive, type PresentedKey } from "../auth/presented-key.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import type { Bucket, Gate, GateDecision } from "../limits/gate.ts";
 import type { BucketState, Rate } from "../limits/gcra.ts";
@@ -31,6 +32,8 @@ interface AdmitDeps {
 
 export interface AdmissionRequest {
   readonly authorization: string | undefined;
+  /** The token of a session cookie, if there is one; throws if the request comes from another page than the console's. */
+  readonly readSessionToken: () => string | undefined;
   readonly address: string;
   /** The agent in the path, if the path names one. */
   readonly agentRef: string | undefined;
@@ -50,7 +53,7 @@ export interface Admitted {
 }
 
 export interface Admission {
-  /** Requires a valid key, within the rate limits of its organisation and of the agent in the path. */
+  /** Requires a valid key or session, within the rate limits of its organisation and of the agent in the path. */
   readonly admit: (request: AdmissionRequest) => Promise<Admitted>;
   /** Throws if the key has been revoked, has expired or has lost the permission since: for streams that stay open. */
   readonly readmit: (admitted: Admitted, permission: Permission | null) => Promise<void>;
@@ -129,24 +132,33 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
       "your address, for requests without a valid key,",
     );
 
-  const credentialOf = async ({ authorization, address }: AdmissionRequest): Promise<Credential> => {
+  const orCount = async <T>(address: string, read: () => T): Promise<T> => {
     try {
-      return requireCredential(authorization);
+      return read();
     } catch (error) {
       await admitUnauthenticated(address);
       throw error;
     }
   };
 
-  /** A key that this node last saw active is not looked up before its organisation's limit is checked. */
-  const identifyKnown = ({ authorization }: AdmissionRequest): IdentifiedKey | undefined => {
-    const credential = sentCredential(authorization);
-    const key = credential && keys.lastKnown(credential);
-    return key && keyStatus(key, now()) === "active" ? { credential, key } : undefined;
+  /** A key counts before a cookie, which a browser sends by itself. */
+  const readSession = async (request: AdmissionRequest): Promise<Credential | undefined> => {
+    const token = await orCount(request.address, request.readSessionToken);
+    return token === undefined ? undefined : sessionCredential(token);
   };
 
-  const identify = async (request: AdmissionRequest, sent: SentKey): Promise<IdentifiedKey> => {
-    const credential = await credentialOf(request);
+  /** A key that this node last saw active is not looked up before its organisation's limit is checked. */
+  const identifyKnown = (credential: Credential | undefined): IdentifiedKey | undefined => {
+    const key = credential && keys.lastKnown(credential);
+    return key && isActive(key, now()) ? { credential, key } : undefined;
+  };
+
+  const identify = async (
+    request: AdmissionRequest,
+    session: Credential | undefined,
+    sent: SentKey,
+  ): Promise<IdentifiedKey> => {
+    const credential = session ?? (await orCount(request.address, () => requireCredential(request.authorization)));
     await admitUnauthenticated(request.address);
     const key = await keys.find(credential);
     sent.key = key;
@@ -221,7 +233,10 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
   };
 
   const admitSent = async (request: AdmissionRequest, sent: SentKey): Promise<Admitted> => {
-    const { credential, key: cachedKey } = identifyKnown(request) ?? (await identify(request, sent));
+    const { authorization } = request;
+    const session = authorization === undefined ? await readSession(request) : undefined;
+    const { credential, key: cachedKey } =
+      identifyKnown(session ?? sentCredential(authorization)) ?? (await identify(request, session, sent));
     const { tier } = toCaller(cachedKey).organisation;
     const organisationLimit = bucketOfTier[tier];
     const { epoch, agent } =
@@ -232,7 +247,7 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     sent.key = key;
     const at = now();
     requireActiveKey(key, at);
-    keyUsage.record(key.id, at);
+    keyUsage.record(key, at);
     return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
   };
 

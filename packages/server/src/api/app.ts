@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import type { Caller } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { newPublicId, toPublicId } from "../platform/ids.ts";
@@ -59,6 +60,7 @@ interface HttpSettings {
   readonly corsOrigins: readonly string[];
   /** Whether `/console` is served. */
   readonly console: boolean;
+  readonly publicUrl: string | undefined;
   /** Undefined: a proxy in front of this server ends TLS. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -177,6 +179,11 @@ function drainConnections(app: FastifyInstance): void {
   });
 }
 
+const loggedCaller = (caller: Caller | undefined) => ({
+  keyId: caller?.keyId ? toPublicId("key", caller.keyId) : undefined,
+  ...(caller?.session && { sessionId: toPublicId("consoleSession", caller.session.id) }),
+});
+
 const logRequests =
   (logger: Logger): OnRequestEnded =>
   (request, { status, ms }) =>
@@ -187,7 +194,7 @@ const logRequests =
         route: request.routeOptions.url ?? "unknown",
         ...(status === undefined ? { clientClosed: true } : { status }),
         ms: Math.round(ms * 10) / 10,
-        keyId: request.admitted ? toPublicId("key", request.admitted.caller.keyId) : undefined,
+        ...loggedCaller(request.admitted?.caller),
         ip: request.ip,
       },
       "request",
@@ -272,7 +279,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       maxAge: 600,
     });
   }
-  bindOperations(app, { ...options, clientOf });
+  bindOperations(app, { ...options, clientOf, publicUrl: http.publicUrl });
   healthRoutes(app, readiness, logger);
   frontPageRoute(app, http);
   if (http.console) consoleRoutes(app, readConsoleFiles());

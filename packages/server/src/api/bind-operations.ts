@@ -10,6 +10,7 @@ import {
 } from "@perch/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
+import { requireOwnPage } from "../auth/browser-rules.ts";
 import { etagOf } from "../platform/etag.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
@@ -27,6 +28,7 @@ import {
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { AdmitToAgents, ConcernedAgents } from "./admit-to-agents.ts";
+import { browserFacts, createBrowser } from "./browser.ts";
 import { Replay } from "./change-once.ts";
 import type { Guard, GuardedOperation, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
@@ -42,7 +44,7 @@ declare module "fastify" {
 
 type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => Promise<unknown>;
 
-interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce"> {
+interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "publicUrl"> {
   readonly handlers: Handlers;
   readonly admission: Admission;
   readonly agents: Pick<AgentDirectory, "find">;
@@ -121,7 +123,8 @@ const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, admitToAgents, agents, guard, clientOf, refusals, telemetry, openStreams } = options;
+  const { handlers, admission, admitToAgents, agents, guard, clientOf, refusals, telemetry, openStreams, publicUrl } =
+    options;
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
 
@@ -154,7 +157,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     reply: FastifyReply,
     body: unknown,
   ): RequestContext | PublicContext => {
-    if (operation.permission === "public") return { correlationId: request.id, address: request.ip };
+    if (operation.permission === "public")
+      return { correlationId: request.id, address: request.ip, browser: createBrowser(request, publicUrl) };
     const { admitted } = request;
     if (!admitted) throw new Error(`${key} ran without a caller`);
     return new OperationContext(options, { key, operation, request, reply, admitted, body });
@@ -188,6 +192,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         if (permission === "public") return admission.admitUnauthenticated(request.ip);
         const admitted = await admission.admit({
           authorization: request.headers.authorization,
+          readSessionToken: () => requireOwnPage(browserFacts(request), publicUrl),
           address: request.ip,
           agentRef: isLimitedByAgent ? agentRefOf(request) : undefined,
           setHeaders: (headers) => void reply.headers(headers),

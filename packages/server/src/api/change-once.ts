@@ -68,7 +68,7 @@ const doNothing = async (): Promise<void> => undefined;
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
   ({ changes, answers, bodyDigest, userDigest }: ChangeOnceDeps): ChangeOnce =>
-  ({ keyId, organisation: { id } }, request, operation, record = doNothing) => {
+  ({ credentialId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
@@ -96,7 +96,7 @@ export const createChangeOnce =
       const stored = await findAnswer(trx, id, hash);
       if (!stored) return;
       // An answer may hold a secret: only the key that made the request gets it again.
-      if (stored.key_id !== keyId)
+      if (stored.key_id !== credentialId)
         throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
       if (!stored.fingerprint.equals(fingerprint)) {
         throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
@@ -108,7 +108,14 @@ export const createChangeOnce =
       const kept = answerToKeep(operation, answer);
       const body = answers.seal(JSON.stringify(kept.body), context);
       const owner = ownerOf(userDigest, id, request.body, answer);
-      await insertAnswer(trx, id, { request: hash, key_id: keyId, fingerprint, status: kept.status, body, owner });
+      await insertAnswer(trx, id, {
+        request: hash,
+        key_id: credentialId,
+        fingerprint,
+        status: kept.status,
+        body,
+        owner,
+      });
     };
     return (work) => commit(work, refuseOrReplay, keepAnswer);
   };

@@ -2,14 +2,16 @@ import { idempotencyKeyPattern, isRepeatable, type Operation, type OperationKey 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller, Scope } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
+import { csrfTokenOf } from "../auth/session-token.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import { invalid } from "../platform/api-error.ts";
 import { parseIfMatch, type RequireMatch } from "../platform/etag.ts";
 import type { IdempotentRequest } from "../platform/idempotent-request.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 import { type AuditedRequest, createRecordChange } from "../resources/audit/audit-entry.ts";
-import type { EventRequest, RequestContext } from "../resources/handlers.ts";
+import type { Browser, EventRequest, RequestContext } from "../resources/handlers.ts";
 import type { Admitted } from "./admission.ts";
+import { createBrowser } from "./browser.ts";
 import type { ChangeOnce } from "./change-once.ts";
 import type { Guard } from "./guard.ts";
 import { traceParentOf } from "./trace-requests.ts";
@@ -58,6 +60,8 @@ export interface ContextDeps {
   readonly guard: Pick<Guard, "requireSecondFactor" | "wouldRefuse">;
   readonly clientOf: (request: FastifyRequest) => Client;
   readonly changeOnce: ChangeOnce;
+  /** Origin at which others reach this server, if it was told. */
+  readonly publicUrl: string | undefined;
 }
 
 interface OperationRequest {
@@ -108,6 +112,15 @@ export class OperationContext implements RequestContext {
     else raw.once("close", () => closed.abort());
     this.#closed = closed;
     return closed.signal;
+  }
+
+  get browser(): Browser {
+    return createBrowser(this.#of.request, this.#deps.publicUrl);
+  }
+
+  get csrfToken(): string | undefined {
+    const { token, isSession } = this.#of.admitted.credential;
+    return isSession ? csrfTokenOf(token) : undefined;
   }
 
   get requireSecondFactor(): RequestContext["requireSecondFactor"] {

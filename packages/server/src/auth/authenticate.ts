@@ -8,7 +8,9 @@ import { ApiError } from "../platform/api-error.ts";
 import type { Digest } from "../platform/secrets.ts";
 import type { Caller } from "./caller.ts";
 import { isWellFormedToken } from "./key-token.ts";
-import { findKeyByDigest, keyStatus, type PresentedKey } from "./presented-key.ts";
+import { findKeyByDigest, isActive, keyStatus, type PresentedKey } from "./presented-key.ts";
+import { findSessionByDigest } from "./presented-session.ts";
+import { digestSession } from "./session-token.ts";
 
 const maxKeys = 50_000;
 const maxKeyBytes = 64 * 1024 * 1024;
@@ -16,6 +18,7 @@ const unknownKeyTtlMs = 2000;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 const invalidKey = () => unauthorized("This API key is not valid. Check that it was copied whole.");
+const endedSession = () => unauthorized("This session has ended. Sign in again at /console/sign-in.");
 
 const callers = new WeakMap<PresentedKey, Caller>();
 
@@ -29,7 +32,9 @@ export function toCaller(key: PresentedKey): Caller {
 }
 
 const createCaller = (key: PresentedKey): Caller => ({
-  keyId: key.id,
+  keyId: key.session?.person ? null : key.id,
+  credentialId: key.id,
+  session: key.session,
   keyName: key.name,
   organisation: { id: key.organisation_id, name: key.organisation_name, tier: key.tier as Tier },
   onlyAgentId: key.agent_id,
@@ -39,10 +44,11 @@ const createCaller = (key: PresentedKey): Caller => ({
   user: null,
 });
 
-/** A key as it was sent, and its hash as the cache key: caches hold no tokens. */
+/** A key or a session's token as it was sent, and its hash as the cache key: caches hold no tokens. */
 export interface Credential {
   readonly token: string;
   readonly cacheKey: string;
+  readonly isSession: boolean;
 }
 
 const bearerToken = (authorization: string | undefined): string | undefined =>
@@ -53,8 +59,15 @@ export function sentCredential(authorization: string | undefined): Credential | 
   const token = bearerToken(authorization);
   if (token === undefined || !keyPattern.test(token)) return undefined;
   // Cheaper than the keyed digest, which only the database look-up needs.
-  return { token, cacheKey: hash("sha256", token, "base64") };
+  return { token, cacheKey: hash("sha256", token, "base64"), isSession: false };
 }
+
+/** The token of a session cookie, which `requireOwnPage` has admitted. */
+export const sessionCredential = (token: string): Credential => ({
+  token,
+  cacheKey: hash("sha256", `session ${token}`, "base64"),
+  isSession: true,
+});
 
 /** The same, or an error that says what is wrong. A mistyped key fails its checksum here, without a query. */
 export function requireCredential(authorization: string | undefined): Credential {
@@ -79,12 +92,19 @@ const wholeCache = (_: string, bytes: number): number => bytes;
 interface KeyDirectoryDeps {
   readonly db: Database;
   readonly keyDigest: Digest;
+  readonly sessionDigest: Digest;
   /** Told of every key that is read: an organisation's shares depend on its tier. */
   readonly rememberTier: (organisationId: string, tier: Tier) => void;
   readonly now: () => number;
 }
 
-export function createKeyDirectory({ db, keyDigest, rememberTier, now }: KeyDirectoryDeps): KeyDirectory {
+export function createKeyDirectory({
+  db,
+  keyDigest,
+  sessionDigest,
+  rememberTier,
+  now,
+}: KeyDirectoryDeps): KeyDirectory {
   const cache = createEpochCache<PresentedKey | undefined>({
     maxEntries: maxKeys,
     maxBytes: maxKeyBytes,
@@ -94,8 +114,10 @@ export function createKeyDirectory({ db, keyDigest, rememberTier, now }: KeyDire
   const known = new LRUCache<string, PresentedKey>({ max: maxKeys });
   const unknown = new LRUCache<string, true>({ max: maxKeys, ttl: unknownKeyTtlMs });
 
-  const read = async ({ cacheKey, token }: Credential): Promise<PresentedKey | undefined> => {
-    const key = await findKeyByDigest(db.unscoped, keyDigest(token));
+  const read = async ({ cacheKey, token, isSession }: Credential): Promise<PresentedKey | undefined> => {
+    const key = isSession
+      ? await findSessionByDigest(db.unscoped, digestSession(sessionDigest, token))
+      : await findKeyByDigest(db.unscoped, keyDigest(token));
     if (!key) {
       unknown.set(cacheKey, true);
       return undefined;
@@ -106,9 +128,10 @@ export function createKeyDirectory({ db, keyDigest, rememberTier, now }: KeyDire
   };
 
   const load = async (credential: Credential, epoch: Epoch | undefined): Promise<PresentedKey> => {
-    if (unknown.has(credential.cacheKey)) throw invalidKey();
+    const refusal = credential.isSession ? endedSession : invalidKey;
+    if (unknown.has(credential.cacheKey)) throw refusal();
     const key = await (epoch ? cache.load(credential.cacheKey, epoch, () => read(credential)) : read(credential));
-    if (!key) throw invalidKey();
+    if (!key) throw refusal();
     return key;
   };
 
@@ -119,14 +142,14 @@ export function createKeyDirectory({ db, keyDigest, rememberTier, now }: KeyDire
 }
 
 export function requireActiveKey(key: PresentedKey, now: Date): void {
-  const status = keyStatus(key, now);
-  if (status !== "active") throw unauthorized(`This API key is ${status}. Use another one.`);
+  if (isActive(key, now)) return;
+  throw key.session ? endedSession() : unauthorized(`This API key is ${keyStatus(key, now)}. Use another one.`);
 }
 
-export function authorize({ permissions }: Caller, required: Permission | null): void {
+export function authorize({ permissions, session }: Caller, required: Permission | null): void {
   if (required === null || permissions.has(required)) return;
   throw new ApiError(
     "forbidden",
-    `This needs the permission ${required}; this key holds ${[...permissions].join(", ")}.`,
+    `This needs the permission ${required}; this ${session ? "session" : "key"} holds ${[...permissions].join(", ")}.`,
   );
 }

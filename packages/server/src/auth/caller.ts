@@ -1,14 +1,20 @@
-import type { Permission, Role, Tier } from "@perch/contract";
+import type { Permission, Role, SignedInPerson, Tier } from "@perch/contract";
 
-/** The identity behind the presented key. */
+/** The identity behind the presented key or session. */
 export interface Caller {
-  readonly keyId: string;
+  /** The key, also where a session of it was presented; null for a person. */
+  readonly keyId: string | null;
+  /** The key, or for a person the session: what a repeated request must have in common with the first. */
+  readonly credentialId: string;
+  /** Of the key or the person. */
   readonly keyName: string;
+  readonly session: { readonly id: string; readonly expiresAt: Date; readonly person: SignedInPerson | null } | null;
   readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
   /** The one agent that this key is restricted to; null: all agents of the organisation. */
   readonly onlyAgentId: string | null;
   readonly role: Role | null;
   readonly permissions: ReadonlySet<Permission>;
+  /** Of the key. A session ends earlier, and what it may do does not depend on when. */
   readonly expiresAt: Date | null;
   /** The user authenticated by a token sent along with the key. */
   readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;

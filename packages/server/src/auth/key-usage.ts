@@ -1,9 +1,10 @@
 import type { Database } from "../db/database.ts";
 import type { Logger } from "../platform/logger.ts";
-import { updateKeysLastUsedAt } from "./presented-key.ts";
+import { type PresentedKey, updateKeysLastUsedAt } from "./presented-key.ts";
+import { updateSessionsLastUsedAt } from "./presented-session.ts";
 
 export interface KeyUsage {
-  readonly record: (keyId: string, at: Date) => void;
+  readonly record: (key: Pick<PresentedKey, "id" | "session">, at: Date) => void;
   readonly flush: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -14,26 +15,41 @@ interface KeyUsageDeps {
   readonly flushIntervalSeconds: number;
 }
 
-/** Collects the last use of each key and writes it in batches, so that a request does not cost a write. */
-export function createKeyUsage({ db, logger, flushIntervalSeconds }: KeyUsageDeps): KeyUsage {
+type UpdateLastUsedAt = (db: Database["unscoped"], used: ReadonlyMap<string, Date>) => Promise<void>;
+
+function createBatch(db: Database, logger: Logger, what: "key" | "session", update: UpdateLastUsedAt) {
   let pending = new Map<string, Date>();
-
-  const flush = async (): Promise<void> => {
-    if (pending.size === 0) return;
-    const batch = pending;
-    pending = new Map();
-    try {
-      await updateKeysLastUsedAt(db.unscoped, batch);
-    } catch (error) {
-      // Put back what was not written, unless the key has been used again since.
-      for (const [id, at] of batch) if (!pending.has(id)) pending.set(id, at);
-      logger.warn({ err: error, keys: batch.size }, "key last-used times not written, will retry");
-    }
+  return {
+    add: (id: string, at: Date) => void pending.set(id, at),
+    write: async (): Promise<void> => {
+      if (pending.size === 0) return;
+      const batch = pending;
+      pending = new Map();
+      try {
+        await update(db.unscoped, batch);
+      } catch (error) {
+        // Put back what was not written, unless it has been used again since.
+        for (const [id, at] of batch) if (!pending.has(id)) pending.set(id, at);
+        logger.warn({ err: error, [`${what}s`]: batch.size }, `${what} last-used times not written, will retry`);
+      }
+    },
   };
+}
 
+/** Collects the last use of each key and session and writes it in batches, so that a request does not cost a write. */
+export function createKeyUsage({ db, logger, flushIntervalSeconds }: KeyUsageDeps): KeyUsage {
+  const keys = createBatch(db, logger, "key", updateKeysLastUsedAt);
+  const sessions = createBatch(db, logger, "session", updateSessionsLastUsedAt);
+  const flush = async (): Promise<void> => {
+    await keys.write();
+    await sessions.write();
+  };
   const timer = setInterval(() => void flush(), flushIntervalSeconds * 1000).unref();
   return {
-    record: (keyId, at) => pending.set(keyId, at),
+    record: ({ id, session }, at) => {
+      if (!session?.person) keys.add(id, at);
+      if (session) sessions.add(session.id, at);
+    },
     flush,
     stop: async () => {
       clearInterval(timer);

@@ -1,9 +1,10 @@
-import type { KeyStatus } from "@perch/contract";
+import type { KeyStatus, SignedInPerson } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../db/generated-rows.ts";
 
-/** An API key, as found by what a request presents. */
+/** An API key, as found by what a request presents: itself, or a session. */
 export interface PresentedKey {
+  /** Of the key; for a person, who has none, of the session. */
   readonly id: string;
   readonly organisation_id: string;
   readonly organisation_name: string;
@@ -14,12 +15,23 @@ export interface PresentedKey {
   readonly permissions: string[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Null where the key itself was presented. */
+  readonly session: {
+    readonly id: string;
+    /** Null for a session that a key made. */
+    readonly person: SignedInPerson | null;
+    /** Not so for a link that nobody has used. */
+    readonly isActivated: boolean;
+    readonly expiresAt: Date;
+    readonly endedAt: Date | null;
+  } | null;
 }
 
 /** The one query without an organisation, because it is what determines the organisation. */
 export async function findKeyByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedKey | undefined> {
-  const { rows } = await sql<PresentedKey>`select * from find_key_by_digest(${digest})`.execute(db);
-  return rows[0];
+  const { rows } = await sql<Omit<PresentedKey, "session">>`select * from find_key_by_digest(${digest})`.execute(db);
+  const [row] = rows;
+  return row && { ...row, session: null };
 }
 
 export async function updateKeysLastUsedAt(db: Kysely<DB>, used: ReadonlyMap<string, Date>): Promise<void> {
@@ -29,6 +41,13 @@ export async function updateKeysLastUsedAt(db: Kysely<DB>, used: ReadonlyMap<str
 interface KeyTimes {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+}
+
+/** Whether what was presented counts: the key, and the session if it was one. */
+export function isActive(key: PresentedKey, now: Date): boolean {
+  if (keyStatus(key, now) !== "active") return false;
+  const { session } = key;
+  return session === null || (session.isActivated && session.endedAt === null && session.expiresAt > now);
 }
 
 export function keyStatus({ expires_at, revoked_at }: KeyTimes, now: Date): KeyStatus {

@@ -25,7 +25,17 @@ const notEnrolled = () =>
 const locked = (until: Date) => unauthorized(`Too many wrong codes. No code counts before ${until.toISOString()}.`);
 const wrongCode = () => unauthorized("This code is wrong, or was used before.");
 
-export const factorKeyOf = ({ keyId, organisation }: Caller): FactorKey => ({ organisationId: organisation.id, keyId });
+const factorsAreOfKeys = () =>
+  new ApiError(
+    "forbidden",
+    "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.",
+  );
+
+/** A key's session has the key's second factor. A person has none here, whatever the issuer asked for: nobody tells us. */
+export function factorKeyOf({ keyId, organisation }: Caller): FactorKey {
+  if (keyId === null) throw factorsAreOfKeys();
+  return { organisationId: organisation.id, keyId };
+}
 export const toAssociatedData = ({ organisationId, keyId }: FactorKey): string =>
   JSON.stringify([organisationId, keyId]);
 
@@ -75,13 +85,14 @@ export function createSecondFactor({ db, factorSecrets, recoveryDigest, stepUpKe
       const key = factorKeyOf(caller);
       if (code === undefined || code === "") throw factorRequired();
       if (isStepUp(code)) {
-        if (isValidStepUp(stepUpKey(), code, caller.keyId, now())) return;
+        if (isValidStepUp(stepUpKey(), code, key.keyId, now())) return;
         throw unauthorized("This step-up token is not valid here, or has expired.");
       }
       const used = await db.inOrganisation(key.organisationId, (trx) => consumeCode(trx, key, code));
       if (used instanceof RefusedChange) throw used.error;
     },
     isEnrolled: async (caller) => {
+      if (caller.keyId === null) return false;
       const key = factorKeyOf(caller);
       const row = await db.inOrganisation(key.organisationId, (trx) => findFactor(trx, key));
       return row?.confirmed_at != null;

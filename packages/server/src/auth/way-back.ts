@@ -19,6 +19,8 @@ export function newWayBack(
   now: Date,
 ): WayBack | null {
   if (before.hadAuth) return usesWayBack ? (before.wayBack ?? null) : null;
+  // A person has no key to come back with.
+  if (keyId === null) return null;
   return { keyId, until: new Date(now.getTime() + wayBackMs) };
 }
 

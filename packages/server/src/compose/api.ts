@@ -20,6 +20,7 @@ import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
 import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
+import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { versionHandlers } from "../resources/deployments/version-handlers.ts";
@@ -66,7 +67,7 @@ const deleteWhatAgentOwns: OnAgentDelete = async (trx, agent, add) => {
 /** Builds the API, and the steps that shut it down, in order. */
 export async function composeApi(core: Core): Promise<Api> {
   const { config, logger, nowMs, telemetry, db, streams, logNotifications, keyDigest, providerKeys, agentAuth } = core;
-  const { webhookSecrets, quotas } = core;
+  const { webhookSecrets, quotas, sessionDigest } = core;
   await core.dataKeys.load();
   await core.signingKeys.load();
   await core.gate.ready();
@@ -81,7 +82,13 @@ export async function composeApi(core: Core): Promise<Api> {
     cacheBytes: core.shares.cacheBytes,
     now: nowMs,
   });
-  const keys = createKeyDirectory({ db, keyDigest, rememberTier: core.shares.tiers.remember, now: nowMs });
+  const keys = createKeyDirectory({
+    db,
+    keyDigest,
+    sessionDigest,
+    rememberTier: core.shares.tiers.remember,
+    now: nowMs,
+  });
   const findUsage = createFindUsage({ db, cacheBytes: core.shares.cacheBytes, now: nowMs });
   const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
@@ -133,6 +140,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, now }),
+      ...consoleSessionHandlers({ db, changes, keyDigest, sessionDigest, onSignIn: telemetry.signedIn, now }),
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
       ...secretHandlers({ db, agents, quotas, secrets: core.secrets }),
       ...auditHandlers({ db }),

@@ -64,6 +64,8 @@ export interface Core {
   /** Must be loaded before any of the following is used. */
   readonly dataKeys: DataKeys;
   readonly keyDigest: Digest;
+  /** Of tokens of sessions, and of links. */
+  readonly sessionDigest: Digest;
   readonly providerKeys: Sealer;
   readonly agentAuth: Sealer;
   readonly factorSecrets: Sealer;
@@ -202,6 +204,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
     dataKeys,
     keyDigest: createDigest(dataKeys.keyFor("api key digest")),
+    sessionDigest: createDigest(dataKeys.keyFor("console sessions")),
     idempotentAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
     idempotentBodies: createDigest(() => deriveKey(dataKeys.keyFor("idempotent answers")(), "idempotent bodies")),
     providerKeys,

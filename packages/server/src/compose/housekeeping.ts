@@ -35,6 +35,7 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     { name: "releases", run: releases },
     { name: "purge_agents", run: purge.agents },
     { name: "purge_keys", run: purge.keys },
+    { name: "purge_console_sessions", run: purge.consoleSessions },
     { name: "purge_clears", run: purge.clears },
     { name: "purge_releases", run: purge.releases },
   ];

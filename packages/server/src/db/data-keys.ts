@@ -18,6 +18,7 @@ export const keyPurposes = [
   "signing keys",
   "run contents",
   "erasures",
+  "console sessions",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -93,10 +93,34 @@ export interface AuditLog {
   operation: string;
   organisation_id: string;
   outcome: string;
+  person: string | null;
   request_id: string | null;
   resource: string | null;
   resource_type: string;
+  session_id: string | null;
   user_id: string | null;
+}
+
+export interface ConsoleSessions {
+  activated_at: Timestamp | null;
+  address: string;
+  checked_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  digest: Buffer;
+  email: string | null;
+  ended_at: Timestamp | null;
+  expires_at: Timestamp;
+  groups: string[] | null;
+  id: string;
+  issuer: string | null;
+  key_id: string | null;
+  last_used_at: Timestamp | null;
+  organisation_id: string;
+  person_name: string | null;
+  role: string | null;
+  sealed_refresh_token: Buffer | null;
+  subject: string | null;
+  user_agent: string | null;
 }
 
 export interface DataKeys {
@@ -449,6 +473,7 @@ export interface DB {
   agents: Agents;
   api_keys: ApiKeys;
   audit_log: AuditLog;
+  console_sessions: ConsoleSessions;
   data_keys: DataKeys;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;

@@ -12,6 +12,8 @@ export const keptDays = {
   endedKeys: 90,
   endedClears: 30,
   endedReleases: 90,
+  /** The audit log says who signed in. */
+  endedConsoleSessions: 1,
   /** As long as the audit log. */
   erasures: 400,
 } as const;
@@ -22,6 +24,7 @@ export const purgedTables = [
   "agent_versions",
   "agents",
   "api_keys",
+  "console_sessions",
   "deployments",
   "memory_clears",
   "memory_counts",
@@ -48,6 +51,7 @@ interface PurgeOptions {
 export interface Purge {
   readonly agents: () => Promise<void>;
   readonly keys: () => Promise<void>;
+  readonly consoleSessions: () => Promise<void>;
   readonly clears: () => Promise<void>;
   readonly releases: () => Promise<void>;
 }
@@ -121,6 +125,11 @@ export function createPurge({ db, logger, nowMs, clearMemory, onPurged }: PurgeO
   return {
     agents,
     keys: () => inBatches("api_keys", sql`select purge_api_keys(${days(keptDays.endedKeys)}, ${batchRows}) as rows`),
+    consoleSessions: () =>
+      inBatches(
+        "console_sessions",
+        sql`select purge_console_sessions(${days(keptDays.endedConsoleSessions)}, ${batchRows}) as rows`,
+      ),
     clears: () =>
       inBatches("memory_clears", sql`select purge_clears(${days(keptDays.endedClears)}, ${batchRows}) as rows`),
     releases: () =>

@@ -11,10 +11,26 @@ import type { RefusedChange } from "../platform/refused-change.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 import type { Unchanged } from "../platform/unchanged.ts";
 
+/** What a handler that begins or ends a session needs to know of the browser. */
+export interface Browser {
+  /** Throws if a page of another origin made the request, or if others could read the cookie on its way. */
+  readonly requireSafeSignIn: () => void;
+  /** The token in the session cookie; undefined also for a cookie that is not ours. */
+  readonly sessionToken: () => string | undefined;
+  /** `Set-Cookie` for this token; without one, the browser forgets its session. */
+  readonly cookie: (token?: string) => string;
+  /** The origin at which the browser finds this server. */
+  readonly origin: string;
+  readonly userAgent: string | null;
+}
+
 export interface RequestContext {
   readonly correlationId: string;
   /** The client's IP address. */
   readonly address: string;
+  readonly browser: Browser;
+  /** What a change of this session must send along; undefined where the request has an API key. */
+  readonly csrfToken: string | undefined;
   /** Aborts when the client has closed the connection, or has its answer. */
   readonly signal: AbortSignal;
   /** Requires the second factor, where the agent's settings use one for any operation. */
@@ -105,7 +121,7 @@ export class EventStream {
 }
 
 /** For operations that need no key. */
-export type PublicContext = Pick<RequestContext, "correlationId" | "address">;
+export type PublicContext = Pick<RequestContext, "correlationId" | "address" | "browser">;
 
 type Streamed<O> = O extends { events: z.ZodType } ? EventStream : never;
 
@@ -113,10 +129,18 @@ type Shared<O extends Operation> = SharedAnswer<ResponseOf<O>>;
 
 type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepted"]>> : never;
 
+type WithCookie<O extends Operation> = O extends { setsCookie: true } ? Reply<ResponseOf<O>> : never;
+
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
   context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
-) => Promise<ResponseOf<Operations[K]> | Shared<Operations[K]> | Accepted<Operations[K]> | Streamed<Operations[K]>>;
+) => Promise<
+  | ResponseOf<Operations[K]>
+  | Shared<Operations[K]>
+  | Accepted<Operations[K]>
+  | WithCookie<Operations[K]>
+  | Streamed<Operations[K]>
+>;
 
 /** One handler for each operation of the table: a missing one is a compile error. */
 export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

@@ -10,6 +10,7 @@ import { createReleaseMetrics, type ReleaseMetrics } from "./release-metrics.ts"
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
 import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
+import { createSignInMetrics, type SignInMetrics } from "./sign-in-metrics.ts";
 import { createSigningMetrics, type SigningMetrics } from "./signing-metrics.ts";
 
 const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
@@ -30,6 +31,7 @@ export interface Telemetry
     AuditMetrics,
     QuotaMetrics,
     SecretMetrics,
+    SignInMetrics,
     SigningMetrics,
     ReleaseMetrics,
     HousekeepingMetrics,
@@ -177,6 +179,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createAuditMetrics(registry),
     ...createQuotaMetrics(registry),
     ...createSecretMetrics(registry),
+    ...createSignInMetrics(registry),
     ...createSigningMetrics(registry),
     ...createReleaseMetrics(registry),
     ...createHousekeepingMetrics(registry),

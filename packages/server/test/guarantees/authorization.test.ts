@@ -95,6 +95,10 @@ const reviewedPermissions = {
   "POST /v1/keys/revoke-leaked": "public",
   "GET /v1/audit-log": "manage",
   "DELETE /v1/users/{user_id}/data": "manage",
+  "POST /v1/console/sessions": "public",
+  "POST /v1/console/links": null,
+  "GET /v1/console/sessions": null,
+  "DELETE /v1/console/sessions/{session_id}": null,
   "GET /v1/erasures": "manage",
   "GET /v1/erasures/{erasure_id}": "manage",
 

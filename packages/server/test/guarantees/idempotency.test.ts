@@ -26,13 +26,14 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-test("every POST and PATCH can be repeated but for a search, a check and the report of a leaked key", () => {
+test("every POST and PATCH can be repeated but for a search, a check, signing in and the report of a leaked key", () => {
   verifies("idempotency.operations");
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
   expect(unseen.sort()).toEqual([
     "POST /v1/agents/{agent_id}/check",
     "POST /v1/agents/{agent_id}/memory/search",
+    "POST /v1/console/sessions",
     "POST /v1/keys/revoke-leaked",
   ]);
 });

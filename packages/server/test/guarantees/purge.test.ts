@@ -12,6 +12,34 @@ beforeAll(() => {
   testbed = createPurgeTestbed(perch());
 });
 
+describe("a console session that ended", () => {
+  test("goes a day later, and so does a link that nobody used; live ones stay", async () => {
+    const { adminKey, call } = await perch().createOrganisation();
+    const signIn = async () => ok(await call("POST /v1/console/sessions", { body: { api_key: adminKey } })).data.id;
+    const [ended, recent, expired, live] = [await signIn(), await signIn(), await signIn(), await signIn()];
+    ok(await call("POST /v1/console/links", {}));
+    const age = (id: string, column: "ended_at" | "expires_at", hours: number) =>
+      testbed.query(`update console_sessions set ${column} = now() - make_interval(hours => $2) where id = $1`, [
+        uuidOf("consoleSession", id),
+        hours,
+      ]);
+    await age(ended, "ended_at", 25);
+    await age(recent, "ended_at", 23);
+    await age(expired, "expires_at", 25);
+    await testbed.query(
+      "update console_sessions set expires_at = now() - interval '25 hours' where activated_at is null",
+      [],
+    );
+    const before = await testbed.countPurged();
+
+    await testbed.runStep("purge_console_sessions");
+
+    expect(((await testbed.countPurged()).console_sessions ?? 0) - (before.console_sessions ?? 0)).toBe(3);
+    for (const id of [recent, live])
+      expect(await testbed.countRows("console_sessions", "id = $1", [uuidOf("consoleSession", id)])).toBe(1);
+  });
+});
+
 describe("an API key that ended", () => {
   const listedIds = async ({ call }: Organisation) =>
     ok(await call("GET /v1/keys", { query: { limit: 100 } })).data.map(({ id }) => id);

@@ -50,6 +50,7 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
   });
   await createModelProvider(organisation, "https://models.example");
   await createSecret(organisation);
+  ok(await call("POST /v1/console/links", {}));
   ok(await call("POST /v1/mfa", {}));
   ok(await call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "bot" }, query: {} }));
   await addMemory(organisation, "The secret word is tulip.");

@@ -24,6 +24,7 @@ const otherEnumerations = [
   "api_keys.role",
   "audit_log.actor",
   "audit_log.outcome",
+  "console_sessions.role",
   "engine_tasks.kind",
   "model_providers.type",
   "organisations.tier",

@@ -22,6 +22,7 @@ let theirDeliveryId: string;
 let theirEventId: string;
 let theirErasureId: string;
 let theirSecrets: readonly Secret[];
+let theirSessionId: string;
 
 beforeAll(async () => {
   mine = await perch().createOrganisation();
@@ -36,6 +37,8 @@ beforeAll(async () => {
     await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
   ).data.id;
   theirErasureId = ok(await theirs.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "user-42" } })).data.id;
+  const signIn = { body: { api_key: theirs.adminKey } };
+  theirSessionId = ok(await theirs.call("POST /v1/console/sessions", signIn)).data.id;
   theirSecrets = [await createSecret(theirs)];
   for (const agent of ["shared-name", "only-theirs"]) await createSecret(theirs, { agent });
   theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
@@ -276,6 +279,9 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect((await mine.call("GET /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
       expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
+      const session = { params: { session_id: theirSessionId } };
+      expect((await mine.call("DELETE /v1/console/sessions/{session_id}", session, key)).status).toBe(404);
+      expect(ok(await mine.call("GET /v1/console/sessions", {}, key)).data).toEqual([]);
       const erasure = { params: { erasure_id: theirErasureId } };
       // Erasures are of all agents, so a key of one sees none at all.
       const [one, all] = [
@@ -308,6 +314,21 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
       ...secretAttempts(theirs, agent_id, bound),
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
+  }
+});
+
+test("an agent-scoped key reaches sessions of its agent's keys, and no others of its organisation", async () => {
+  verifies("auth.other-agent-404", "console.sessions-listed");
+  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
+  const other = await theirs.createKey({ role: "viewer", agent_id: "only-theirs" });
+  const signIn = async (api_key: string) =>
+    ok(await theirs.call("POST /v1/console/sessions", { body: { api_key } })).data.id;
+  const [own, hidden] = [await signIn(bound), await signIn(other)];
+  const listed = ok(await theirs.call("GET /v1/console/sessions", {}, bound)).data;
+  expect(listed.map(({ id }) => id)).toEqual([own]);
+  for (const session_id of [hidden, theirSessionId]) {
+    const ended = await theirs.call("DELETE /v1/console/sessions/{session_id}", { params: { session_id } }, bound);
+    expect(ended.status).toBe(404);
   }
 });
 

@@ -88,10 +88,10 @@ describe("a key that ends", () => {
     const { organisation, key } = await createOrganisationWithKey();
     const { core } = perch().server;
     let reads = 0;
-    const { db, gate, keyDigest, nowMs, shares, config } = core;
+    const { db, gate, keyDigest, sessionDigest, nowMs, shares, config } = core;
     const admission = createAdmission({
       gate,
-      keys: createKeyDirectory({ db, keyDigest, rememberTier: () => void reads++, now: nowMs }),
+      keys: createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => void reads++, now: nowMs }),
       agents: createAgentDirectory({ db, cacheBytes: shares.cacheBytes, now: nowMs }),
       keyUsage: { record: () => undefined, flush: async () => undefined, stop: async () => undefined },
       unauthenticatedLimit: unauthenticatedBucket(config.unauthenticatedRequestsPerMinute),
@@ -99,6 +99,7 @@ describe("a key that ends", () => {
     });
     const admitted = await admission.admit({
       authorization: `Bearer ${key}`,
+      readSessionToken: () => undefined,
       address: "127.0.0.1",
       agentRef: undefined,
       setHeaders: () => undefined,

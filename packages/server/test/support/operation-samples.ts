@@ -175,6 +175,11 @@ const samples: {
   }),
   "DELETE /v1/webhooks/{webhook_id}": async (org) => ({ first: await createWebhookParams(org), otherBody: {} }),
   "DELETE /v1/keys/{key_id}": async (org) => ({ first: { params: { key_id: await createKeyId(org) } }, otherBody: {} }),
+  "POST /v1/console/links": async () => ({ first: {}, otherBody: {} }),
+  "DELETE /v1/console/sessions/{session_id}": async ({ call, adminKey }) => {
+    const { id } = ok(await call("POST /v1/console/sessions", { body: { api_key: adminKey } })).data;
+    return { first: { params: { session_id: id } }, otherBody: {} };
+  },
   "DELETE /v1/users/{user_id}/data": async () => ({ first: { params: { user_id: "user-42" } }, otherBody: {} }),
   "DELETE /v1/providers/{provider_name}": async (org) => {
     await createModelProvider(org, "https://models.example");

@@ -4,7 +4,8 @@ import { housekeepingSteps } from "../../src/compose/housekeeping.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import type { Perch } from "./harness.ts";
 
-export const uuidOf = (prefix: "agent" | "key" | "organisation", id: string): string => parsePublicId(prefix, id) ?? "";
+export const uuidOf = (prefix: "agent" | "consoleSession" | "key" | "organisation", id: string): string =>
+  parsePublicId(prefix, id) ?? "";
 
 /** Runs steps of housekeeping on the database of this Perch, and shows what they did. */
 export function createPurgeTestbed(perch: Pick<Perch, "server" | "database">) {

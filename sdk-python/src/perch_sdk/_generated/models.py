@@ -22,7 +22,12 @@ __all__ = [
     "AuditDetails",
     "AuditEntry",
     "ConfirmMfaResult",
+    "ConsoleLink",
+    "ConsoleSession",
     "CreatedApiKey",
+    "CreatedConsoleSession",
+    "CurrentSession",
+    "CurrentSessionOrganisationsItem",
     "DeleteAgentResult",
     "DeleteAgentSecretResult",
     "DeleteMemoryResult",
@@ -38,6 +43,7 @@ __all__ = [
     "DeploymentStats",
     "DeploymentStatus",
     "EmbedderSettings",
+    "EndConsoleSessionResult",
     "ErasedPart",
     "Erasure",
     "ErasureReceipt",
@@ -101,6 +107,7 @@ __all__ = [
     "SecuritySettingsMfa",
     "SecuritySettingsMtls",
     "SecuritySettingsRateLimit",
+    "SignedInPerson",
     "StartedRun",
     "StepUpToken",
     "SubscribableEventType",
@@ -1011,6 +1018,9 @@ class RevokeLeakedKeyResult(Model):
 class Me(Model):
     organisation: MeOrganisation
     key: MeKey
+    """The API key of the request. For a person, what a key with the person's role would be."""
+    session: CurrentSession | None
+    """The session in the console; null for a request with an API key."""
     usage: Usage | None
     """What the organisation has, and how much its tier allows. null for a key that belongs to one agent."""
     limits: TierLimits
@@ -1024,7 +1034,8 @@ class MeOrganisation(Model):
 
 
 class MeKey(Model):
-    id: str
+    """The API key of the request. For a person, what a key with the person's role would be."""
+
     name: str
     agent_id: str | None
     """The only agent that this key can access. null: all agents of the organisation."""
@@ -1032,6 +1043,31 @@ class MeKey(Model):
     """The role that the key was created with, if any."""
     permissions: list[Permission]
     expires_at: datetime | None
+    id: str
+    """Id of the key; for a person who signed in to the console, of the session."""
+
+
+class CurrentSession(Model):
+    id: str
+    expires_at: datetime
+    csrf_token: str
+    """Goes into the header ``X-CSRF-Token`` of every change that the session makes."""
+    person: SignedInPerson | None
+    organisations: list[CurrentSessionOrganisationsItem]
+    """Organisations that the session's owner can sign in to."""
+
+
+class SignedInPerson(Model):
+    subject: str
+    """The person's id at the issuer that signed the person in."""
+    name: str | None
+    email: str | None
+
+
+class CurrentSessionOrganisationsItem(Model):
+    id: str
+    name: str
+    role: Role | None
 
 
 class Usage(Model):
@@ -1123,11 +1159,15 @@ class DeleteAgentSecretResult(Model):
 class AuditEntry(Model):
     id: str
     created_at: datetime
-    actor: Literal["key", "oauth", "jwt", "operator", "public"]
-    """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``operator``: a command on the server. ``public``: not at all."""
+    actor: Literal["key", "oauth", "jwt", "person", "operator", "public"]
+    """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``person``: a person who signed in to the console. ``operator``: a command on the server. ``public``: not at all."""
     key_id: str | None
     user_id: str | None
     """The user that the token names, if the request had one."""
+    person: str | None
+    """Email address of the person who signed in to the console, or the id at the issuer if it gave none."""
+    session_id: str | None
+    """The session in the console, if the request came from one."""
     operation: str
     """The operation's id in this document, such as ``updateAgent``, or the operator's command."""
     resource_type: str
@@ -1208,6 +1248,58 @@ class StepUpToken(Model):
 
 class RemoveMfaResult(Model):
     removed: Literal[True]
+
+
+class CreatedConsoleSession(Model):
+    id: str
+    current: bool
+    """Whether this is the session of the request."""
+    key_id: str | None
+    """The API key that signed in; null for a person."""
+    person: SignedInPerson | None
+    """The person who signed in; null for an API key."""
+    role: Role | None
+    """Role of the person or of the key; null for a key with permissions of its own."""
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    address: str
+    """IP address that signed in."""
+    user_agent: str | None
+    """What the browser called itself."""
+    csrf_token: str
+    """Goes into the header ``X-CSRF-Token`` of every change that the session makes."""
+
+
+class ConsoleSession(Model):
+    id: str
+    current: bool
+    """Whether this is the session of the request."""
+    key_id: str | None
+    """The API key that signed in; null for a person."""
+    person: SignedInPerson | None
+    """The person who signed in; null for an API key."""
+    role: Role | None
+    """Role of the person or of the key; null for a key with permissions of its own."""
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    address: str
+    """IP address that signed in."""
+    user_agent: str | None
+    """What the browser called itself."""
+
+
+class ConsoleLink(Model):
+    id: str
+    """Of the session that the link begins."""
+    url: str
+    expires_at: datetime
+
+
+class EndConsoleSessionResult(Model):
+    id: str
+    ended_at: datetime
 
 
 class StartedRun(Model):
@@ -1426,6 +1518,12 @@ decodes(
     expires_at=timestamp,
 )
 decodes(
+    CurrentSession,
+    expires_at=timestamp,
+    person=one(SignedInPerson),
+    organisations=each(one(CurrentSessionOrganisationsItem)),
+)
+decodes(
     Usage,
     agents=one(Use),
     keys=one(Use),
@@ -1439,6 +1537,7 @@ decodes(
     Me,
     organisation=one(MeOrganisation),
     key=one(MeKey),
+    session=one(CurrentSession),
     usage=one(Usage),
     limits=one(TierLimits),
 )
@@ -1476,4 +1575,26 @@ decodes(
 decodes(
     StepUpToken,
     expires_at=timestamp,
+)
+decodes(
+    CreatedConsoleSession,
+    person=one(SignedInPerson),
+    created_at=timestamp,
+    expires_at=timestamp,
+    last_used_at=timestamp,
+)
+decodes(
+    ConsoleSession,
+    person=one(SignedInPerson),
+    created_at=timestamp,
+    expires_at=timestamp,
+    last_used_at=timestamp,
+)
+decodes(
+    ConsoleLink,
+    expires_at=timestamp,
+)
+decodes(
+    EndConsoleSessionResult,
+    ended_at=timestamp,
 )

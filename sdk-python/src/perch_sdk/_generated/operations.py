@@ -2753,6 +2753,103 @@ class Mfa:
         return self._transport.fetch(call, m.RemoveMfaResult)
 
 
+class Console:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create_session(
+        self,
+        *,
+        api_key: str | None = None,
+        link: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.CreatedConsoleSession:
+        """Sign in to the console.
+
+        For browsers: exchanges an API key or a one-time link for a session, whose token is set as a cookie that scripts cannot read. The session may do what the key may do, for 12 hours at most, and ends with the key. A change with the cookie needs the header ``X-CSRF-Token``. Requests from other sites are refused, and so is plain HTTP unless it is on this machine. Signing in ends the session that the browser had. Rate-limited by address.
+        Needs no API key.
+
+        :param api_key: Give either ``api_key`` or ``link``.
+        :param link: What follows ``#link=`` in the address that ``POST /v1/console/links`` answered. It works once.
+        """
+        call = Call(
+            "POST",
+            "/v1/console/sessions",
+            body=body_of(
+                api_key=given(api_key),
+                link=given(link),
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.CreatedConsoleSession)
+
+    def sessions(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout_seconds: float | None = None,
+    ) -> PageList[m.ConsoleSession]:
+        """List console sessions.
+
+        Sessions that have not ended, newest first: those of the calling key or person, and with the permission ``manage`` all of the organisation, or of the agent that the key belongs to.
+        Needs any valid API key.
+
+        :param limit: Maximum number of items to return.
+        :param offset: Number of items to skip.
+        """
+        call = Call(
+            "GET",
+            "/v1/console/sessions",
+            query={
+                "limit": limit,
+                "offset": offset,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return PageList(self._transport, call, m.ConsoleSession, 100)
+
+    def create_link(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.ConsoleLink:
+        """Create a sign-in link.
+
+        Answers an address at which a browser signs in as the calling key, once, within 5 minutes. The secret is in the fragment, which browsers do not send to servers. Needs an API key: a session cannot make another one.
+        Needs any valid API key.
+        """
+        call = Call(
+            "POST",
+            "/v1/console/links",
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.ConsoleLink)
+
+    def end_session(
+        self,
+        session_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.EndConsoleSessionResult:
+        """End a console session.
+
+        Ends a session at once: your own, and with the permission ``manage`` any of the organisation. The id ``current`` is the session of the request, so this is how to sign out.
+        Needs any valid API key.
+        """
+        call = Call(
+            "DELETE",
+            path_of(
+                "/v1/console/sessions/{session_id}",
+                session_id=session_id,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.EndConsoleSessionResult)
+
+
 class Operations:
     """The resources of the service."""
 
@@ -2777,6 +2874,7 @@ class Operations:
         self.users = Users(transport)
         self.erasures = Erasures(transport)
         self.mfa = Mfa(transport)
+        self.console = Console(transport)
 
     def me(
         self,
@@ -2785,7 +2883,7 @@ class Operations:
     ) -> m.Me:
         """Get current key.
 
-        The API key of this request, its organisation, and what the organisation has and may have.
+        The API key or the session of this request, its organisation, and what the organisation has and may have.
         Needs any valid API key.
         """
         call = Call(

@@ -22,7 +22,7 @@ export async function runBeginMfa(config: Config, logger: Logger, args: string[]
     const deps = { enrolmentKey: core.enrolmentKey, instanceDemandsMfa: true, now: core.nowMs };
     const scope = { organisationId, onlyAgentId: null };
     const begun = await core.db.inOrganisation(organisationId, async (trx) => {
-      const token = await beginEnrolment(deps, trx, scope, { publicId, callerKeyId: null });
+      const token = await beginEnrolment(deps, trx, scope, { publicId, caller: "operator" });
       await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "begin-mfa",

@@ -30,11 +30,14 @@ export const toNewEntry = (
   const changed = changedResourceOf(response, params);
   const resourceType = resourceTypeOf(key);
   // A second factor has no id of its own: it belongs to the calling key.
-  const ofCaller = resourceType === "mfa" ? toPublicId("key", caller.keyId) : null;
+  const ofCaller = resourceType === "mfa" && caller.keyId !== null ? toPublicId("key", caller.keyId) : null;
+  const person = caller.session?.person;
   return {
-    actor: caller.user?.by ?? "key",
+    actor: caller.user?.by ?? (person ? "person" : "key"),
     keyId: caller.keyId,
     userId: caller.user?.id ?? null,
+    person: person ? (person.email ?? person.subject) : null,
+    sessionId: caller.session?.id ?? null,
     operation: operations[key].id,
     resourceType,
     ...changed,
@@ -67,11 +70,13 @@ export const insertEntryWithoutCaller = (
   trx: OrganisationTransaction,
   organisationId: string,
   entry: Pick<NewAuditEntry, "actor" | "operation" | "resourceType" | "resource"> &
-    Partial<Pick<NewAuditEntry, "address" | "correlationId" | "details" | "agent">>,
+    Partial<Pick<NewAuditEntry, "address" | "correlationId" | "details" | "agent" | "keyId" | "person" | "sessionId">>,
 ): Promise<void> =>
   insertAuditEntry(trx, organisationId, {
     keyId: null,
     userId: null,
+    person: null,
+    sessionId: null,
     agent: null,
     address: null,
     correlationId: null,

@@ -14,6 +14,8 @@ export interface NewAuditEntry extends ChangedResource {
   readonly actor: AuditActor;
   readonly keyId: string | null;
   readonly userId: string | null;
+  readonly person: string | null;
+  readonly sessionId: string | null;
   readonly operation: string;
   readonly resourceType: string;
   readonly address: string | null;
@@ -41,6 +43,8 @@ export async function insertAuditEntry(
       actor: entry.actor,
       key_id: entry.keyId,
       user_id: entry.userId,
+      person: entry.person,
+      session_id: entry.sessionId,
       operation: entry.operation,
       resource_type: entry.resourceType,
       resource: entry.resource,

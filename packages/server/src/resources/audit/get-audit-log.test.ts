@@ -28,7 +28,7 @@ describe("GET /v1/audit-log", () => {
       { actor: "operator", key_id: null, operation: "create-organisation", resource: organisation.id, address: null },
     ]);
     expect(pagination).toMatchObject({ total: 3, total_relation: "eq", has_more: false, next_cursor: null });
-    const who = ["actor", "key_id", "user_id", "address"];
+    const who = ["actor", "key_id", "user_id", "person", "session_id", "address"];
     const what = ["operation", "resource_type", "resource", "agent_id", "correlation_id", "outcome", "details"];
     for (const entry of data)
       expect(Object.keys(entry).toSorted()).toEqual(["id", "created_at", ...who, ...what].toSorted());

@@ -8,6 +8,8 @@ export const toAuditEntry = (row: AuditRow): AuditEntry => ({
   actor: row.actor as AuditActor,
   key_id: row.key_id && toPublicId("key", row.key_id),
   user_id: row.user_id,
+  person: row.person,
+  session_id: row.session_id && toPublicId("consoleSession", row.session_id),
   operation: row.operation,
   resource_type: row.resource_type,
   resource: row.resource,

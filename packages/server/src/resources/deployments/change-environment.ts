@@ -145,7 +145,7 @@ export async function rollBack(
   trx: OrganisationTransaction,
   agent: AgentKey,
   row: DeploymentRow,
-  createdBy: string,
+  createdBy: string | null,
 ): Promise<DeploymentRow> {
   if (row.status === "active" && isCanary(row)) return abort(trx, agent, row);
   const { live, canary } = await findActive(trx, agent, row.environment);

@@ -67,7 +67,7 @@ export const insertVersion = (
     readonly label: string;
     readonly definition: Definition;
     readonly checksum: Buffer;
-    readonly createdBy: string;
+    readonly createdBy: string | null;
   },
 ): Promise<VersionRow> =>
   trx

@@ -32,6 +32,7 @@ describe("GET /v1/me", () => {
         permissions: ["read", "write", "delete", "manage"],
         expires_at: null,
       },
+      session: null,
       usage: {
         agents: { used: 0, limit: 500 },
         keys: { used: 1, limit: 500 },

@@ -1,5 +1,5 @@
 import type { KeyOperationKey } from "@perch/contract";
-import type { Scope } from "../../auth/caller.ts";
+import type { Caller, Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
@@ -32,6 +32,18 @@ async function resolveGrantedAgentId(
   if (!agent) throw notFound("agent", ref);
   return agent.id;
 }
+
+/** Null for a request with an API key. */
+const toCurrentSession = ({ session, organisation, role }: Caller, csrfToken: string | undefined) =>
+  session && csrfToken !== undefined
+    ? {
+        id: toPublicId("consoleSession", session.id),
+        expires_at: session.expiresAt.toISOString(),
+        csrf_token: csrfToken,
+        person: session.person,
+        organisations: [{ id: toPublicId("organisation", organisation.id), name: organisation.name, role }],
+      }
+    : null;
 
 export const keyHandlers = (deps: KeyDeps) => {
   const { db, keyDigest, quotas, findUsage, now } = deps;
@@ -75,19 +87,21 @@ export const keyHandlers = (deps: KeyDeps) => {
       return single(toKey(key, now()));
     },
 
-    "GET /v1/me": async (_, { caller, epoch }) => {
+    "GET /v1/me": async (_, { caller, epoch, csrfToken }) => {
       const { organisation } = caller;
       const usage = caller.onlyAgentId === null ? await findUsage(organisation, epoch) : null;
       return single({
         organisation: { ...organisation, id: toPublicId("organisation", organisation.id) },
         key: {
-          id: toPublicId("key", caller.keyId),
+          id:
+            caller.keyId === null ? toPublicId("consoleSession", caller.credentialId) : toPublicId("key", caller.keyId),
           name: caller.keyName,
           agent_id: caller.onlyAgentId && toPublicId("agent", caller.onlyAgentId),
           role: caller.role,
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,
         },
+        session: toCurrentSession(caller, csrfToken),
         usage,
         limits: toLimits(organisation.tier),
       });

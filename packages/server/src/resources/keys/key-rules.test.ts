@@ -10,6 +10,8 @@ const later = (ms: number) => new Date(now.getTime() + ms);
 
 const caller = (permissions: Permission[], expiresAt: Date | null = null): Caller => ({
   keyId: "0",
+  credentialId: "0",
+  session: null,
   keyName: "caller",
   organisation: { id: "0", name: "Test", tier: "free" },
   onlyAgentId: null,

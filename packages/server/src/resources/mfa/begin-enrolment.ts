@@ -1,4 +1,4 @@
-import type { Scope } from "../../auth/caller.ts";
+import type { Caller, Scope } from "../../auth/caller.ts";
 import { findFactor } from "../../auth/factor-queries.ts";
 import { enrolmentTtlMs, isValidEnrolment, signEnrolment } from "../../auth/mfa-rules.ts";
 import { keyStatus } from "../../auth/presented-key.ts";
@@ -62,16 +62,22 @@ async function getKeyWithoutFactor(
   return key;
 }
 
-/** `callerKeyId` is null for the operator, who needs no second factor. */
+/** Whether somebody who wants to begin an enrolment has a second factor. A person has none; the operator needs none. */
+const isTrustedCaller = async (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  caller: Pick<Caller, "keyId"> | "operator",
+) => caller === "operator" || (caller.keyId !== null && (await hasFactor(trx, organisationId, caller.keyId)));
+
 export async function beginEnrolment(
   deps: EnrolmentDeps,
   trx: OrganisationTransaction,
   scope: Scope,
-  { publicId, callerKeyId }: { readonly publicId: string; readonly callerKeyId: string | null },
+  { publicId, caller }: { readonly publicId: string; readonly caller: Pick<Caller, "keyId"> | "operator" },
 ) {
   const key = await getKeyWithoutFactor(deps, trx, scope, publicId);
   const reach = { organisationId: scope.organisationId, onlyAgentId: key.agent_id };
-  const isTrusted = callerKeyId === null || (await hasFactor(trx, scope.organisationId, callerKeyId));
+  const isTrusted = await isTrustedCaller(trx, scope.organisationId, caller);
   if (!isTrusted && (await isDemanded(deps, trx, reach))) throw hasNoFactorItself();
   const expiresMs = deps.now() + enrolmentTtlMs;
   const token = signEnrolment(deps.enrolmentKey(), key.id, expiresMs);

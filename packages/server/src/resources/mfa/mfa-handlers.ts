@@ -15,15 +15,13 @@ export const mfaHandlers = (deps: MfaDeps) => {
   const { secondFactor, factorSecrets, recoveryDigest, stepUpKey, now } = deps;
   return {
     "POST /v1/keys/{key_id}/begin-mfa": ({ params }, { caller, scope, change }) =>
-      change(async (trx) =>
-        single(await beginEnrolment(deps, trx, scope, { publicId: params.key_id, callerKeyId: caller.keyId })),
-      ),
+      change(async (trx) => single(await beginEnrolment(deps, trx, scope, { publicId: params.key_id, caller }))),
 
     "POST /v1/mfa": (_, { caller, scope, mfaCode, change }) => {
       const factorKey = factorKeyOf(caller);
       return change(async (trx) => {
         if ((await findFactorForUpdate(trx, factorKey))?.confirmed_at) throw alreadyEnrolled();
-        await refuseUnbegunEnrolment(deps, trx, scope, { keyId: caller.keyId, token: mfaCode });
+        await refuseUnbegunEnrolment(deps, trx, scope, { keyId: factorKey.keyId, token: mfaCode });
         const secret = newSecret();
         const codes = newRecoveryCodes();
         const recoveryCodes = codes.map(recoveryDigest);
@@ -53,7 +51,7 @@ export const mfaHandlers = (deps: MfaDeps) => {
         const used = await secondFactor.consumeCode(trx, factorKey, body.code);
         if (used instanceof RefusedChange) return used;
         const expiresMs = now() + stepUpTtlMs;
-        const token = signStepUp(stepUpKey(), caller.keyId, expiresMs);
+        const token = signStepUp(stepUpKey(), factorKey.keyId, expiresMs);
         return single({ token, expires_at: new Date(expiresMs).toISOString() });
       });
     },

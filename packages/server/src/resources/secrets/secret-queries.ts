@@ -59,7 +59,7 @@ interface NewSecret {
   readonly name: string;
   readonly hosts: readonly string[];
   readonly sealedValue: Buffer;
-  readonly createdBy: string;
+  readonly createdBy: string | null;
 }
 
 /** Undefined when the name is taken. */
@@ -86,7 +86,7 @@ export const insertSecret = (
 interface SecretChange {
   readonly hosts: readonly string[];
   readonly sealedValue: Buffer;
-  readonly updatedBy: string;
+  readonly updatedBy: string | null;
 }
 
 export const updateSecret = (

@@ -76,7 +76,7 @@ interface NewWebhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly events: readonly string[];
   readonly sealedSecret: Buffer;
-  readonly createdBy: string;
+  readonly createdBy: string | null;
 }
 
 export const insertWebhook = (

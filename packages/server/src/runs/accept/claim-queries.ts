@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { DB } from "../../db/generated-rows.ts";
 
 export interface Claim {
-  readonly keyId: string;
+  readonly credentialId: string;
   readonly fingerprint: Buffer;
   readonly invocationId: string;
 }
@@ -21,12 +21,12 @@ export async function claimInvocation(
   db: Kysely<DB>,
   organisationId: string,
   request: Buffer,
-  { keyId, fingerprint, invocationId }: Claim,
+  { credentialId, fingerprint, invocationId }: Claim,
   mode: "find" | "claim",
 ): Promise<Claim | undefined> {
   const { rows } = await sql<ClaimRow>`
-    select * from claim_run(${organisationId}, ${request}, ${keyId}, ${fingerprint}, ${mode === "claim" ? invocationId : null},
+    select * from claim_run(${organisationId}, ${request}, ${credentialId}, ${fingerprint}, ${mode === "claim" ? invocationId : null},
       make_interval(hours => ${keptHours}))`.execute(db);
   const [row] = rows;
-  return row && { keyId: row.key_id, fingerprint: row.fingerprint, invocationId: row.invocation_id };
+  return row && { credentialId: row.key_id, fingerprint: row.fingerprint, invocationId: row.invocation_id };
 }

@@ -22,7 +22,7 @@ export interface RunSlot {
  */
 export async function claimRun(
   db: Database,
-  { keyId, user }: Caller,
+  { credentialId, user }: Caller,
   run: RunInput,
   request: IdempotentRequest,
   slot: RunSlot,
@@ -31,7 +31,7 @@ export async function claimRun(
   // The answer is for the user that asked. A claim without a user was made before claims had one, or before the agent asked for it.
   const fingerprint = user ? bodyFingerprint({ ...request, body: [request.body, user.id] }) : bodyAlone;
   const hash = requestHash(request);
-  const proposed = { keyId, fingerprint, invocationId: run.id };
+  const proposed = { credentialId, fingerprint, invocationId: run.id };
   const findOrClaim = (mode: "find" | "claim") =>
     db.onBehalfOf(run.organisationId, (each) => claimInvocation(each, run.organisationId, hash, proposed, mode));
   let claim = await findOrClaim("find");
@@ -46,7 +46,8 @@ export async function claimRun(
     // A concurrent request with the same key claimed first.
     if (claim.invocationId !== run.id) await slot.release();
   }
-  if (claim.keyId !== keyId) throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
+  if (claim.credentialId !== credentialId)
+    throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
   if (!claim.fingerprint.equals(fingerprint) && !claim.fingerprint.equals(bodyAlone)) {
     throw conflict(
       user

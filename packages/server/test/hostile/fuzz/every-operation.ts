@@ -112,6 +112,10 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   const { data: rotated } = await send("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: {} });
   await send("DELETE /v1/keys/{key_id}", { params: { key_id: rotated.id } });
   await send("POST /v1/keys/revoke-leaked", { body: { key: (await create()).key } });
+  await send("POST /v1/console/links", {});
+  const { data: signedIn } = await send("POST /v1/console/sessions", { body: { api_key: (await create()).key } });
+  await send("GET /v1/console/sessions", {});
+  await send("DELETE /v1/console/sessions/{session_id}", { params: { session_id: signedIn.id } });
   await send("GET /v1/me", {});
   await send("GET /v1/audit-log", {});
   const erasure = await send("DELETE /v1/users/{user_id}/data", {

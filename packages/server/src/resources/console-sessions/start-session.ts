@@ -1,0 +1,131 @@
+import { sessionHours } from "@perch/contract";
+import { isActive } from "../../auth/presented-key.ts";
+import { findSessionByDigest, type PresentedSession } from "../../auth/presented-session.ts";
+import { digestSession, newSessionToken } from "../../auth/session-token.ts";
+import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { newUuid, toPublicId } from "../../platform/ids.ts";
+import type { Digest } from "../../platform/secrets.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
+import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
+import type { PublicContext } from "../handlers.ts";
+import * as queries from "./console-session-queries.ts";
+
+/** Of one key or person. The oldest ends when one more begins. */
+export const maxSessions = 50;
+export const maxLinks = 10;
+export const sessionMs = sessionHours * 3_600_000;
+
+export interface SessionDeps {
+  readonly db: Database;
+  readonly changes: OrganisationChanges;
+  readonly sessionDigest: Digest;
+  readonly now: () => Date;
+}
+
+type SignInContext = Pick<PublicContext, "correlationId" | "address" | "browser">;
+
+const personOf = (owner: queries.SessionOwner): string | null =>
+  "keyId" in owner ? null : (owner.email ?? owner.subject);
+
+/** Who signed in or out, where no caller was admitted. */
+const insertAuditEntry = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  operation: "createConsoleSession" | "endConsoleSession",
+  session: { readonly id: string; readonly keyId: string | null; readonly person: string | null },
+  { correlationId, address }: SignInContext,
+) =>
+  insertEntryWithoutCaller(trx, organisationId, {
+    actor: session.person === null ? "key" : "person",
+    keyId: session.keyId,
+    person: session.person,
+    sessionId: session.id,
+    operation,
+    resourceType: "console_session",
+    resource: toPublicId("consoleSession", session.id),
+    correlationId,
+    address,
+  });
+
+/** The session that the browser has before it signs in. */
+async function findReplaced({ db, sessionDigest, now }: SessionDeps, token: string | undefined) {
+  const session =
+    token === undefined ? undefined : await findSessionByDigest(db.unscoped, digestSession(sessionDigest, token));
+  return session && isActive(session, now()) ? session : undefined;
+}
+
+async function endReplaced({ changes, now }: SessionDeps, replaced: PresentedSession, context: SignInContext) {
+  const { session, organisation_id } = replaced;
+  const person = session.person && (session.person.email ?? session.person.subject);
+  await changes.commit(organisation_id, async (trx) => {
+    if (!(await queries.updateSessionEndedAt(trx, organisation_id, { id: session.id, now: now() })))
+      return new Unchanged(undefined);
+    const keyId = session.person ? null : replaced.id;
+    await insertAuditEntry(trx, organisation_id, "endConsoleSession", { id: session.id, keyId, person }, context);
+    return undefined;
+  });
+}
+
+export interface SignIn {
+  readonly organisationId: string;
+  readonly owner: queries.SessionOwner;
+  /** No session lasts longer than this. */
+  readonly notAfter: Date | null;
+  /** The link that becomes the session. */
+  readonly linkId?: string | undefined;
+}
+
+export interface StartedSession {
+  readonly id: string;
+  readonly token: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Begins a session, for a key, a link or a person that was judged before. Its token is always a new one, so that nobody can choose
+ * another's. The session that the browser had ends. Undefined: somebody has just used the link.
+ */
+export async function startSession(
+  deps: SessionDeps,
+  { organisationId, owner, notAfter, linkId }: SignIn,
+  context: SignInContext,
+): Promise<StartedSession | undefined> {
+  const { changes, sessionDigest, now } = deps;
+  const replaced = await findReplaced(deps, context.browser.sessionToken());
+  const token = newSessionToken();
+  const at = now();
+  const latest = new Date(at.getTime() + sessionMs);
+  const expiresAt = notAfter && notAfter < latest ? notAfter : latest;
+  const id = linkId ?? newUuid();
+  const { address, browser } = context;
+  const session = { digest: digestSession(sessionDigest, token), expiresAt, address, userAgent: browser.userAgent };
+  const started = await changes.commit(organisationId, async (trx) => {
+    await queries.deleteUselessSessions(trx, organisationId, owner, { now: at, maxLinks });
+    if (linkId === undefined)
+      await queries.insertConsoleSession(trx, organisationId, {
+        ...session,
+        id,
+        owner,
+        createdAt: at,
+        activatedAt: at,
+      });
+    else if (!(await queries.updateLinkToSession(trx, organisationId, linkId, { ...session, now: at })))
+      return new Unchanged(false);
+    const keyId = "keyId" in owner ? owner.keyId : null;
+    await insertAuditEntry(
+      trx,
+      organisationId,
+      "createConsoleSession",
+      { id, keyId, person: personOf(owner) },
+      context,
+    );
+    const ended = await queries.endOldestSessions(trx, organisationId, owner, { now: at, max: maxSessions });
+    // No node has anything of a new session cached.
+    return ended > 0 ? true : new Unchanged(true);
+  });
+  if (started instanceof Unchanged && !started.answer) return undefined;
+  if (replaced) await endReplaced(deps, replaced, context);
+  return { id, token, createdAt: at, expiresAt };
+}

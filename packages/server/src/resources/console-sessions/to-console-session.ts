@@ -1,0 +1,16 @@
+import type { ConsoleSession, Role } from "@perch/contract";
+import { toPublicId } from "../../platform/ids.ts";
+import type { ConsoleSessionRow } from "./console-session-queries.ts";
+
+export const toConsoleSession = (row: ConsoleSessionRow, currentId: string | undefined): ConsoleSession => ({
+  id: toPublicId("consoleSession", row.id),
+  current: row.id === currentId,
+  key_id: row.key_id && toPublicId("key", row.key_id),
+  person: row.subject === null ? null : { subject: row.subject, name: row.person_name, email: row.email },
+  role: row.role as Role | null,
+  created_at: row.created_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+  address: row.address,
+  user_agent: row.user_agent,
+});

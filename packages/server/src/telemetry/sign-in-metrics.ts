@@ -1,0 +1,19 @@
+import { Counter, type Registry } from "prom-client";
+
+const methods = ["api_key", "link", "person"] as const;
+const outcomes = ["succeeded", "refused"] as const;
+
+export interface SignInMetrics {
+  readonly signedIn: (method: (typeof methods)[number], outcome: (typeof outcomes)[number]) => void;
+}
+
+export function createSignInMetrics(registry: Registry): SignInMetrics {
+  const signIns = new Counter({
+    name: "perch_console_sign_ins_total",
+    help: "Attempts to sign in to the console, by method and outcome.",
+    labelNames: ["method", "outcome"],
+    registers: [registry],
+  });
+  for (const method of methods) for (const outcome of outcomes) signIns.inc({ method, outcome }, 0);
+  return { signedIn: (method, outcome) => signIns.inc({ method, outcome }) };
+}
