@@ -1,4 +1,5 @@
 import { Perch } from "@perch/sdk";
+import { noteAnswer, noteNoAnswer } from "./connection.ts";
 
 let csrfToken: string | undefined;
 
@@ -7,11 +8,23 @@ export function setCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
 
-const fetchWithCsrfToken: typeof fetch = (input, init) => {
-  const headers = new Headers(init?.headers);
-  if (csrfToken !== undefined) headers.set("x-csrf-token", csrfToken);
-  return fetch(input, { ...init, headers, credentials: "same-origin" });
+/** Tells the rest of the page what it learns on the way: whether the server can be reached, and whether the session has ended. */
+const watchedFetch: typeof fetch = async (input, init) => {
+  try {
+    const response = await fetch(input, { ...init, credentials: "same-origin" });
+    noteAnswer(response.status);
+    return response;
+  } catch (error) {
+    // A request that the page itself gave up says nothing about the connection.
+    if (!init?.signal?.aborted) noteNoAnswer();
+    throw error;
+  }
 };
 
 /** The client of the whole console. It has no key: the browser sends the session's cookie. */
-export const perch = new Perch({ baseUrl: location.origin, fetch: fetchWithCsrfToken, maxRetries: 2 });
+export const perch = new Perch({
+  baseUrl: location.origin,
+  fetch: watchedFetch,
+  csrfToken: () => csrfToken,
+  maxRetries: 2,
+});

@@ -3,7 +3,11 @@ import { QueryClient } from "@tanstack/react-query";
 
 /** The SDK retries what can succeed later, so a query that failed is not tried again here. */
 export const queryClient = new QueryClient({
-  defaultOptions: { queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true } },
+  defaultOptions: {
+    queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true, refetchOnReconnect: "always" },
+    // A change that somebody asked for fails without a connection. It must not happen minutes later by itself.
+    mutations: { networkMode: "always" },
+  },
 });
 
 /** Whether the session has ended: the page then asks to sign in again. */

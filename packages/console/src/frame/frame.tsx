@@ -1,26 +1,71 @@
-import { Outlet } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Outlet, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Working } from "../parts/working.tsx";
+import { useMe } from "../session/session.ts";
+import { ConnectionLine } from "./connection-line.tsx";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { OtherOrganisation } from "./other-organisation.tsx";
 import { Rail } from "./rail.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { useFrameSearch } from "./use-frame-search.ts";
+import { useShortcuts } from "./use-shortcuts.ts";
+
+const CommandPalette = lazy(async () => ({ default: (await import("./palette/command-palette.tsx")).CommandPalette }));
+
+/** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
+function useOrganisationInAddress(): string | undefined {
+  const { id } = useMe().organisation;
+  const [{ org }] = useFrameSearch();
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (org === undefined)
+      void navigate({ to: ".", replace: true, search: (previous: object) => ({ ...previous, org: id }) as never });
+  }, [org, id, navigate]);
+  return org === id ? undefined : org;
+}
+
+const SkipLink = () => (
+  <a
+    href="#page"
+    className="sr-only z-50 rounded bg-surface p-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+  >
+    Skip to the page
+  </a>
+);
 
 /** The rail, the top bar, and the page beside and below them. */
-export const Frame = () => (
-  <div className="flex h-full">
-    <a
-      href="#page"
-      className="sr-only z-50 rounded bg-surface p-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
-    >
-      Skip to the page
-    </a>
-    <Rail />
-    <div className="flex min-w-0 flex-1 flex-col">
-      <TopBar />
-      <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
-        <Suspense fallback={<Working what="the page" />}>
-          <Outlet />
-        </Suspense>
-      </main>
+export function Frame() {
+  const [opened, setOpened] = useState<"palette" | "help">();
+  const { organisation } = useMe();
+  const [, change] = useFrameSearch();
+  const otherOrganisation = useOrganisationInAddress();
+  const close = useCallback(() => setOpened(undefined), []);
+  const onPalette = useCallback(() => setOpened("palette"), []);
+  const onHelp = useCallback(() => setOpened("help"), []);
+  useShortcuts({ onPalette, onHelp });
+  return (
+    <div className="flex h-full flex-col">
+      <SkipLink />
+      <ConnectionLine />
+      <div className="flex min-h-0 flex-1">
+        <Rail />
+        <div className="flex min-w-0 flex-1 flex-col">
+          <TopBar onPalette={onPalette} />
+          <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+            {otherOrganisation === undefined ? (
+              <Suspense fallback={<Working what="the page" />}>
+                <Outlet />
+              </Suspense>
+            ) : (
+              <OtherOrganisation id={otherOrganisation} onStay={() => change({ org: organisation.id })} />
+            )}
+          </main>
+        </div>
+      </div>
+      <Suspense>
+        <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
+      </Suspense>
+      <KeyboardHelp isOpen={opened === "help"} onClose={close} />
     </div>
-  </div>
-);
+  );
+}

@@ -1,42 +1,70 @@
 import { Link } from "@tanstack/react-router";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { classNames } from "../parts/class-names.ts";
+import { Icon } from "../parts/icon.tsx";
+import { ownPlaces, type Place, places } from "./places.ts";
+import { useStoredFlag } from "./stored-flag.ts";
 
-interface Place {
-  readonly to: "/agents" | "/runs" | "/settings/sessions";
-  readonly name: string;
-  readonly icon: IconName;
+interface RailLinkProps {
+  readonly place: Place;
+  readonly isFolded: boolean;
+  readonly onGo?: (() => void) | undefined;
 }
 
-const places: readonly Place[] = [
-  { to: "/agents", name: "Agents", icon: "agents" },
-  { to: "/runs", name: "Runs", icon: "runs" },
-];
-
-const own: readonly Place[] = [{ to: "/settings/sessions", name: "Sessions", icon: "person" }];
-
-const RailLink = ({ to, name, icon }: Place) => (
+const RailLink = ({ place: { to, name, icon }, isFolded, onGo }: RailLinkProps) => (
   <Link
     to={to}
+    {...(onGo && { onClick: onGo })}
+    title={isFolded ? name : undefined}
     className="flex h-8 items-center gap-2 rounded px-2 text-muted text-table hover:bg-line hover:text-text"
     activeProps={{ className: "bg-accent-soft !text-text font-medium", "aria-current": "page" }}
   >
     <Icon name={icon} />
-    {name}
+    <span className={isFolded ? "sr-only" : undefined}>{name}</span>
   </Link>
 );
 
-export const Rail = () => (
-  <nav
-    aria-label="Main"
-    className="hidden w-[220px] shrink-0 flex-col gap-1 border-line border-r bg-sunken p-2 md:flex"
-  >
-    <div className="flex h-8 items-center px-2 font-semibold">Perch</div>
+interface RailLinksProps {
+  readonly isFolded?: boolean;
+  readonly onGo?: () => void;
+}
+
+/** The links, for the rail and for the sheet that stands for it on a narrow screen. */
+export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => (
+  <nav aria-label="Main" className="flex flex-col gap-1">
     {places.map((place) => (
-      <RailLink key={place.to} {...place} />
+      <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
     ))}
     <hr className="my-2 border-line" />
-    {own.map((place) => (
-      <RailLink key={place.to} {...place} />
+    {ownPlaces.map((place) => (
+      <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
     ))}
   </nav>
 );
+
+export function Rail() {
+  const [isFolded, setIsFolded] = useStoredFlag("rail-folded");
+  return (
+    <div
+      className={classNames(
+        "hidden shrink-0 flex-col gap-1 border-line border-r bg-sunken p-2 md:flex",
+        isFolded ? "w-[49px]" : "w-[220px]",
+      )}
+    >
+      <div className="flex h-8 items-center gap-2 px-2 font-semibold" title="Perch">
+        <Icon name="perch" />
+        <span className={isFolded ? "sr-only" : undefined}>Perch</span>
+      </div>
+      <RailLinks isFolded={isFolded} />
+      <button
+        type="button"
+        aria-expanded={!isFolded}
+        aria-label={isFolded ? "Unfold the rail" : "Fold the rail"}
+        title={isFolded ? "Unfold the rail" : "Fold the rail"}
+        onClick={() => setIsFolded(!isFolded)}
+        className="mt-auto flex h-8 items-center rounded px-2 text-muted hover:bg-line hover:text-text"
+      >
+        <Icon name={isFolded ? "right" : "left"} />
+      </button>
+    </div>
+  );
+}

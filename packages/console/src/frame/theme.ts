@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from "react";
+
 export type Theme = "light" | "dark" | "system";
 
 const storageKey = "perch.theme";
@@ -15,10 +17,19 @@ export function applyTheme(theme: Theme): void {
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
 }
 
+const listeners = new Set<() => void>();
+
 export function storeTheme(theme: Theme): void {
   if (theme === "system") localStorage.removeItem(storageKey);
   else localStorage.setItem(storageKey, theme);
   applyTheme(theme);
+  for (const listen of listeners) listen();
 }
+
+export const useTheme = (): Theme =>
+  useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, readTheme);
 
 darkPreference.addEventListener("change", () => applyTheme(readTheme()));

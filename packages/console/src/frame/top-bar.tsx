@@ -1,10 +1,33 @@
-import { useMe } from "../session/session.ts";
+import { paletteKeys } from "./keyboard-help.tsx";
+import { Keys } from "./keys.tsx";
+import { RailSheet } from "./rail-sheet.tsx";
+import { BarButton } from "./top-bar/bar-button.tsx";
+import { EnvironmentMenu } from "./top-bar/environment-menu.tsx";
+import { OrganisationMenu } from "./top-bar/organisation-menu.tsx";
+import { ThemeMenu } from "./top-bar/theme-menu.tsx";
+import { TimeRangeMenu } from "./top-bar/time-range-menu.tsx";
 
-export function TopBar() {
-  const { organisation } = useMe();
-  return (
-    <div className="flex h-12 shrink-0 items-center gap-3 border-line border-b px-4 text-table">
-      <span className="font-medium">{organisation.name}</span>
+/** What the pages are about, and the way to all of them. On a narrow screen it has two lines. */
+export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
+  <header className="flex shrink-0 flex-wrap items-center gap-x-1 border-line border-b px-2 py-1 text-table md:h-12">
+    <RailSheet />
+    <div className="min-w-0 flex-1">
+      <OrganisationMenu />
     </div>
-  );
-}
+    <div className="order-last flex w-full min-w-0 md:order-none md:w-auto">
+      <EnvironmentMenu />
+      <TimeRangeMenu />
+    </div>
+    <BarButton
+      icon="search"
+      aria-label="Search and commands"
+      title={`Search and commands (${paletteKeys})`}
+      onClick={onPalette}
+    >
+      <span className="hidden md:block">
+        <Keys keys={paletteKeys} />
+      </span>
+    </BarButton>
+    <ThemeMenu />
+  </header>
+);

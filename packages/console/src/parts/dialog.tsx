@@ -19,16 +19,18 @@ export const Dialog = ({ open, onClose, title, description, children }: DialogPr
         {...(description === undefined && { "aria-describedby": undefined })}
         className="fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(560px,calc(100vw-24px))] -translate-x-1/2 flex-col gap-3 overflow-auto rounded border border-line-strong bg-surface p-4 shadow-xl"
       >
-        <div className="flex items-start justify-between gap-4">
-          <Radix.Title className="font-semibold text-body">{title}</Radix.Title>
-          <Radix.Close aria-label="Close" className="rounded p-1 text-muted hover:bg-sunken hover:text-text">
-            <Icon name="cross" />
-          </Radix.Close>
-        </div>
+        <Radix.Title className="pr-8 font-semibold text-body [overflow-wrap:anywhere]">{title}</Radix.Title>
         {description !== undefined && (
           <Radix.Description className="text-muted text-table">{description}</Radix.Description>
         )}
         {children}
+        {/* Last, so that a dialog begins with the focus in its first field. */}
+        <Radix.Close
+          aria-label="Close"
+          className="absolute top-3 right-3 rounded p-1 text-muted hover:bg-sunken hover:text-text"
+        >
+          <Icon name="cross" />
+        </Radix.Close>
       </Radix.Content>
     </Radix.Portal>
   </Radix.Root>

@@ -1,5 +1,6 @@
 /** Outlines on a grid of 16, drawn with the colour of the text around them. */
 const paths = {
+  perch: "M2 12.5h12M8.5 3.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7M12 6l2.5 1-2.5 1M8.5 10.5v2",
   agents: "M8 2.5v2M4 6.5h8v6H4zM2.5 8.5v2M13.5 8.5v2M6.5 9v1M9.5 9v1",
   runs: "M2.5 4h6M2.5 8h11M6.5 12h7",
   check: "M3.5 8.5l3 3 6-7",
@@ -19,6 +20,9 @@ const paths = {
   right: "M6 3.5L10.5 8 6 12.5",
   down: "M3.5 6L8 10.5 12.5 6",
   external: "M9 3h4v4M13 3L7.5 8.5M11 9v4H3V5h4",
+  keyboard: "M2 4.5h12v7H2zM4.5 7h.1M7 7h.1M9 7h.1M11.5 7h.1M5 9.5h6",
+  display: "M2.5 3h11v7.5h-11zM6 13.5h4M8 10.5v3",
+  sign_out: "M9.5 3h-6v10h6M7 8h7M11.5 5.5L14 8l-2.5 2.5",
   settings: "M2.5 4.5h6M11.5 4.5h2M10 3v3M2.5 11.5h2M7.5 11.5h6M6 10v3M2.5 8h8M13 8h.5M12 6.5v3",
   clock: "M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11M8 5v3l2 1.5",
   tool: "M10 3a3 3 0 0 0-2.5 4.5L3 12l1 1 4.5-4.5A3 3 0 0 0 12.5 5L11 6.5 9.5 5 11 3.3z",

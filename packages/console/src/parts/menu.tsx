@@ -1,18 +1,21 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
 import type { ReactNode } from "react";
+import { Icon } from "./icon.tsx";
 
 interface MenuProps {
   /** The button that opens it: one element. */
   readonly trigger: ReactNode;
   readonly children: ReactNode;
+  /** Which edge of the button it keeps to. */
+  readonly align?: "start" | "end";
 }
 
-export const Menu = ({ trigger, children }: MenuProps) => (
+export const Menu = ({ trigger, children, align = "end" }: MenuProps) => (
   <Radix.Root>
     <Radix.Trigger asChild>{trigger}</Radix.Trigger>
     <Radix.Portal>
       <Radix.Content
-        align="end"
+        align={align}
         sideOffset={4}
         collisionPadding={8}
         className="z-50 max-h-[70vh] min-w-44 overflow-auto rounded border border-line-strong bg-surface p-1 text-table shadow-xl"
@@ -35,6 +38,32 @@ export const MenuItem = ({ onSelect, children }: MenuItemProps) => (
   >
     {children}
   </Radix.Item>
+);
+
+interface MenuChoicesProps<T extends string> {
+  readonly value: T;
+  readonly onChoose: (value: T) => void;
+  readonly choices: readonly { readonly value: T; readonly label: ReactNode }[];
+}
+
+/** One of several, with a mark at the one that is. */
+export const MenuChoices = <T extends string>({ value, onChoose, choices }: MenuChoicesProps<T>) => (
+  <Radix.RadioGroup value={value} onValueChange={(chosen) => onChoose(chosen as T)}>
+    {choices.map((choice) => (
+      <Radix.RadioItem
+        key={choice.value}
+        value={choice.value}
+        className="flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none data-[highlighted]:bg-accent-soft"
+      >
+        <span className="w-4">
+          <Radix.ItemIndicator>
+            <Icon name="check" />
+          </Radix.ItemIndicator>
+        </span>
+        {choice.label}
+      </Radix.RadioItem>
+    ))}
+  </Radix.RadioGroup>
 );
 
 export const MenuLabel = ({ children }: { readonly children: ReactNode }) => (

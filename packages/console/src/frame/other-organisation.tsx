@@ -1,0 +1,46 @@
+import { useMutation } from "@tanstack/react-query";
+import { Button, buttonClass } from "../parts/button.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { OutsideText } from "../parts/outside-text.tsx";
+import { signOut, switchAddress } from "../session/leave.ts";
+import { useMe } from "../session/session.ts";
+
+interface OtherOrganisationProps {
+  /** The organisation that the address names. */
+  readonly id: string;
+  readonly onStay: () => void;
+}
+
+/** In place of the page: what it is about is not to be seen from here, and an error would not say why. */
+export function OtherOrganisation({ id, onStay }: OtherOrganisationProps) {
+  const { organisation, session } = useMe();
+  const known = session?.organisations.find((each) => each.id === id);
+  const here = `${location.pathname}${location.search}`;
+  const leave = useMutation({ mutationFn: () => signOut(here) });
+  return (
+    <EmptyState title="This link is about another organisation">
+      <p className="text-muted">
+        It is about {known ? <OutsideText text={known.name} /> : <code className="font-mono text-small">{id}</code>}.
+        You are signed in to <OutsideText text={organisation.name} />.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        {session?.person && known ? (
+          <a href={switchAddress(id)} className={buttonClass("primary", "min-w-0 max-w-full")}>
+            Switch to <OutsideText text={known.name} className="truncate" />
+          </a>
+        ) : (
+          session && (
+            <Button kind="primary" working={leave.isPending} onClick={() => leave.mutate()}>
+              Sign in to that organisation
+            </Button>
+          )
+        )}
+        <Button onClick={onStay} className="min-w-0 max-w-full">
+          Show this page for <OutsideText text={organisation.name} className="truncate" />
+        </Button>
+      </div>
+      {leave.isError && <ErrorNote error={leave.error} />}
+    </EmptyState>
+  );
+}

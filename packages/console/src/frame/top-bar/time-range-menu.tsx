@@ -1,0 +1,43 @@
+import { useState } from "react";
+import { Menu, MenuChoices, MenuItem, MenuLine } from "../../parts/menu.tsx";
+import { defaultRange, isNamedRange, type NamedRange, namedRanges, rangeLabel } from "../time-range.ts";
+import { useFrameSearch } from "../use-frame-search.ts";
+import { BarButton } from "./bar-button.tsx";
+import { CustomRangeDialog } from "./custom-range-dialog.tsx";
+
+const choices = Object.entries(namedRanges).map(([value, { label }]) => ({ value: value as NamedRange, label }));
+
+export function TimeRangeMenu() {
+  const [{ range = defaultRange }, change] = useFrameSearch();
+  const [isCustomOpen, setIsCustomOpen] = useState(false);
+  const label = rangeLabel(range);
+  return (
+    <>
+      <Menu
+        trigger={
+          <BarButton opens icon="clock" aria-label={`Time range: ${label}`}>
+            <span className="truncate">{label}</span>
+          </BarButton>
+        }
+      >
+        <MenuChoices<string>
+          value={isNamedRange(range) ? range : ""}
+          onChoose={(chosen) => change({ range: chosen === defaultRange ? undefined : chosen })}
+          choices={choices}
+        />
+        <MenuLine />
+        <MenuItem onSelect={() => setIsCustomOpen(true)}>
+          <span className="w-4" />
+          From … to …
+        </MenuItem>
+      </Menu>
+      {isCustomOpen && (
+        <CustomRangeDialog
+          range={range}
+          onClose={() => setIsCustomOpen(false)}
+          onChoose={(chosen) => change({ range: chosen })}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { focusPageFilter } from "./page-actions.ts";
+import { ownPlaces, places } from "./places.ts";
+import { readFlag } from "./stored-flag.ts";
+
+/** Single letters would get in the way of whoever speaks to the computer, so they can be switched off. */
+export const singleKeysOff = "single-keys-off";
+
+const secondKeyMs = 1500;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+
+const isDialogOpen = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null;
+
+interface Actions {
+  readonly onPalette: () => void;
+  readonly onHelp: () => void;
+}
+
+export function useShortcuts({ onPalette, onHelp }: Actions): void {
+  const navigate = useNavigate();
+  const pressedG = useRef(0);
+  useEffect(() => {
+    const handleSingleKey = (event: KeyboardEvent) => {
+      const place = [...places, ...ownPlaces].find(({ key }) => key === event.key);
+      const isSecond = event.timeStamp - pressedG.current < secondKeyMs;
+      pressedG.current = event.key === "g" ? event.timeStamp : 0;
+      if (isSecond && place) void navigate({ to: place.to });
+      else if (event.key === "?") onHelp();
+      else if (event.key !== "/" || !focusPageFilter()) return;
+      event.preventDefault();
+    };
+    const handle = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        return onPalette();
+      }
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (isPlain && !isTyping(event.target) && !isDialogOpen() && !readFlag(singleKeysOff)) handleSingleKey(event);
+    };
+    document.addEventListener("keydown", handle);
+    return () => document.removeEventListener("keydown", handle);
+  }, [navigate, onPalette, onHelp]);
+}
