@@ -8,10 +8,13 @@ import "./app.css";
 import { styleNonce } from "./frame/style-nonce.ts";
 import { applyTheme, readTheme } from "./frame/theme.ts";
 import { router } from "./router.tsx";
+import { watchSession } from "./session/watch-session.ts";
 
 applyTheme(readTheme());
 // Dialogs add a style element while they are open; the page's policy asks for its nonce.
 setNonce(styleNonce());
+
+watchSession(router);
 
 const root = document.getElementById("root");
 if (root)

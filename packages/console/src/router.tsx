@@ -9,6 +9,7 @@ import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
 import { parseRunSearch } from "./routes/runs/run-search.ts";
 import { parseRunsSearch } from "./routes/runs/runs-search.ts";
 import { meQuery } from "./session/session.ts";
+import "./session/sign-in-link.ts";
 
 /** `routes/` mirrors the addresses: the file of `/console/agents/…` is under `routes/agents`. */
 const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: PageError });
@@ -20,7 +21,7 @@ const signIn = createRoute({
     return_to: typeof search.return_to === "string" ? search.return_to : undefined,
     error: typeof search.error === "string" ? search.error : undefined,
   }),
-  component: lazyRouteComponent(() => import("./routes/sign-in.tsx"), "SignIn"),
+  component: lazyRouteComponent(() => import("./routes/sign-in/sign-in.tsx"), "SignIn"),
 });
 
 /** Every page but the one to sign in. */
@@ -34,7 +35,7 @@ const signedIn = createRoute({
       await queryClient.ensureQueryData(meQuery);
     } catch (error) {
       if (isSignedOut(error))
-        throw redirect({ to: "/sign-in", search: { return_to: location.href, error: undefined } });
+        throw redirect({ to: "/sign-in", search: { return_to: location.publicHref, error: undefined } });
       throw error;
     }
   },

@@ -39,16 +39,18 @@ export const createSession = async (body: { readonly api_key: string } | { reado
   (await request<{ data: ConsoleSession & Pick<CurrentSession, "csrf_token"> }>("POST /v1/console/sessions", { body }))
     .data;
 
+interface SessionList {
+  readonly data: readonly ConsoleSession[];
+  readonly pagination: { readonly has_more: boolean };
+}
+
 export const sessionsQuery = queryOptions({
   queryKey: ["console", "sessions"],
-  queryFn: async ({ signal }) =>
-    (
-      await request<{ data: readonly ConsoleSession[]; next_cursor?: string | null }>(
-        "GET /v1/console/sessions",
-        { query: { limit: 100 } },
-        signal,
-      )
-    ).data,
+  queryFn: async ({ signal }) => {
+    const query = { limit: 100 };
+    const { data, pagination } = await request<SessionList>("GET /v1/console/sessions", { query }, signal);
+    return { sessions: data, hasMore: pagination.has_more };
+  },
 });
 
 export const endSession = (sessionId: string) =>

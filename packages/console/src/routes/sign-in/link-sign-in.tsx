@@ -1,0 +1,60 @@
+import { useEffect, useRef } from "react";
+import { Button } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { forgetSignInLink } from "../../session/sign-in-link.ts";
+import { useSignIn } from "./use-sign-in.ts";
+
+const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
+interface LinkSignInProps {
+  readonly link: string;
+  readonly returnTo: string | undefined;
+  readonly onGiveUp: () => void;
+}
+
+/**
+ * Signs in by a one-time link. Whoever sends somebody a link of their own could watch what is done with it, so it is asked for except
+ * on the reader's own machine, where `perch dev` opens it.
+ */
+export function LinkSignIn({ link, returnTo, onGiveUp }: LinkSignInProps) {
+  const { mutate, isPending, isSuccess, isError, error } = useSignIn(returnTo);
+  const isStarted = useRef(false);
+  const start = () => {
+    isStarted.current = true;
+    forgetSignInLink();
+    mutate({ link });
+  };
+  const startOnOwnMachine = useRef(start);
+  useEffect(() => {
+    if (isLoopback(location.hostname) && !isStarted.current) startOnOwnMachine.current();
+  }, []);
+  if (isError)
+    return (
+      <div className="flex flex-col gap-3">
+        <ErrorNote error={error}>
+          <p className="mt-1">
+            A link works once, for five minutes. Make a new one with `perch console`, or sign in below.
+          </p>
+        </ErrorNote>
+        <Button onClick={onGiveUp}>Sign in another way</Button>
+      </div>
+    );
+  if (isPending || isSuccess)
+    return (
+      <p role="status" className="text-muted">
+        Signing in …
+      </p>
+    );
+  if (isLoopback(location.hostname)) return null;
+  return (
+    <div className="flex flex-col gap-3">
+      <p>This address signs you in as the key that made it. Go on only if you made it yourself.</p>
+      <Button kind="primary" onClick={start}>
+        Sign in with this link
+      </Button>
+      <Button kind="quiet" onClick={onGiveUp}>
+        Sign in another way
+      </Button>
+    </div>
+  );
+}

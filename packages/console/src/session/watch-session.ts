@@ -1,0 +1,20 @@
+import { onSignedOut } from "../api/connection.ts";
+import { queryClient } from "../api/query-client.ts";
+import type { router as Router } from "../router.tsx";
+import { meQuery } from "./session.ts";
+
+/** A session that ends while somebody works leads to the page to sign in, and from there back to the same address. */
+export function watchSession(router: typeof Router): void {
+  let isLeaving = false;
+  onSignedOut(() => {
+    const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
+    if (!wasSignedIn || isLeaving) return;
+    isLeaving = true;
+    const search = { return_to: router.state.location.publicHref, error: "session_ended" };
+    void router.navigate({ to: "/sign-in", search }).then(() => {
+      // Not before the pages are gone that show it.
+      queryClient.clear();
+      isLeaving = false;
+    });
+  });
+}
