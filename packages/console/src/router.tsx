@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/frame.tsx";
 import { NotFound } from "./frame/not-found.tsx";
-import { PageError } from "./frame/page-error.tsx";
+import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
@@ -12,7 +12,7 @@ import { meQuery } from "./session/session.ts";
 import "./session/sign-in-link.ts";
 
 /** `routes/` mirrors the addresses: the file of `/console/agents/…` is under `routes/agents`. */
-const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: PageError });
+const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: WholePageError });
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -40,7 +40,7 @@ const signedIn = createRoute({
     }
   },
   component: Frame,
-  errorComponent: PageError,
+  errorComponent: WholePageError,
 });
 
 const home = createRoute({

@@ -19,7 +19,7 @@ export function OtherOrganisation({ id, onStay }: OtherOrganisationProps) {
   const here = `${location.pathname}${location.search}`;
   const leave = useMutation({ mutationFn: () => signOut(here) });
   return (
-    <EmptyState title="This link is about another organisation">
+    <EmptyState heading="h1" title="This link is about another organisation">
       <p className="text-muted">
         It is about {known ? <OutsideText text={known.name} /> : <code className="font-mono text-small">{id}</code>}.
         You are signed in to <OutsideText text={organisation.name} />.

@@ -1,8 +1,25 @@
 import { ErrorNote } from "../parts/error-note.tsx";
+import { useTabTitle } from "../parts/page.tsx";
+
+interface PageErrorProps {
+  readonly error: unknown;
+  readonly reset: () => void;
+}
 
 /** What a page shows that could not be loaded. The address stays, so that reloading tries the same again. */
-export const PageError = ({ error, reset }: { readonly error: unknown; readonly reset: () => void }) => (
-  <div className="mx-auto max-w-2xl p-4">
-    <ErrorNote error={error} onRetry={reset} />
-  </div>
+export function PageError({ error, reset }: PageErrorProps) {
+  useTabTitle("Not loaded");
+  return (
+    <div className="mx-auto flex max-w-2xl flex-col gap-3 p-4">
+      <h1 className="text-title">This page could not be loaded</h1>
+      <ErrorNote error={error} onRetry={reset} />
+    </div>
+  );
+}
+
+/** The same where there is no frame around it. */
+export const WholePageError = (props: PageErrorProps) => (
+  <main>
+    <PageError {...props} />
+  </main>
 );
