@@ -1,4 +1,4 @@
-import { Perch } from "@perch/sdk";
+import { type Logger, Perch } from "@perch/sdk";
 import { noteAnswer, noteNoAnswer } from "./connection.ts";
 
 let csrfToken: string | undefined;
@@ -21,10 +21,15 @@ const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
+/** A client that says what its connections do, for a page that shows it. */
+export const createPerch = (logger?: Logger): Perch =>
+  new Perch({
+    baseUrl: location.origin,
+    fetch: watchedFetch,
+    csrfToken: () => csrfToken,
+    maxRetries: 2,
+    ...(logger && { logger }),
+  });
+
 /** The client of the whole console. It has no key: the browser sends the session's cookie. */
-export const perch = new Perch({
-  baseUrl: location.origin,
-  fetch: watchedFetch,
-  csrfToken: () => csrfToken,
-  maxRetries: 2,
-});
+export const perch = createPerch();

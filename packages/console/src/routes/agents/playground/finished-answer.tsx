@@ -1,0 +1,24 @@
+import { beginningOf } from "../../../parts/visible-text.ts";
+import type { Side } from "./use-playground.ts";
+
+const maxSpokenLength = 2000;
+
+/** For readers of the screen: an answer once it is complete, not each piece of it. */
+export function FinishedAnswer({ sides }: { readonly sides: readonly Side[] }) {
+  const last = sides.map(({ conversation }) => conversation.turns.at(-1));
+  const isWaiting = last.some((turn) => turn?.status === "running");
+  // What was there when the page opened is read in place.
+  const spoken = last.filter((turn) => turn !== undefined && turn.trace !== undefined && turn.status !== "running");
+  return (
+    <div role="status" className="sr-only">
+      {!isWaiting &&
+        spoken.map((turn) => (
+          <p key={turn?.id}>
+            {turn?.status === "completed"
+              ? `Answer: ${beginningOf(turn.answer, maxSpokenLength)}`
+              : `Run ${turn?.status}`}
+          </p>
+        ))}
+    </div>
+  );
+}

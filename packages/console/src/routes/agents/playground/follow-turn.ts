@@ -1,0 +1,52 @@
+import type { Logger, RunStream } from "@perch/sdk";
+import type { ArrivedEvent } from "../../../run-trace/trace-of-events.ts";
+
+/** Of one text only the newest snapshot counts, so that a fast stream costs as much as a slow one. */
+export function pushEvent(pending: ArrivedEvent[], arrived: ArrivedEvent): void {
+  const last = pending.at(-1)?.event;
+  const replaces = arrived.event.type === "token" && last?.type === "token" && last.step === arrived.event.step;
+  if (replaces) pending.pop();
+  pending.push(arrived);
+}
+
+/** Before the next frame; a page that nobody looks at has no frames, but goes on. */
+function beforeNextFrame(work: () => void): void {
+  if (document.hidden) setTimeout(work, 250);
+  else requestAnimationFrame(work);
+}
+
+/** Reads a stream to its end, and hands its events over at most once a frame. Throws what the stream throws, after the last of them. */
+export async function readInFrames(
+  stream: RunStream,
+  onEvents: (events: readonly ArrivedEvent[]) => void,
+): Promise<void> {
+  const pending: ArrivedEvent[] = [];
+  let isScheduled = false;
+  const flush = () => {
+    isScheduled = false;
+    if (pending.length > 0) onEvents(pending.splice(0));
+  };
+  try {
+    for await (const event of stream) {
+      pushEvent(pending, { event, atMs: Date.now() });
+      if (isScheduled) continue;
+      isScheduled = true;
+      beforeNextFrame(flush);
+    }
+  } finally {
+    flush();
+  }
+}
+
+/** Says what a connection does: `undefined` when it is there (again). */
+export const connectionLogger = (onTrouble: (trouble: string | undefined) => void): Logger => ({
+  debug: (message) => {
+    if (message === "response") onTrouble(undefined);
+  },
+  info: (_, { status, code }) =>
+    onTrouble(
+      status === undefined
+        ? "The connection is lost. This page tries again; a run that began goes on."
+        : `The server answered ${status} ${code ?? ""}. This page tries again.`.replace(" .", "."),
+    ),
+});

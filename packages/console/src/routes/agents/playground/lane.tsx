@@ -1,0 +1,79 @@
+import { useState } from "react";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Working } from "../../../parts/working.tsx";
+import { TracePanel } from "./trace-panel.tsx";
+import { counterpartOf, type Turn } from "./turn.ts";
+import { TurnView } from "./turn-view.tsx";
+import type { Conversation } from "./use-conversation.ts";
+import { useStickToEnd } from "./use-stick-to-end.ts";
+
+interface LaneProps {
+  readonly agent: string;
+  /** Which version, where two are compared. */
+  readonly title: string | undefined;
+  readonly conversation: Conversation;
+  readonly others: readonly Turn[] | undefined;
+  readonly onEdit: ((turn: Turn) => void) | undefined;
+  readonly onFollow: (turn: Turn) => void;
+}
+
+/** One conversation and the trace of its last turn, or of the one that was chosen. */
+export function Lane({ agent, title, conversation, others, onEdit, onFollow }: LaneProps) {
+  const { turns, hasEarlier, showEarlier, isLoading, error } = conversation;
+  const [chosenId, setChosenId] = useState<string>();
+  const traced = turns.find(({ id }) => id === chosenId) ?? turns.at(-1);
+  const stick = useStickToEnd(turns);
+  const isAlone = others === undefined;
+  return (
+    <div
+      className={
+        isAlone
+          ? "flex min-h-0 flex-1 flex-col lg:flex-row"
+          : "flex min-h-0 flex-1 flex-col border-line border-b md:border-r md:border-b-0"
+      }
+    >
+      <section
+        aria-label={title === undefined ? "Conversation" : `Conversation with ${title}`}
+        className="flex min-h-0 min-w-0 flex-1 flex-col"
+      >
+        {title !== undefined && <h2 className="truncate border-line border-b px-4 py-1.5 text-table">{title}</h2>}
+        <div ref={stick.ref} onScroll={stick.onScroll} className="min-h-0 flex-1 overflow-auto">
+          {isLoading && <Working what="the session" />}
+          {error !== null && <ErrorNote error={error} />}
+          {hasEarlier && (
+            <Button kind="quiet" className="mx-4 my-2" onClick={showEarlier}>
+              Show earlier turns
+            </Button>
+          )}
+          {turns.length === 0 && !isLoading && error === null && <NothingYet agent={agent} />}
+          <ol>
+            {turns.map((turn, index) => (
+              <TurnView
+                key={turn.id}
+                agent={agent}
+                turn={turn}
+                counterpart={others && counterpartOf(turns, index, others)}
+                isTraced={turn === traced}
+                onTrace={() => setChosenId(turn.id)}
+                onEdit={onEdit && (() => onEdit(turn))}
+                onFollow={() => onFollow(turn)}
+              />
+            ))}
+          </ol>
+        </div>
+      </section>
+      <TracePanel agent={agent} turn={traced} isBeside={isAlone} />
+    </div>
+  );
+}
+
+const NothingYet = ({ agent }: { readonly agent: string }) => (
+  <div className="flex max-w-xl flex-col gap-2 px-4 py-8 text-muted text-table">
+    <h2 className="text-body text-text">No messages in this session yet</h2>
+    <p>
+      Write to {agent} below. Its answer appears here word by word, with the steps that led to it. Each message is a run
+      like any other: it counts against limits, and is in the list of runs.
+    </p>
+  </div>
+);

@@ -1,0 +1,25 @@
+const minBlockLength = 2000;
+const maxBlockLength = 16_000;
+
+/** Where the next block ends: after a line break, or after a space where a line is very long. */
+function endOfBlock(text: string, start: number): number | undefined {
+  const lineEnd = text.indexOf("\n", start + minBlockLength);
+  if (lineEnd >= 0 && lineEnd - start <= maxBlockLength) return lineEnd + 1;
+  if (text.length - start <= maxBlockLength) return undefined;
+  const space = text.lastIndexOf(" ", start + maxBlockLength);
+  return space > start ? space + 1 : start + maxBlockLength;
+}
+
+/**
+ * A text in blocks that do not change while more is appended, so that the browser lays out the last of them alone. A line break between two
+ * blocks is left out: each is a paragraph of its own.
+ */
+export function blocksOf(text: string): string[] {
+  const blocks: string[] = [];
+  let start = 0;
+  for (let end = endOfBlock(text, 0); end !== undefined; end = endOfBlock(text, start)) {
+    blocks.push(text.slice(start, text[end - 1] === "\n" ? end - 1 : end));
+    start = end;
+  }
+  return [...blocks, text.slice(start)];
+}

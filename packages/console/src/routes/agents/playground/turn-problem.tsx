@@ -1,0 +1,33 @@
+import { ConnectionError } from "@perch/sdk";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import type { Turn } from "./turn.ts";
+
+interface TurnProblemProps {
+  readonly turn: Turn;
+  readonly onFollow: () => void;
+  readonly onEdit: (() => void) | undefined;
+}
+
+/** Why a turn has no answer, in the API's words. A run that this page lost sight of may go on, and can be followed again. */
+export function TurnProblem({ turn, onFollow, onEdit }: TurnProblemProps) {
+  const { error, status, runId } = turn;
+  if (status !== "failed" || error === undefined) return null;
+  if (typeof error === "string")
+    return (
+      <p className="rounded border border-danger bg-danger-soft px-3 py-2 font-medium text-danger text-table">
+        <OutsideText text={error} />
+      </p>
+    );
+  const isLost = error instanceof ConnectionError && runId !== undefined;
+  return (
+    <ErrorNote error={error} {...(isLost && { onRetry: onFollow })}>
+      {onEdit && !isLost && (
+        <Button className="mt-2" onClick={onEdit}>
+          Edit and run again
+        </Button>
+      )}
+    </ErrorNote>
+  );
+}

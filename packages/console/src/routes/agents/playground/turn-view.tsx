@@ -1,0 +1,88 @@
+import { Link } from "@tanstack/react-router";
+import { Ago } from "../../../parts/ago.tsx";
+import { Button, buttonClass } from "../../../parts/button.tsx";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { StatusMark } from "../../../parts/status-mark.tsx";
+import { Answer } from "./answer.tsx";
+import { differenceText } from "./difference.ts";
+import type { Turn } from "./turn.ts";
+import { TurnProblem } from "./turn-problem.tsx";
+
+interface TurnViewProps {
+  readonly agent: string;
+  readonly turn: Turn;
+  /** The same message on the other side. */
+  readonly counterpart: Turn | undefined;
+  readonly isTraced: boolean;
+  readonly onTrace: () => void;
+  /** Undefined for whoever may not start runs. */
+  readonly onEdit: (() => void) | undefined;
+  readonly onFollow: () => void;
+}
+
+const Waiting = ({ turn }: { readonly turn: Turn }) => {
+  const doing = turn.isStopping ? "Stopping. The run ends before its next step." : undefined;
+  const running = turn.trace?.steps.findLast(({ status }) => status === "running");
+  const step = running && `${running.kind === "tool" ? "Calls the tool" : "Waits for"} ${running.name}`;
+  const accepted = turn.runId === undefined ? "Sends the message" : "Waits for its turn";
+  return (
+    <p className="flex items-center gap-2 text-muted text-table">
+      <StatusMark status="running" iconOnly />
+      <OutsideText text={turn.trouble ?? doing ?? step ?? accepted} />
+    </p>
+  );
+};
+
+function TurnFacts({ turn, counterpart }: Pick<TurnViewProps, "turn" | "counterpart">) {
+  const difference = counterpart && differenceText(turn, counterpart);
+  return (
+    <>
+      {turn.durationMs !== null && <span>{formatDuration(turn.durationMs)}</span>}
+      {turn.tokens !== null && <span>{formatCount(turn.tokens)} tokens</span>}
+      {difference && <span className="text-canary">{difference}</span>}
+      <Ago at={turn.createdAt} />
+    </>
+  );
+}
+
+export function TurnView({ agent, turn, counterpart, isTraced, onTrace, onEdit, onFollow }: TurnViewProps) {
+  return (
+    <li className="flex flex-col gap-2 border-line border-b px-4 py-3">
+      <div className="border-line-strong border-l-2 pl-3 text-muted">
+        <span className="sr-only">Message: </span>
+        <OutsideText block text={turn.message} />
+      </div>
+      <div className="max-w-[96ch]">
+        <Answer turn={turn} isOwn={turn.trace !== undefined} />
+      </div>
+      {turn.status === "running" && <Waiting turn={turn} />}
+      <TurnProblem turn={turn} onFollow={onFollow} onEdit={onEdit} />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-small">
+        {turn.status !== "running" && <StatusMark status={turn.status} />}
+        <TurnFacts turn={turn} counterpart={counterpart} />
+        <span className="ml-auto flex flex-wrap items-center gap-1">
+          {turn.answer !== "" && <CopyButton text={turn.answer} what="the answer" />}
+          <Button kind="quiet" className="h-6 px-2" aria-pressed={isTraced} onClick={onTrace}>
+            Trace
+          </Button>
+          {turn.runId !== undefined && (
+            <Link
+              to="/runs/$agent/$run"
+              params={{ agent, run: turn.runId }}
+              className={buttonClass("quiet", "h-6 px-2")}
+            >
+              Open run
+            </Link>
+          )}
+          {onEdit && turn.status !== "running" && (
+            <Button kind="quiet" className="h-6 px-2" onClick={onEdit}>
+              Edit and run again
+            </Button>
+          )}
+        </span>
+      </div>
+    </li>
+  );
+}

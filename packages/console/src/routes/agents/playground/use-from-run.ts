@@ -1,0 +1,21 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { runQuery } from "../../../api/playground-queries.ts";
+import type { PlaygroundState } from "./use-playground.ts";
+
+/** `from` in the address: that run's message, user and version are taken over, once. What the address says itself stays. */
+export function useFromRun(agent: string, state: PlaygroundState, focusInput: () => void) {
+  const { search, change, setText, setEdit } = state;
+  const { from, version, user } = search;
+  const taken = useRef<string>(undefined);
+  const { data: run, error } = useQuery({ ...runQuery(agent, from ?? ""), enabled: from !== undefined });
+  useEffect(() => {
+    if (from === undefined || run?.request_id !== from || taken.current === from) return;
+    taken.current = from;
+    setText(run.message);
+    setEdit({ runId: from, session: run.session_id ?? undefined, continues: false });
+    void change({ version: version ?? run.version ?? "draft", user: user ?? run.user_id ?? undefined });
+    focusInput();
+  }, [run, from, version, user, change, setText, setEdit, focusInput]);
+  return from === undefined ? null : error;
+}

@@ -1,0 +1,65 @@
+import type { Deployment, InvocationContext, VersionSummary } from "@perch/sdk";
+
+/** What runs: `draft`, a version's label, or `live:ENVIRONMENT`. No label has a colon. Absent: what an invoke without a version runs. */
+export type VersionChoice = string | undefined;
+
+const livePrefix = "live:";
+const defaultEnvironment = "production";
+
+/** The environment whose live version is chosen; undefined if a version is chosen itself. */
+export function environmentOf(choice: VersionChoice, frameEnvironment: string | undefined): string | undefined {
+  if (choice === undefined) return frameEnvironment ?? defaultEnvironment;
+  return choice.startsWith(livePrefix) ? choice.slice(livePrefix.length) : undefined;
+}
+
+export function contextOf(
+  choice: VersionChoice,
+  frameEnvironment: string | undefined,
+): Pick<InvocationContext, "version" | "environment"> {
+  // Without both, the server's own default decides, as it does for every other caller.
+  if (choice === undefined && frameEnvironment === undefined) return {};
+  const environment = environmentOf(choice, frameEnvironment);
+  return environment === undefined ? { version: choice } : { environment };
+}
+
+type Live = Pick<Deployment, "environment" | "version">;
+
+const liveLabel = (environment: string, live: readonly Live[]): string => {
+  const version = live.find((deployment) => deployment.environment === environment)?.version;
+  return version === undefined ? `Draft (nothing live in ${environment})` : `Live in ${environment} (${version})`;
+};
+
+export function choiceLabel(
+  choice: VersionChoice,
+  frameEnvironment: string | undefined,
+  live: readonly Live[] = [],
+): string {
+  const environment = environmentOf(choice, frameEnvironment);
+  if (environment !== undefined) return liveLabel(environment, live);
+  return choice === "draft" ? "Draft" : (choice ?? "");
+}
+
+export interface ChoiceOption {
+  /** Empty: the default, which is absent in the address. */
+  readonly value: string;
+  readonly label: string;
+}
+
+/** The default, what is live elsewhere, the draft, then every version. What the address names is among them even if it is not known. */
+export function choiceOptions(
+  chosen: VersionChoice,
+  frameEnvironment: string | undefined,
+  live: readonly Live[],
+  versions: readonly Pick<VersionSummary, "version">[],
+): ChoiceOption[] {
+  const byDefault = environmentOf(undefined, frameEnvironment);
+  const elsewhere = [...new Set(live.map(({ environment }) => environment))].filter((name) => name !== byDefault);
+  const options = [
+    { value: "", label: choiceLabel(undefined, frameEnvironment, live) },
+    ...elsewhere.sort().map((name) => ({ value: `${livePrefix}${name}`, label: liveLabel(name, live) })),
+    { value: "draft", label: "Draft" },
+    ...versions.map(({ version }) => ({ value: version, label: version })),
+  ];
+  if (chosen === undefined || options.some(({ value }) => value === chosen)) return options;
+  return [...options, { value: chosen, label: choiceLabel(chosen, frameEnvironment, live) }];
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from "react";
+import type { Trace } from "./trace.ts";
+import { TraceRow } from "./trace-row.tsx";
+import { spanOf } from "./trace-times.ts";
+
+/** The time, five times a second while something runs. */
+function useNow(isRunning: boolean): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isRunning) return;
+    const timer = setInterval(() => setNowMs(Date.now()), 200);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return nowMs;
+}
+
+interface TraceListProps {
+  readonly trace: Trace;
+  /** False where the events came later than what they tell of: then there are no times to show. */
+  readonly hasTimes?: boolean;
+}
+
+/** Every attempt of every step, one line each, with a bar that is to scale. A line opens what the step was asked and said. */
+export function TraceList({ trace, hasTimes = true }: TraceListProps) {
+  const nowMs = useNow(trace.endedAtMs === null);
+  return (
+    <>
+      <ol className="text-table">
+        {trace.steps.map((step) => (
+          <TraceRow
+            key={step.key}
+            step={step}
+            span={hasTimes ? spanOf(step, trace, nowMs) : undefined}
+            runningMs={hasTimes && step.status === "running" ? nowMs - step.startedAtMs : undefined}
+          />
+        ))}
+      </ol>
+      {trace.dropped !== null && <p className="px-4 py-2 text-muted text-small">{trace.dropped}</p>}
+    </>
+  );
+}
