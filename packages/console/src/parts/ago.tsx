@@ -22,17 +22,26 @@ setInterval(() => {
   for (const listen of listeners) listen();
 }, 10_000);
 
-/** How long ago, with the exact local time as a tooltip. Copying the element's `datetime` gives UTC. */
-export function Ago({ at }: { readonly at: string }) {
+/** The exact local time. */
+export const exactTime = (at: Date): string => exact.format(at);
+
+/** The time now, for a whole list: it changes every ten seconds. */
+export function useSlowClock(): Date {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {
     const listen = () => setNow(new Date());
     listeners.add(listen);
     return () => void listeners.delete(listen);
   }, []);
+  return now;
+}
+
+/** How long ago, with the exact local time as a tooltip. Copying the element's `datetime` gives UTC. */
+export function Ago({ at }: { readonly at: string }) {
+  const now = useSlowClock();
   const date = new Date(at);
   return (
-    <time dateTime={at} title={exact.format(date)} className="whitespace-nowrap">
+    <time dateTime={at} title={exactTime(date)} className="whitespace-nowrap">
       {relativeTime(date, now)}
     </time>
   );

@@ -30,6 +30,14 @@ export function visiblePieces(text: string): readonly TextPiece[] {
   return pieces.filter((piece) => piece.text !== "");
 }
 
+/** The same as plain text, for a cell of a table. */
+export const visibleText = (text: string): string =>
+  hidden.test(text)
+    ? visiblePieces(text)
+        .map((piece) => (piece.isMark ? `⟨${piece.text}⟩` : piece.text))
+        .join("")
+    : text;
+
 /** The beginning of a text, of at most so many characters, without half of a pair at its end. */
 export function beginningOf(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;

@@ -33,7 +33,7 @@ interface HeaderProps {
 
 const Header = ({ agent, id, run, onClose }: HeaderProps) => (
   <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
-    <h1 className="flex min-w-0 items-center gap-2 text-body">
+    <h1 className="flex min-w-0 items-center gap-2 font-medium text-body">
       {run ? <StatusMark status={run.status} /> : "Run"}
       <IdText id={id} what="the request id" />
     </h1>

@@ -1,3 +1,63 @@
-import { Outlet } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import type { RunListing } from "../../api/run-list-queries.ts";
+import { resolveRange } from "../../frame/time-range.ts";
+import { Page } from "../../parts/page.tsx";
+import { NoRuns } from "./list/no-runs.tsx";
+import { countFilters, RunFilters } from "./list/run-filters.tsx";
+import { RunList } from "./list/run-list.tsx";
+import type { RunsSearch } from "./runs-search.ts";
+import { SplitView } from "./split-view.tsx";
 
-export const Runs = () => <Outlet />;
+const noFilters: RunsSearch = {
+  agent: undefined,
+  status: undefined,
+  session: undefined,
+  user: undefined,
+  version: undefined,
+};
+
+type Status = NonNullable<RunListing["filter"]["status"]>;
+
+/** A listing begins when it is first shown: its time range is until then, and what is newer waits above it. */
+function useListing(): { readonly listing: RunListing; readonly refresh: () => void } {
+  const { env, range, agent, status, session, user, version } = useSearch({ from: "/signed-in/runs" });
+  const [generation, setGeneration] = useState(0);
+  const listing = useMemo(() => {
+    const { start, end } = resolveRange(range, new Date());
+    const filter = {
+      agent_id: agent,
+      status: status as Status | undefined,
+      session_id: session,
+      user_id: user,
+      version,
+      environment: env,
+      start_time: start.toISOString(),
+      end_time: end?.toISOString(),
+    };
+    return { id: JSON.stringify([filter, generation]), filter };
+  }, [env, range, agent, status, session, user, version, generation]);
+  return { listing, refresh: () => setGeneration(generation + 1) };
+}
+
+/** Runs of all agents, and one of them beside the list. */
+export function Runs() {
+  const navigate = useNavigate();
+  const search = useSearch({ from: "/signed-in/runs" });
+  const { run } = useParams({ strict: false });
+  const { listing, refresh } = useListing();
+  const change = (filters: Partial<RunsSearch>) =>
+    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const clear = () => change(noFilters);
+  const list = (
+    <Page title="Runs" below={<RunFilters search={search} onChange={change} onClear={clear} />}>
+      <RunList
+        key={listing.id}
+        listing={listing}
+        onRefresh={refresh}
+        empty={<NoRuns isFiltered={countFilters(search) > 0 || search.env !== undefined} onClear={clear} />}
+      />
+    </Page>
+  );
+  return <SplitView list={list} detail={run === undefined ? undefined : <Outlet />} />;
+}

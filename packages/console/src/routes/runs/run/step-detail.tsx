@@ -23,7 +23,7 @@ const numberOf = ({ kind, step, call }: TraceStep): string => {
 const Facts = ({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) => (
   <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
     {facts.map(([name, value]) => (
-      <div key={name} className="flex items-baseline gap-1.5">
+      <div key={name} className="flex items-center gap-1.5">
         <dt className="text-muted text-small">{name}</dt>
         <dd>{value}</dd>
       </div>

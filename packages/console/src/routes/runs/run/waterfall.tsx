@@ -4,9 +4,9 @@ import { percentAt, type Span, ticksOf, type WaterfallItem } from "./waterfall-i
 import { idOfItem, WaterfallRow } from "./waterfall-row.tsx";
 
 const Axis = ({ whole }: { readonly whole: Span }) => (
-  <div aria-hidden="true" className="waterfall-grid h-6 border-line border-b text-muted text-small">
+  <div aria-hidden="true" className="waterfall-grid h-7 items-end border-line border-b text-muted text-small">
     <span />
-    <span className="relative">
+    <span className="relative h-full">
       {ticksOf(whole).map((ms) => (
         <span
           key={ms}
@@ -17,8 +17,8 @@ const Axis = ({ whole }: { readonly whole: Span }) => (
         </span>
       ))}
     </span>
-    <span className="text-right">took</span>
-    <span className="text-right">tokens</span>
+    <span className="pb-1 text-right">took</span>
+    <span className="pb-1 text-right">tokens</span>
   </div>
 );
 

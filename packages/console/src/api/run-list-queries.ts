@@ -1,0 +1,87 @@
+import type { InvocationOfAnyAgent, QueryOf } from "@perch/sdk";
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { perch } from "./perch.ts";
+
+export type ListedRun = InvocationOfAnyAgent;
+/** What is listed. `id` tells one listing from the next of the same filter. */
+export interface RunListing {
+  readonly id: string;
+  readonly filter: Omit<QueryOf<"GET /v1/invocations">, "limit" | "cursor">;
+}
+
+export const runsPerPage = 100;
+const pollMs = 4000;
+/** Pages that nobody sees are forgotten soon: a list of a million runs must not fill the memory. */
+const keepMs = 15_000;
+
+export interface RunPage {
+  readonly rows: readonly ListedRun[];
+  readonly nextCursor: string | null;
+}
+
+const isRunning = ({ status }: ListedRun): boolean => status === "running";
+
+/** The same rows at the same places, with what has changed in them: a list keeps its place. */
+function updateRows(before: readonly ListedRun[], now: readonly ListedRun[]): readonly ListedRun[] {
+  const byId = new Map(now.map((run) => [run.request_id, run]));
+  return before.map((run) => byId.get(run.request_id) ?? run);
+}
+
+/** Of the first page, only what was there when it was first fetched: new runs would push the others out. */
+const notNewerThan = (newest: ListedRun | undefined) =>
+  newest && { end_time: new Date(Date.parse(newest.created_at) + 1).toISOString() };
+
+/** One page of the list. It is fetched again while runs on it are under way. */
+export const runPageQuery = (client: QueryClient, listing: RunListing, cursor: string | undefined) => {
+  const queryKey = ["runs", "page", listing.id, cursor ?? null];
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ signal }): Promise<RunPage> => {
+      const before = client.getQueryData<RunPage>(queryKey);
+      const anchor = cursor === undefined ? notNewerThan(before?.rows[0]) : { cursor };
+      const query = { ...listing.filter, ...anchor, limit: runsPerPage };
+      const { data, pagination } = await perch.runs.listAll(query, { signal }).page();
+      return before
+        ? { ...before, rows: updateRows(before.rows, data) }
+        : { rows: data, nextCursor: pagination.next_cursor };
+    },
+    gcTime: keepMs,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) => (state.data?.rows.some(isRunning) ? pollMs : false),
+  });
+};
+
+/** A run is stored when it ends, so one that began before the newest of the list can be new. */
+const lateMs = 10 * 60_000;
+
+function newSince(rows: readonly ListedRun[]): string | undefined {
+  const [newest, oldest] = [rows[0], rows.at(-1)].map((run) => Date.parse(run?.created_at ?? ""));
+  if (newest === undefined || oldest === undefined || Number.isNaN(newest)) return undefined;
+  return new Date(Math.max(oldest, newest - lateMs)).toISOString();
+}
+
+/** How many runs there are that the list does not show yet; at most a page of them is counted. */
+export const newRunsQuery = (listing: RunListing, first: RunPage | undefined) =>
+  queryOptions({
+    queryKey: ["runs", "new", listing.id],
+    queryFn: async ({ signal }): Promise<number> => {
+      const rows = first?.rows ?? [];
+      const since = newSince(rows);
+      const query = { ...listing.filter, ...(since && { start_time: since }), limit: runsPerPage };
+      const { data } = await perch.runs.listAll(query, { signal }).page();
+      const known = new Set(rows.map(({ request_id }) => request_id));
+      return data.filter(({ request_id }) => !known.has(request_id)).length;
+    },
+    enabled: first !== undefined && listing.filter.end_time === undefined,
+    gcTime: 0,
+    staleTime: pollMs,
+    refetchInterval: pollMs,
+  });
+
+/** Names to choose from. Of more than a page of agents the name is typed. */
+export const agentNamesQuery = queryOptions({
+  queryKey: ["agents", "names"],
+  queryFn: async ({ signal }) =>
+    (await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page()).data.map(({ name }) => name),
+  staleTime: 60_000,
+});

@@ -1,0 +1,115 @@
+import type { ReactNode } from "react";
+import type { ListedRun } from "../../../api/run-list-queries.ts";
+import { exactTime, relativeTime } from "../../../parts/ago.tsx";
+import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { StatusMark } from "../../../parts/status-mark.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+
+export interface CellContext {
+  readonly now: Date;
+  /** The address of the run, for its link. */
+  readonly href: string;
+}
+
+export interface Column {
+  readonly id: string;
+  readonly title: string;
+  /** As in `grid-template-columns`. */
+  readonly width: string;
+  /** It is shown if the list is at least so wide, in pixels. */
+  readonly from: number;
+  readonly isNumber?: boolean;
+  readonly cell: (run: ListedRun, context: CellContext) => ReactNode;
+}
+
+/** Text from outside in one line, with a direction of its own. */
+const outside = (text: string | null): ReactNode =>
+  text === null ? null : (
+    <span dir="auto" title={text} className="block truncate [unicode-bidi:isolate]">
+      {visibleText(text)}
+    </span>
+  );
+
+/** The link is for the mouse: opened in a new tab, copied. The keyboard opens the row. */
+const agentCell = (run: ListedRun, { href }: CellContext) => (
+  <a href={href} tabIndex={-1} className="block truncate hover:underline">
+    {outside(run.agent_name)}
+  </a>
+);
+
+const started = ({ created_at }: ListedRun, { now }: CellContext) => {
+  const at = new Date(created_at);
+  return (
+    <time dateTime={created_at} title={exactTime(at)}>
+      {relativeTime(at, now)}
+    </time>
+  );
+};
+
+const widest = 100_000;
+
+const columns: readonly (Column & { readonly until?: number })[] = [
+  {
+    id: "mark",
+    title: "Status",
+    width: "20px",
+    from: 0,
+    until: 520,
+    cell: ({ status }) => <StatusMark status={status} iconOnly />,
+  },
+  { id: "status", title: "Status", width: "96px", from: 520, cell: ({ status }) => <StatusMark status={status} /> },
+  { id: "agent", title: "Agent", width: "minmax(100px, 2fr)", from: 0, cell: agentCell },
+  {
+    id: "request",
+    title: "Request id",
+    width: "232px",
+    from: 940,
+    cell: ({ request_id }) => <code className="font-mono text-small">{request_id}</code>,
+  },
+  {
+    id: "version",
+    title: "Version",
+    width: "minmax(56px, 1fr)",
+    from: 1040,
+    cell: ({ version }) => (version === null ? <span className="text-muted">draft</span> : outside(version)),
+  },
+  {
+    id: "environment",
+    title: "Environment",
+    width: "minmax(80px, 1fr)",
+    from: 1040,
+    cell: ({ environment }) => outside(environment),
+  },
+  { id: "user", title: "User", width: "minmax(72px, 1fr)", from: 700, cell: ({ user_id }) => outside(user_id) },
+  {
+    id: "session",
+    title: "Session",
+    width: "minmax(72px, 1fr)",
+    from: 600,
+    cell: ({ session_id }) => outside(session_id),
+  },
+  { id: "steps", title: "Steps", width: "44px", from: 1120, isNumber: true, cell: ({ steps }) => formatCount(steps) },
+  {
+    id: "tokens",
+    title: "Tokens",
+    width: "60px",
+    from: 800,
+    isNumber: true,
+    cell: ({ tokens_used }) => formatCount(tokens_used),
+  },
+  {
+    id: "duration",
+    title: "Took",
+    width: "72px",
+    from: 320,
+    isNumber: true,
+    cell: ({ duration_ms, status }) => (status === "running" ? "…" : formatDuration(duration_ms)),
+  },
+  { id: "started", title: "Started", width: "80px", from: 0, isNumber: true, cell: started },
+];
+
+/** As many columns as there is room for. */
+export const columnsFor = (width: number): readonly Column[] =>
+  columns.filter(({ from, until = widest }) => width >= from && width < until);
+
+export const templateOf = (shown: readonly Column[]): string => shown.map(({ width }) => width).join(" ");

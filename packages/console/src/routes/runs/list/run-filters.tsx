@@ -1,0 +1,113 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { agentNamesQuery } from "../../../api/run-list-queries.ts";
+import { Button } from "../../../parts/button.tsx";
+import { classNames } from "../../../parts/class-names.ts";
+import { Icon } from "../../../parts/icon.tsx";
+import type { RunsSearch } from "../runs-search.ts";
+
+const filterClass =
+  "h-8 rounded border border-control-line bg-surface px-2 text-table text-text placeholder:text-muted";
+
+const statuses = ["running", "completed", "failed", "cancelled"];
+
+interface TextFilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+  readonly suggestions?: readonly string[];
+}
+
+/** It takes effect with Enter, or when it is left: every letter would be a request. */
+function TextFilter({ label, value, onChange, suggestions = [] }: TextFilterProps) {
+  const id = useId();
+  const commit = (text: string) => {
+    const next = text.trim() || undefined;
+    if (next !== value) onChange(next);
+  };
+  return (
+    <>
+      <input
+        key={value}
+        type="text"
+        aria-label={label}
+        placeholder={label}
+        title={`Only runs with this ${label.toLowerCase()}`}
+        defaultValue={value}
+        list={suggestions.length > 0 ? id : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        onBlur={(event) => commit(event.target.value)}
+        onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
+        onChange={(event) => suggestions.includes(event.target.value) && commit(event.target.value)}
+        className={classNames(filterClass, "w-36", value !== undefined && "border-accent")}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={id}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
+interface RunFiltersProps {
+  readonly search: RunsSearch;
+  readonly onChange: (change: Partial<RunsSearch>) => void;
+  readonly onClear: () => void;
+}
+
+const StatusFilter = ({ search, onChange }: Omit<RunFiltersProps, "onClear">) => (
+  <select
+    aria-label="Status"
+    value={search.status ?? ""}
+    onChange={(event) => onChange({ status: event.target.value || undefined })}
+    className={classNames(filterClass, search.status !== undefined && "border-accent")}
+  >
+    <option value="">Any status</option>
+    {statuses.map((status) => (
+      <option key={status} value={status}>
+        {status}
+      </option>
+    ))}
+  </select>
+);
+
+export const countFilters = (search: RunsSearch): number =>
+  [search.agent, search.status, search.session, search.user, search.version].filter(Boolean).length;
+
+/** The filters of the list. Where there is little room they are behind a button. */
+export function RunFilters({ search, onChange, onClear }: RunFiltersProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const count = countFilters(search);
+  const { data: agents } = useQuery(agentNamesQuery);
+  return (
+    <div className="@container pb-3">
+      <Button className="@3xl:hidden" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        Filters{count > 0 && ` (${count})`}
+        <Icon name="down" className="size-3.5" />
+      </Button>
+      <search
+        className={classNames("flex-wrap items-center gap-2 @3xl:mt-0 @3xl:flex", isOpen ? "mt-2 flex" : "hidden")}
+      >
+        <TextFilter
+          label="Agent"
+          value={search.agent}
+          onChange={(agent) => onChange({ agent })}
+          suggestions={agents ?? []}
+        />
+        <StatusFilter search={search} onChange={onChange} />
+        <TextFilter label="User" value={search.user} onChange={(user) => onChange({ user })} />
+        <TextFilter label="Session" value={search.session} onChange={(session) => onChange({ session })} />
+        <TextFilter label="Version" value={search.version} onChange={(version) => onChange({ version })} />
+        {count > 0 && (
+          <Button kind="quiet" onClick={onClear}>
+            Clear the filters
+          </Button>
+        )}
+      </search>
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { ListEnd } from "./list-end.tsx";
+import { NewRuns } from "./new-runs.tsx";
+import { RunGrid } from "./run-grid.tsx";
+import { rowHeight } from "./run-row.tsx";
+import { type RunPages, useRunPages } from "./use-run-pages.ts";
+
+/** Holding an arrow key down must not open every run on the way. */
+const openAfterMs = 150;
+
+const rowsOfPage = (element: HTMLElement | null): number =>
+  Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowHeight) - 2);
+
+const moves: Record<string, (row: number, last: number, page: number) => number> = {
+  ArrowDown: (row) => row + 1,
+  ArrowUp: (row) => row - 1,
+  PageDown: (row, _, page) => row + page,
+  PageUp: (row, _, page) => row - page,
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+interface RunListProps {
+  readonly listing: RunListing;
+  readonly onRefresh: () => void;
+  readonly empty: ReactNode;
+}
+
+/** The list of runs, with the keyboard: arrows move, Enter opens, Escape closes. */
+export function RunList({ listing, onRefresh, empty }: RunListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [range, setRange] = useState<readonly [number, number]>([0, 0]);
+  const [active, setActive] = useState(0);
+  const pages = useRunPages(listing, ...range);
+  const { openId, open, close, hrefOf } = useOpenRun();
+  const hrefOfRow = (row: number): string => {
+    const run = pages.rowAt(row);
+    return run ? hrefOf(run.agent_name, run.request_id) : "#";
+  };
+  const openRow = (row: number, replace: boolean) => {
+    const run = pages.rowAt(row);
+    if (run) open(run.agent_name, run.request_id, replace);
+  };
+  useActiveFromAddress(pages, openId, setActive);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && openId !== undefined) return close();
+    if (event.key === "Enter") return openRow(active, false);
+    const moved = moves[event.key]?.(active, pages.count - 1, rowsOfPage(scroller.current));
+    if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
+    event.preventDefault();
+    const row = Math.min(Math.max(0, moved), pages.count - 1);
+    setActive(row);
+    clearTimeout(timer.current);
+    if (openId !== undefined) timer.current = setTimeout(() => openRow(row, true), openAfterMs);
+  };
+  const onClick = (event: MouseEvent) => {
+    const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-index]") : null;
+    // A click that opens a tab or a window is the browser's.
+    if (!row || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    setActive(Number(row.dataset.index));
+    openRow(Number(row.dataset.index), openId !== undefined);
+  };
+  const onRange = useCallback(
+    (first: number, last: number) =>
+      setRange((before) => (before[0] === first && before[1] === last ? before : [first, last])),
+    [],
+  );
+  const isEmpty = pages.count === 0 && pages.isComplete;
+  return (
+    <div className="relative flex h-full min-h-0 flex-col">
+      <NewRuns count={pages.newRuns} onShow={onRefresh} />
+      {pages.error !== undefined && (
+        <div className="p-4">
+          <ErrorNote error={pages.error} onRetry={pages.retry} />
+        </div>
+      )}
+      <RunGrid
+        {...{ scroller, pages, active, openId, onKeyDown, onClick, onRange }}
+        hrefOf={hrefOfRow}
+        footer={isEmpty ? empty : <ListEnd pages={pages} />}
+      />
+    </div>
+  );
+}
+
+/** A link to a run shows where it is in the list, if it is among the first. */
+function useActiveFromAddress(pages: RunPages, openId: string | undefined, setActive: (row: number) => void) {
+  const isLoaded = pages.count > 0;
+  const found = useRef<number>(undefined);
+  found.current = isLoaded
+    ? Array.from({ length: Math.min(pages.count, runsPerPage) }, (_, row) => row).find(
+        (row) => pages.rowAt(row)?.request_id === openId,
+      )
+    : undefined;
+  useEffect(() => {
+    if (isLoaded && found.current !== undefined) setActive(found.current);
+  }, [isLoaded, setActive]);
+}
+
+/** The run beside the list. */
+function useOpenRun() {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const { run: openId } = useParams({ strict: false });
+  const withoutStep = ({ step: _, ...search }: Record<string, unknown>) => search;
+  return {
+    openId,
+    open: (agent: string, run: string, replace: boolean) =>
+      void navigate({ to: "/runs/$agent/$run", params: { agent, run }, search: withoutStep as never, replace }),
+    close: () => void navigate({ to: "/runs", search: withoutStep as never }),
+    hrefOf: (agent: string, run: string): string =>
+      `${router.basepath}/runs/${encodeURIComponent(agent)}/${run}${router.state.location.searchStr}`,
+  };
+}

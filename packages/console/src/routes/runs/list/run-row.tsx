@@ -1,0 +1,44 @@
+import { memo } from "react";
+import type { ListedRun } from "../../../api/run-list-queries.ts";
+import { classNames } from "../../../parts/class-names.ts";
+import type { Column } from "./columns.tsx";
+
+export const rowHeight = 32;
+export const rowClass = "grid h-8 items-center gap-3 border-line border-b px-4";
+export const idOfRow = (index: number): string => `run-row-${index}`;
+
+interface RunRowProps {
+  /** Undefined while its page is fetched. */
+  readonly run: ListedRun | undefined;
+  readonly index: number;
+  readonly top: number;
+  readonly href: string;
+  readonly columns: readonly Column[];
+  readonly template: string;
+  readonly now: Date;
+  readonly isActive: boolean;
+  readonly isOpen: boolean;
+}
+
+/** A plain row without listeners or timers of its own: there can be a million of them, and sixty frames a second. */
+export const RunRow = memo(({ run, index, top, href, columns, template, now, isActive, isOpen }: RunRowProps) => (
+  <tr
+    id={idOfRow(index)}
+    data-index={index}
+    aria-rowindex={index + 2}
+    aria-selected={isOpen}
+    className={classNames(
+      rowClass,
+      "absolute inset-x-0 cursor-pointer",
+      isOpen ? "bg-accent-soft" : "hover:bg-sunken",
+      isActive && "outline-offset-[-2px] outline-accent group-focus-visible:outline-2",
+    )}
+    style={{ transform: `translateY(${top}px)`, gridTemplateColumns: template }}
+  >
+    {columns.map(({ id, isNumber, cell }) => (
+      <td key={id} className={classNames("min-w-0 truncate", isNumber && "text-right font-mono text-small")}>
+        {run ? cell(run, { now, href }) : <span className="block h-2 w-2/3 rounded bg-line" />}
+      </td>
+    ))}
+  </tr>
+));

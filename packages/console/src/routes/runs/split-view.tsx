@@ -1,0 +1,65 @@
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+
+const storageKey = "perch.runs.list-width";
+const [minWidth, defaultWidth, step] = [280, 460, 24];
+/** The run needs some room, too. */
+const minDetailWidth = 420;
+
+const readWidth = (): number => Number(localStorage.getItem(storageKey)) || defaultWidth;
+
+interface SplitViewProps {
+  readonly list: ReactNode;
+  /** Undefined: the list has all the room. */
+  readonly detail: ReactNode | undefined;
+}
+
+/** A list, and beside it one thing of the list. Under 1024 px the thing covers the list, which keeps its place below. */
+export function SplitView({ list, detail }: SplitViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(readWidth);
+  const maxWidth = () => Math.max(minWidth, (box.current?.clientWidth ?? 0) - minDetailWidth);
+  const clamp = (px: number): number => Math.round(Math.min(Math.max(px, minWidth), maxWidth()));
+  const store = (px: number) => {
+    localStorage.setItem(storageKey, String(clamp(px)));
+    setWidth(clamp(px));
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId) || !box.current) return;
+    store(event.clientX - box.current.getBoundingClientRect().left);
+  };
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    const next = { ArrowLeft: width - step, ArrowRight: width + step, Home: minWidth, End: maxWidth() }[key];
+    if (next !== undefined) store(next);
+  };
+  return (
+    <div ref={box} className="relative flex h-full min-h-0">
+      <div
+        className={
+          detail === undefined ? "min-w-0 flex-1" : "min-w-0 shrink-0 max-lg:invisible max-lg:w-full! lg:max-w-[60%]"
+        }
+        style={detail === undefined ? undefined : { width }}
+      >
+        {list}
+      </div>
+      {detail !== undefined && (
+        <>
+          {/* biome-ignore lint/a11y/useSemanticElements: a line that can be moved is no thematic break. */}
+          <div
+            role="separator"
+            aria-orientation="vertical"
+            aria-label="Width of the list"
+            aria-valuenow={width}
+            aria-valuemin={minWidth}
+            aria-valuemax={2000}
+            tabIndex={0}
+            onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+            onPointerMove={onPointerMove}
+            onKeyDown={onKeyDown}
+            className="w-1 shrink-0 cursor-col-resize touch-none border-line border-l hover:bg-accent max-lg:hidden"
+          />
+          <div className="min-w-0 flex-1 bg-page max-lg:absolute max-lg:inset-0 max-lg:z-30">{detail}</div>
+        </>
+      )}
+    </div>
+  );
+}
