@@ -31,7 +31,7 @@ export function StatusMark({ status, iconOnly = false, word = status.replace("_"
   const { colour, icon } = marks[status];
   return (
     <span
-      className={classNames("inline-flex items-center gap-1.5 align-middle", colour)}
+      className={classNames("inline-flex min-h-5 items-center gap-1.5 align-middle", colour)}
       title={iconOnly ? word : undefined}
     >
       {icon ? (

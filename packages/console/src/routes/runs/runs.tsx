@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import type { RunListing } from "../../api/run-list-queries.ts";
 import { resolveRange } from "../../frame/time-range.ts";
 import { Page } from "../../parts/page.tsx";
+import { NewRuns } from "./list/new-runs.tsx";
 import { NoRuns } from "./list/no-runs.tsx";
 import { countFilters, RunFilters } from "./list/run-filters.tsx";
 import { RunList } from "./list/run-list.tsx";
@@ -50,11 +51,14 @@ export function Runs() {
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
   const clear = () => change(noFilters);
   const list = (
-    <Page title="Runs" below={<RunFilters search={search} onChange={change} onClear={clear} />}>
+    <Page
+      title="Runs"
+      actions={<NewRuns listing={listing} onShow={refresh} />}
+      below={<RunFilters search={search} onChange={change} onClear={clear} />}
+    >
       <RunList
         key={listing.id}
         listing={listing}
-        onRefresh={refresh}
         empty={<NoRuns isFiltered={countFilters(search) > 0 || search.env !== undefined} onClear={clear} />}
       />
     </Page>

@@ -2,9 +2,9 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, type ReactNode, type RefObject, useEffect, useMemo } from "react";
 import { useSlowClock } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
+import { useElementWidth } from "../../../parts/use-element-width.ts";
 import { type Column, columnsFor, templateOf } from "./columns.tsx";
 import { idOfRow, RunRow, rowClass, rowHeight } from "./run-row.tsx";
-import { useElementWidth } from "./use-element-width.ts";
 import type { RunPages } from "./use-run-pages.ts";
 
 const HeaderRow = ({ columns, template }: { readonly columns: readonly Column[]; readonly template: string }) => (
@@ -50,7 +50,7 @@ export function RunGrid(props: RunGridProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     // The row of titles stays above the first that is seen.
-    scrollMargin: 0,
+    scrollMargin: rowHeight,
     scrollPaddingStart: rowHeight,
     overscan: 12,
   });
@@ -84,7 +84,7 @@ export function RunGrid(props: RunGridProps) {
                 key={index}
                 run={run}
                 index={index}
-                top={start}
+                top={start - rowHeight}
                 href={props.hrefOf(index)}
                 columns={columns}
                 template={template}

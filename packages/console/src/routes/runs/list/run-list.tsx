@@ -3,7 +3,6 @@ import { type KeyboardEvent, type MouseEvent, type ReactNode, useCallback, useEf
 import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { ListEnd } from "./list-end.tsx";
-import { NewRuns } from "./new-runs.tsx";
 import { RunGrid } from "./run-grid.tsx";
 import { rowHeight } from "./run-row.tsx";
 import { type RunPages, useRunPages } from "./use-run-pages.ts";
@@ -25,12 +24,11 @@ const moves: Record<string, (row: number, last: number, page: number) => number>
 
 interface RunListProps {
   readonly listing: RunListing;
-  readonly onRefresh: () => void;
   readonly empty: ReactNode;
 }
 
 /** The list of runs, with the keyboard: arrows move, Enter opens, Escape closes. */
-export function RunList({ listing, onRefresh, empty }: RunListProps) {
+export function RunList({ listing, empty }: RunListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState<readonly [number, number]>([0, 0]);
   const [active, setActive] = useState(0);
@@ -74,7 +72,6 @@ export function RunList({ listing, onRefresh, empty }: RunListProps) {
   const isEmpty = pages.count === 0 && pages.isComplete;
   return (
     <div className="relative flex h-full min-h-0 flex-col">
-      <NewRuns count={pages.newRuns} onShow={onRefresh} />
       {pages.error !== undefined && (
         <div className="p-4">
           <ErrorNote error={pages.error} onRetry={pages.retry} />

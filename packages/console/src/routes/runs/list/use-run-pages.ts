@@ -1,12 +1,6 @@
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import {
-  type ListedRun,
-  newRunsQuery,
-  type RunListing,
-  type RunPage,
-  runPageQuery,
-} from "../../../api/run-list-queries.ts";
+import { type ListedRun, type RunListing, type RunPage, runPageQuery } from "../../../api/run-list-queries.ts";
 import { emptyChain, extendChain, isComplete, isFull, pageOf, rowCount } from "./page-chain.ts";
 
 /** So many rows before the end the next page is fetched. */
@@ -26,13 +20,12 @@ export interface RunPages {
   readonly isLoading: boolean;
   readonly error: unknown;
   readonly retry: () => void;
-  readonly newRuns: number;
 }
 
 const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 
-/** The pages with the rows that are seen, and the first, which is asked for what is new. */
+/** The pages with the rows that are seen, and the first, which what is new is compared with. */
 export function useRunPages(listing: RunListing, firstRow: number, lastRow: number): RunPages {
   const client = useQueryClient();
   const [chain, setChain] = useState(emptyChain);
@@ -51,7 +44,6 @@ export function useRunPages(listing: RunListing, firstRow: number, lastRow: numb
   useEffect(() => {
     if (next) setChain((before) => extendChain(before, nextIndex, next.rows.length, next.nextCursor));
   }, [next, nextIndex]);
-  const newRuns = useQuery(newRunsQuery(listing, pages.get(0)));
   const failed = queries.find(({ isError }) => isError);
   return {
     count,
@@ -63,7 +55,6 @@ export function useRunPages(listing: RunListing, firstRow: number, lastRow: numb
     isLoading: queries.some(({ isPending }) => isPending),
     error: failed?.error,
     retry: () => void failed?.refetch(),
-    newRuns: newRuns.data ?? 0,
   };
 }
 

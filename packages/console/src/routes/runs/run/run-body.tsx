@@ -10,7 +10,7 @@ import { ContentView } from "./content-view.tsx";
 import { FailureNote, failingStep } from "./failure-note.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { StepDetail } from "./step-detail.tsx";
-import { isUnderWay, useLiveTrace, useNow } from "./use-live-trace.ts";
+import { isUnderWay, useLiveTrace, useNow, withoutGuesses } from "./use-live-trace.ts";
 import { Waterfall } from "./waterfall.tsx";
 import { logItems, spanOf, waterfallItems } from "./waterfall-items.ts";
 import { WaterfallNotes } from "./waterfall-notes.tsx";
@@ -26,7 +26,7 @@ function useTrace({ agent, run }: RunBodyProps) {
   const live = useLiveTrace(agent, run.request_id, isRunning);
   const recorded = useQuery({ ...runStepsQuery(agent, run.request_id), enabled: !isRunning });
   const trace = useMemo(() => recorded.data && traceOfSteps(recorded.data), [recorded.data]);
-  return { isRunning, live, recorded, trace: trace ?? live.trace };
+  return { isRunning, live, recorded, trace: trace ?? withoutGuesses(live) };
 }
 
 const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }) => (
@@ -47,7 +47,7 @@ export function RunBody({ agent, run }: RunBodyProps) {
   const startMs = isRunning ? trace.startedAtMs : Date.parse(run.created_at);
   const whole = spanOf({ startMs, endMs: run.finished_at ? Date.parse(run.finished_at) : now }, items);
   const failing = failingStep(run, trace.steps);
-  const selectedKey = search.step ?? failing?.key ?? items.find(({ type }) => type === "step")?.key;
+  const selectedKey = search.step ?? failing?.key ?? trace.steps.at(-1)?.key;
   const show = (change: { step?: string; logs?: "hide" | undefined }) =>
     void navigate({ to: ".", search: (before) => ({ ...before, ...change }), replace: true });
   const durationMs = run.duration_ms ?? Math.max(0, now - Date.parse(run.created_at));

@@ -71,6 +71,12 @@ export function useLiveTrace(agent: string, run: string, isRunning: boolean): Li
   return live;
 }
 
+/** A step that began and ended at once was over before the page followed: how long it took is not known yet. */
+export const withoutGuesses = ({ trace }: LiveTrace): Trace => ({
+  ...trace,
+  steps: trace.steps.map((step) => (step.durationMs === 0 ? { ...step, durationMs: null } : step)),
+});
+
 /** While the run goes on: a clock for what is under way. Otherwise the time stands still. */
 export function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(() => Date.now());

@@ -93,10 +93,10 @@ export function spanOf(run: Span, items: readonly WaterfallItem[]): Span {
 export const percentAt = (whole: Span, atMs: number): number =>
   Math.min(100, Math.max(0, ((atMs - whole.startMs) / (whole.endMs - whole.startMs)) * 100));
 
-/** Round times, three to six of them, beginning with 0. */
-export function ticksOf({ startMs, endMs }: Span): readonly number[] {
+/** Round times, beginning with 0, and no more of them than there is room for. */
+export function ticksOf({ startMs, endMs }: Span, maxTicks: number): readonly number[] {
   const length = endMs - startMs;
-  const power = 10 ** Math.floor(Math.log10(length / 3));
-  const step = [5, 2, 1].map((factor) => factor * power).find((size) => length / size >= 3) ?? power;
+  const power = 10 ** Math.floor(Math.log10(length / maxTicks));
+  const step = [1, 2, 5].map((factor) => factor * power).find((size) => length / size <= maxTicks) ?? 10 * power;
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);
 }

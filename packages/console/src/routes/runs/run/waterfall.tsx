@@ -1,26 +1,34 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { formatDuration } from "../../../parts/duration.ts";
+import { useElementWidth } from "../../../parts/use-element-width.ts";
 import { percentAt, type Span, ticksOf, type WaterfallItem } from "./waterfall-items.ts";
 import { idOfItem, WaterfallRow } from "./waterfall-row.tsx";
 
-const Axis = ({ whole }: { readonly whole: Span }) => (
-  <div aria-hidden="true" className="waterfall-grid h-7 items-end border-line border-b text-muted text-small">
-    <span />
-    <span className="relative h-full">
-      {ticksOf(whole).map((ms) => (
-        <span
-          key={ms}
-          className="absolute bottom-1 whitespace-nowrap border-line-strong border-l pl-1"
-          style={{ left: `${percentAt(whole, whole.startMs + ms)}%` }}
-        >
-          {percentAt(whole, whole.startMs + ms) < 88 && formatDuration(ms)}
-        </span>
-      ))}
-    </span>
-    <span className="pb-1 text-right">took</span>
-    <span className="pb-1 text-right">tokens</span>
-  </div>
-);
+const tickWidth = 72;
+
+function Axis({ whole }: { readonly whole: Span }) {
+  const bar = useRef<HTMLSpanElement>(null);
+  const width = useElementWidth(bar);
+  const ticks = ticksOf(whole, Math.max(1, Math.min(6, Math.floor(width / tickWidth))));
+  return (
+    <div aria-hidden="true" className="waterfall-grid h-7 items-end border-line border-b text-muted text-small">
+      <span />
+      <span ref={bar} className="relative h-full">
+        {ticks.map((ms) => (
+          <span
+            key={ms}
+            className="absolute bottom-1 whitespace-nowrap border-line-strong border-l pl-1"
+            style={{ left: `${percentAt(whole, whole.startMs + ms)}%` }}
+          >
+            {percentAt(whole, whole.startMs + ms) * width < (width - 48) * 100 && formatDuration(ms)}
+          </span>
+        ))}
+      </span>
+      <span className="pb-1 text-right">took</span>
+      <span className="pb-1 text-right">tokens</span>
+    </div>
+  );
+}
 
 const moves: Record<string, (index: number, last: number) => number> = {
   ArrowDown: (index, last) => Math.min(index + 1, last),
