@@ -1,16 +1,31 @@
 import type { TestProject } from "vitest/node";
 import { buildConsole, type ConsoleServer, startConsoleServer } from "../../scripts/console/console-server.ts";
+import { openShop } from "../../scripts/console/shop.ts";
+import { type Story, tellStory } from "../../scripts/console/story.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     consoleServer: ConsoleServer;
+    /** An organisation to look at. Tests that change something create their own. */
+    story: Story;
   }
 }
 
-/** Builds the console, and starts one server for all files. Each file has an organisation of its own there. */
+/** Builds the console, and starts one server for all files. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   await buildConsole();
+  const shop = await openShop();
   const { stop, ...server } = await startConsoleServer();
-  provide("consoleServer", server);
-  return stop;
+  const end = async () => {
+    await stop();
+    await shop.close();
+  };
+  try {
+    provide("consoleServer", server);
+    provide("story", await tellStory(server, shop));
+    return end;
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
