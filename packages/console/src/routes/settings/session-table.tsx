@@ -1,5 +1,5 @@
+import type { ConsoleSession } from "@perch/sdk";
 import type { ReactNode } from "react";
-import type { ConsoleSession } from "../../api/console-sessions.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { classNames } from "../../parts/class-names.ts";

@@ -1,6 +1,7 @@
+import type { ConsoleSession } from "@perch/sdk";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type ConsoleSession, endSession, sessionsQuery } from "../../api/console-sessions.ts";
+import { endSession, sessionsQuery } from "../../api/console-sessions.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
