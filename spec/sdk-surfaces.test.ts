@@ -18,6 +18,7 @@ const typescript = typescriptSurface();
 
 /** What the TypeScript SDK alone has, and why. */
 const onlyTypescript: Readonly<Record<string, string>> = {
+  "Perch(csrf_token)": "for pages that Perch serves, which are not written in Python",
   "Perch(fetch)": "the platform's way to a proxy or a test; Python's is http_client",
   "Perch(log_level)": "Python has the standard logging",
   "Perch(logger)": "Python has the standard logging",

@@ -63,6 +63,15 @@ export const devRelease = "dev";
 const inherited = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PERCH_") || passedOn.has(name)));
 
+/** No website reaches this server under a name of its own; whoever sets PERCH_PUBLIC_URL has a tunnel of that name. */
+const allowedHosts = (publicUrl: string | undefined): string =>
+  [
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    ...(publicUrl && URL.canParse(publicUrl) ? [new URL(publicUrl).hostname] : []),
+  ].join(",");
+
 /** What differs from production is here and in docs/decisions/0031-perch-dev.md. */
 export function serverSettings(
   { masterKey, ports }: DevState,
@@ -82,6 +91,7 @@ export function serverSettings(
     PERCH_HOST: "127.0.0.1",
     PERCH_PORT: String(ports.api),
     PERCH_PUBLIC_URL: process.env.PERCH_PUBLIC_URL || `http://127.0.0.1:${ports.api}`,
+    PERCH_ALLOWED_HOSTS: allowedHosts(process.env.PERCH_PUBLIC_URL),
     PERCH_WORKER_HOST: "127.0.0.1",
     PERCH_WORKER_PORT: String(ports.worker),
     PERCH_WORKER_URL: "",

@@ -22,9 +22,10 @@ import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { frontPageRoute } from "./front-page.ts";
 import type { Guard } from "./guard.ts";
-import { healthRoutes, type Readiness } from "./health.ts";
+import { healthRoutes, probes, type Readiness } from "./health.ts";
 import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory.ts";
 import { measureRequests } from "./measure-requests.ts";
+import { refuseOtherHosts } from "./refuse-other-hosts.ts";
 import { createClientOf } from "./request-client.ts";
 import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -61,6 +62,8 @@ interface HttpSettings {
   /** Whether `/console` is served. */
   readonly console: boolean;
   readonly publicUrl: string | undefined;
+  /** Names that this server answers for; none: any. */
+  readonly allowedHosts: readonly string[];
   /** Undefined: a proxy in front of this server ends TLS. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -216,9 +219,6 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler(refuse);
 }
 
-/** Load balancers probe these over plain HTTP, without a certificate. */
-const probes: readonly string[] = ["/healthz", "/readyz"];
-
 /** Applies the instance's security settings to every request, before anything else. */
 function guardPaths(
   app: FastifyInstance,
@@ -258,6 +258,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(securityHeaders).header("x-correlation-id", request.id);
     done();
   });
+  if (http.allowedHosts.length > 0) refuseOtherHosts(app, http.allowedHosts, options.refusals);
   if (options.guard.hasConnectionSettings) guardPaths(app, options, clientOf);
   handleNodeRefusals(app);
   if (http.corsOrigins.length > 0) {

@@ -7,6 +7,9 @@ import { single } from "../platform/envelopes.ts";
 import type { Logger } from "../platform/logger.ts";
 import { NoAnswer, withinLimit } from "../platform/within-limit.ts";
 
+/** Load balancers probe these over plain HTTP, without a certificate, by address. */
+export const probes: readonly string[] = ["/healthz", "/readyz"];
+
 export type Check = () => Promise<void>;
 
 /** Its message is public: `/readyz` needs no key. */

@@ -5,6 +5,8 @@ const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin ==
 
 const loopback = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
+const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
+
 const PublicUrl = z
   .string()
   .transform((text) => text.replace(/\/$/, ""))
@@ -34,12 +36,25 @@ export const apiSettings = {
       .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
       .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
   ),
+<<<<<<< HEAD
   console: setting(
     "PERCH_CONSOLE",
     onOrOff
       .default(true)
       .describe(
         "Whether this node serves the web console under /console. Turn it off where only programs should come.",
+=======
+  allowedHosts: setting(
+    "PERCH_ALLOWED_HOSTS",
+    commaList
+      .transform((list) => list.map((name) => name.toLowerCase()))
+      .refine(
+        (list) => list.every((name) => hostPattern.test(name)),
+        "must be names such as perch.example or 127.0.0.1, without a port, separated by commas",
+      )
+      .describe(
+        "Names in the header `Host` that the API answers for, without a port, separated by commas; all others get 403, except for /healthz and /readyz. Any by default. A server that listens on loopback should name it, so that no website can reach it under a name of its own (DNS rebinding): `perch dev` does.",
+>>>>>>> d0ef56c (Refuse hosts that a server does not answer for, because a website can let its own name lead to it; test every attack on a session that we know of)
       ),
   ),
   draftByDefault: setting(

@@ -67,6 +67,7 @@ describe("readConfig", () => {
       tls: undefined,
       trustedProxies: [],
       corsOrigins: [],
+      allowedHosts: [],
       providers: [],
       modelIdleTimeoutSeconds: 60,
       modelPrices: {},
@@ -133,6 +134,7 @@ describe("readConfig", () => {
       PERCH_DATABASE_MAX_CONNECTIONS: "50",
       PERCH_TRUSTED_PROXIES: "192.0.2.1, 10.0.0.0/8,2001:db8::/32",
       PERCH_CORS_ORIGINS: " https://a.example ,,https://b.example",
+      PERCH_ALLOWED_HOSTS: "Perch.example, 127.0.0.1,[::1]",
       PERCH_PUBLIC_URL: "https://perch.example/",
       PERCH_DRAFT_BY_DEFAULT: "true",
       PERCH_CONSOLE: "off",
@@ -160,6 +162,7 @@ describe("readConfig", () => {
       databaseMaxConnections: 50,
       trustedProxies: ["192.0.2.1", "10.0.0.0/8", "2001:db8::/32"],
       corsOrigins: ["https://a.example", "https://b.example"],
+      allowedHosts: ["perch.example", "127.0.0.1", "[::1]"],
     });
   });
 
@@ -231,6 +234,8 @@ describe("readConfig", () => {
     ["PERCH_DATABASE_MAX_CONNECTIONS", "501"],
     ["PERCH_TRUSTED_PROXIES", "10.0.0.0/33"],
     ["PERCH_TRUSTED_PROXIES", "*"],
+    ["PERCH_ALLOWED_HOSTS", "perch.example:7400"],
+    ["PERCH_ALLOWED_HOSTS", "https://perch.example"],
     ["PERCH_OTLP_URL", "collector:4318"],
   ])("refuses %s=%s, and reports no other variable", (name, value) => {
     const message = configErrorMessage({ ...complete, [name]: value });
