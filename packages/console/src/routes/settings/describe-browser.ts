@@ -2,7 +2,7 @@ const browsers = [
   [/\bEdg\//, "Edge"],
   [/\bOPR\//, "Opera"],
   [/\bFirefox\//, "Firefox"],
-  [/\bChrom(e|ium)\//, "Chrome"],
+  [/Chrom(e|ium)\//, "Chrome"],
   [/\bSafari\//, "Safari"],
 ] as const;
 

@@ -5,9 +5,10 @@ import { Button } from "../../parts/button.tsx";
 import { classNames } from "../../parts/class-names.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { personName } from "../../session/person-name.ts";
+import { useMe } from "../../session/session.ts";
 import { describeBrowser } from "./describe-browser.ts";
 
-const cell = "h-8 px-2 py-1.5 align-top first:pl-4 last:pr-4";
+const cell = "h-8 px-2 first:pl-4 last:pr-4";
 /** Said under the name on a narrow screen. */
 const wideOnly = "hidden md:table-cell";
 
@@ -20,8 +21,13 @@ const Heading = ({ children, className }: { readonly children: ReactNode; readon
   </th>
 );
 
-export const ownerOf = ({ person, key_id }: ConsoleSession): string =>
-  person ? personName(person) : `key ${key_id ?? ""}`;
+/** A key has its name where it is the one that is signed in: a session of another key has only the id. */
+const Owner = ({ session: { person, key_id } }: { readonly session: ConsoleSession }) => {
+  const { key } = useMe();
+  if (person) return <OutsideText text={personName(person)} className="[overflow-wrap:anywhere]" />;
+  if (key_id === key.id) return <OutsideText text={key.name} className="[overflow-wrap:anywhere]" />;
+  return <code className="font-mono text-small [overflow-wrap:anywhere]">{key_id}</code>;
+};
 
 const Place = ({ session: { address, user_agent } }: { readonly session: ConsoleSession }) => (
   <span title={user_agent ?? undefined}>
@@ -38,9 +44,11 @@ interface RowProps {
 const Row = ({ session, isEnding, onEnd }: RowProps) => (
   <tr className="border-line border-b">
     <td className={cell}>
-      <OutsideText text={ownerOf(session)} className="[overflow-wrap:anywhere]" />
-      {session.current && <span className="ml-2 rounded bg-accent-soft px-1.5 text-small">this session</span>}
-      <div className="text-muted text-small md:hidden">
+      <Owner session={session} />
+      {session.current && (
+        <span className="ml-2 whitespace-nowrap rounded bg-accent-soft px-1.5 text-small">this session</span>
+      )}
+      <div className="pb-1 text-muted text-small md:hidden">
         <Place session={session} />, signed in <Ago at={session.created_at} />
       </div>
     </td>
@@ -55,10 +63,10 @@ const Row = ({ session, isEnding, onEnd }: RowProps) => (
     <td className={classNames(cell, wideOnly)}>
       <Ago at={session.expires_at} />
     </td>
-    <td className={classNames(cell, "py-0 text-right")}>
+    <td className={classNames(cell, "text-right")}>
       <Button kind="quiet" working={isEnding} onClick={() => onEnd(session)}>
         {session.current ? "Sign out" : "End session"}
-        {!session.current && <span className="sr-only"> of {ownerOf(session)}</span>}
+        {!session.current && <span className="sr-only"> of {session.address}</span>}
       </Button>
     </td>
   </tr>

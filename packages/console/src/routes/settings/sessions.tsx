@@ -45,14 +45,14 @@ function EndOthers({ others }: EndOthersProps) {
         open={isOpen}
         onClose={() => setIsOpen(false)}
         title={`End ${count}?`}
-        description="Browsers that use them must sign in again. This one stays signed in."
+        description="Whoever uses them must sign in again. This browser stays signed in."
       >
         {end.isError && <ErrorNote error={end.error} />}
         <div className="flex gap-2">
           <Button kind="danger" working={end.isPending} onClick={confirm}>
             End {count}
           </Button>
-          <Button onClick={() => setIsOpen(false)}>Keep them</Button>
+          <Button onClick={() => setIsOpen(false)}>Keep them signed in</Button>
         </div>
       </Dialog>
     </>

@@ -31,11 +31,7 @@ export function LinkSignIn({ link, returnTo, onGiveUp }: LinkSignInProps) {
   if (isError)
     return (
       <div className="flex flex-col gap-3">
-        <ErrorNote error={error}>
-          <p className="mt-1">
-            A link works once, for five minutes. Make a new one with `perch console`, or sign in below.
-          </p>
-        </ErrorNote>
+        <ErrorNote error={error} />
         <Button onClick={onGiveUp}>Sign in another way</Button>
       </div>
     );

@@ -6,6 +6,7 @@ import { buttonClass } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { useTabTitle } from "../../parts/page.tsx";
+import { Working } from "../../parts/working.tsx";
 import { returnPath } from "../../session/return-path.ts";
 import { readSignInLink } from "../../session/sign-in-link.ts";
 import { KeySignIn } from "./key-sign-in.tsx";
@@ -24,7 +25,7 @@ const PersonSignIn = ({ name, returnTo }: { readonly name: string; readonly retu
 /** Either the person's issuer first and a key as the second choice, or a key alone. */
 function Methods({ returnTo }: { readonly returnTo: string | undefined }) {
   const { data, isPending } = useQuery(signInMethodsQuery);
-  if (isPending) return null;
+  if (isPending) return <Working what="the ways to sign in" />;
   return (
     <>
       {data?.person && (
