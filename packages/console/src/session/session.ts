@@ -17,6 +17,7 @@ export const meQuery = queryOptions({
   networkMode: "always",
 });
 
+/** Its `session` is null where a key answers for the reader, as while the console is developed. */
 export const useMe = (): Me => useSuspenseQuery(meQuery).data;
 
 /** Whether the signed-in key or person may do it. A button that would be refused is not shown. */

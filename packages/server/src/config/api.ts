@@ -36,14 +36,14 @@ export const apiSettings = {
       .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
       .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
   ),
-<<<<<<< HEAD
   console: setting(
     "PERCH_CONSOLE",
     onOrOff
       .default(true)
       .describe(
         "Whether this node serves the web console under /console. Turn it off where only programs should come.",
-=======
+      ),
+  ),
   allowedHosts: setting(
     "PERCH_ALLOWED_HOSTS",
     commaList
@@ -54,7 +54,6 @@ export const apiSettings = {
       )
       .describe(
         "Names in the header `Host` that the API answers for, without a port, separated by commas; all others get 403, except for /healthz and /readyz. Any by default. A server that listens on loopback should name it, so that no website can reach it under a name of its own (DNS rebinding): `perch dev` does.",
->>>>>>> d0ef56c (Refuse hosts that a server does not answer for, because a website can let its own name lead to it; test every attack on a session that we know of)
       ),
   ),
   draftByDefault: setting(
