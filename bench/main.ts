@@ -6,6 +6,7 @@ import { invoke, invokeKinds } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { memory } from "./memory.ts";
 import { overhead } from "./overhead.ts";
+import { runList } from "./run-list.ts";
 import { signing } from "./signing.ts";
 import { streams } from "./streams.ts";
 import { telemetry } from "./telemetry.ts";
@@ -47,6 +48,7 @@ const benchmarks: Record<string, Benchmark> = {
   streams: { about: "a thousand open streams on one API node", run: streams },
   versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
   telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
+  "run-list": { about: "lists of runs with 10,000 and with 1,000,000 runs, with each filter", run: runList },
   memory: { about: "search in 1,000 and in 200,000 memories", run: memory },
   housekeeping: { about: "150 simulated days of housekeeping, and invokes beside it", run: housekeeping },
   webhooks: { about: "nine receivers beside one that does not answer", run: webhooks },

@@ -3,11 +3,13 @@ import { firstUuidAt, uuidTime } from "../../platform/ids.ts";
 
 const dayMs = 86_400_000;
 const windowDays = [0, 7];
+const maxClockSkewMs = 3_600_000;
 
-/** Of runs created from `from` on and before `until`; null: without a bound. */
+/** Of runs created from `from` on and before `until`. */
 export interface TimeWindow {
+  /** Null: however old they are. */
   readonly from: Date | null;
-  readonly until: Date | null;
+  readonly until: Date;
 }
 
 interface ListedTimes {
@@ -21,25 +23,21 @@ const startOfDay = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
 
 /**
  * The times in which to look for runs, one after the other, newest first. Each day is a partition, and to open one costs more than
- * to read a page of it: the newest day comes first, then a week, then all that is left.
+ * to read a page of it: the newest day comes first, then a week, then all that is left. A node whose clock is fast may have accepted
+ * a run some minutes from now.
  */
 export function timeWindows({ start_time, end_time, before }: ListedTimes, nowMs: number): TimeWindow[] {
-  const fromMs = start_time === undefined ? undefined : Date.parse(start_time);
-  const ends = [
-    ...(end_time === undefined ? [] : [Date.parse(end_time)]),
-    ...(before === undefined ? [] : [uuidTime(before).getTime() + 1]),
-  ];
-  const untilMs = ends.length === 0 ? undefined : Math.min(...ends);
-  // Without an end, also what a node with a fast clock accepted a moment from now.
-  const newestMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1) - 1;
-  const bounds = windowDays.map((days) => startOfDay(newestMs) - days * dayMs);
-  const uppers = [untilMs, ...bounds];
-  const lowers = [...bounds, undefined];
-  return uppers.flatMap((upper, i): TimeWindow[] => {
-    const lower = lowers[i];
-    const from = fromMs === undefined || (lower !== undefined && lower > fromMs) ? lower : fromMs;
-    if (from !== undefined && upper !== undefined && from >= upper) return [];
-    return [{ from: from === undefined ? null : new Date(from), until: upper === undefined ? null : new Date(upper) }];
+  const startMs = start_time === undefined ? undefined : Date.parse(start_time);
+  const endMs = end_time === undefined ? Number.POSITIVE_INFINITY : Date.parse(end_time);
+  const cursorMs = before === undefined ? Number.POSITIVE_INFINITY : uuidTime(before).getTime() + 1;
+  const newestMs = Math.min(endMs, cursorMs, nowMs + maxClockSkewMs);
+  const newestDay = startOfDay(Math.min(newestMs - 1, nowMs));
+  const bounds = windowDays.map((days) => newestDay - days * dayMs);
+  return [newestMs, ...bounds].flatMap((untilMs, i): TimeWindow[] => {
+    const boundMs = bounds[i];
+    const fromMs = Math.max(boundMs ?? Number.NEGATIVE_INFINITY, startMs ?? Number.NEGATIVE_INFINITY);
+    if (fromMs >= untilMs) return [];
+    return [{ from: Number.isFinite(fromMs) ? new Date(fromMs) : null, until: new Date(untilMs) }];
   });
 }
 
