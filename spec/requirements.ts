@@ -14,6 +14,7 @@ import { logsAndMetrics } from "./requirements/logs-and-metrics.ts";
 import { memory } from "./requirements/memory.ts";
 import { models } from "./requirements/models.ts";
 import { operations } from "./requirements/operations.ts";
+import { people } from "./requirements/people.ts";
 import type { RequirementTable } from "./requirements/requirement.ts";
 import { responses } from "./requirements/responses.ts";
 import { secrets } from "./requirements/secrets.ts";
@@ -39,6 +40,7 @@ export const requirements = {
   ...lists,
   ...authentication,
   ...consoleSessions,
+  ...people,
   ...security,
   ...audit,
   ...erasures,

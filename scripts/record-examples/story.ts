@@ -234,6 +234,7 @@ async function enrolSecondFactor({ show }: Narration): Promise<void> {
 }
 
 async function signInToTheConsole({ show, prepare }: Narration): Promise<void> {
+  await show("GET /v1/console/sign-in-methods", {});
   await show("POST /v1/console/links", {});
   const { data: key } = await prepare("POST /v1/keys", { body: { name: "Ada's browser", role: "developer" } });
   const { data: session } = await show("POST /v1/console/sessions", { body: { api_key: key.key } });

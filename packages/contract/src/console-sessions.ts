@@ -66,6 +66,27 @@ const SignIn = z
 const tag = "Console";
 
 export const consoleSessionOperations = {
+  "GET /v1/console/sign-in-methods": {
+    id: "listSignInMethods",
+    tag,
+    summary: "List sign-in methods",
+    description:
+      "How a browser can sign in to the console. A person is signed in by the OpenID Connect issuer of the installation, if it has one: the browser goes to `/console/oidc/start`, with `return_to`, a path of the console, and `organisation`, if the person is in several. Needs no key.",
+    permission: "public",
+    agents: "none",
+    status: 200,
+    response: single(
+      z
+        .object({
+          api_key: z.literal(true),
+          person: z
+            .object({ name: z.string().describe("What the installation calls its issuer.") })
+            .nullable()
+            .describe("null: the installation has no issuer, so people sign in with API keys."),
+        })
+        .meta({ id: "SignInMethods" }),
+    ),
+  },
   "POST /v1/console/sessions": {
     id: "createConsoleSession",
     tag,

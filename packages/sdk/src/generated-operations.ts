@@ -72,6 +72,7 @@ import type {
   Secret,
   SecretName,
   SignIn,
+  SignInMethods,
   StepUp,
   StepUpToken,
   Timestamp,
@@ -1856,6 +1857,18 @@ export interface Operations {
       data: {
         removed: true;
       };
+    };
+  };
+  /**
+   * List sign-in methods. How a browser can sign in to the console. A person is signed in by the OpenID Connect issuer of the installation, if it has one: the browser goes to `/console/oidc/start`, with `return_to`, a path of the console, and `organisation`, if the person is in several. Needs no key.
+   *
+   * Needs no API key.
+   */
+  "GET /v1/console/sign-in-methods": {
+    request: Record<never, never>;
+    response: {
+      success: true;
+      data: SignInMethods;
     };
   };
   /**

@@ -56,6 +56,7 @@ import type {
   SearchMemory,
   Secret,
   SignIn,
+  SignInMethods,
   StepUp,
   StepUpToken,
   UncountedPagination,
@@ -1151,6 +1152,17 @@ export class ConsoleSessionsMethods {
   /** @internal */
   constructor(client: Client) {
     this.client = client;
+  }
+
+  /**
+   * List sign-in methods. How a browser can sign in to the console. A person is signed in by the OpenID Connect issuer of the installation, if it has one: the browser goes to `/console/oidc/start`, with `return_to`, a path of the console, and `organisation`, if the person is in several. Needs no key.
+   *
+   * Needs no API key.
+   *
+   * `GET /v1/console/sign-in-methods`
+   */
+  listMethods(options?: RequestOptions): Promise<SignInMethods> {
+    return this.client.data("GET /v1/console/sign-in-methods", {}, options);
   }
 
   /**

@@ -1217,6 +1217,15 @@ export interface SignIn {
   link?: string | undefined;
 }
 
+export interface SignInMethods {
+  api_key: true;
+  /** null: the installation has no issuer, so people sign in with API keys. */
+  person: {
+    /** What the installation calls its issuer. */
+    name: string;
+  } | null;
+}
+
 export interface SignedInPerson {
   /** The person's id at the issuer that signed the person in. */
   subject: string;

@@ -522,6 +522,11 @@ export async function removeMfaSample(perch: Perch): Promise<void> {
   console.log(result);
 }
 
+export async function listSignInMethodsSample(perch: Perch): Promise<void> {
+  const result = await perch.consoleSessions.listMethods();
+  console.log(result);
+}
+
 export async function createConsoleSessionSample(perch: Perch): Promise<void> {
   const result = await perch.consoleSessions.create({
     api_key: "perch_ExampleExampleExampleExampleExampleExample0004",

@@ -20,6 +20,7 @@ import { ApiError } from "../platform/api-error.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../resources/agents/agent-queries.ts";
 import { storedDefinition } from "../resources/agents/to-agent.ts";
+import type { RecheckPerson } from "../resources/console-sessions/recheck-person.ts";
 
 interface AdmitDeps {
   readonly gate: Gate;
@@ -27,6 +28,7 @@ interface AdmitDeps {
   readonly agents: AgentDirectory;
   readonly keyUsage: KeyUsage;
   readonly unauthenticatedLimit: Bucket;
+  readonly recheckPerson: RecheckPerson;
   readonly now: () => Date;
 }
 
@@ -125,7 +127,15 @@ interface CheckedLimits {
   readonly agent: AgentRow | undefined;
 }
 
-export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }: AdmitDeps): Admission {
+export function createAdmission({
+  gate,
+  keys,
+  agents,
+  keyUsage,
+  unauthenticatedLimit,
+  now,
+  recheckPerson,
+}: AdmitDeps): Admission {
   const admitUnauthenticated = async (address: string): Promise<void> =>
     throwIfRefused(
       await gate.pass(addressOwner(address), [unauthenticatedLimit]),
@@ -165,6 +175,13 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     requireActiveKey(key, now());
     return { credential, key };
   };
+
+  /** Before the key is read under the current epoch, which a person's end or another role replaces. */
+  const confirmPerson = (
+    organisationId: string,
+    session: { readonly id: string; readonly person: unknown } | null,
+  ): Promise<void> | undefined =>
+    session?.person ? recheckPerson({ organisationId, sessionId: session.id }) : undefined;
 
   /** The limit that refused, because its numbers say when to try again; otherwise the organisation's. */
   const showLimit = (request: AdmissionRequest, buckets: readonly Bucket[], decision: GateDecision): void => {
@@ -237,6 +254,8 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
     const session = authorization === undefined ? await readSession(request) : undefined;
     const { credential, key: cachedKey } =
       identifyKnown(session ?? sentCredential(authorization)) ?? (await identify(request, session, sent));
+    const confirming = confirmPerson(cachedKey.organisation_id, cachedKey.session);
+    if (confirming) await confirming;
     const { tier } = toCaller(cachedKey).organisation;
     const organisationLimit = bucketOfTier[tier];
     const { epoch, agent } =
@@ -262,7 +281,8 @@ export function createAdmission({ gate, keys, agents, keyUsage, unauthenticatedL
         throw refusal;
       }
     },
-    readmit: async ({ credential, scope }, permission) => {
+    readmit: async ({ credential, scope, caller }, permission) => {
+      await confirmPerson(scope.organisationId, caller.session);
       const { epoch } = await gate.pass(scope.organisationId, []);
       const key = await keys.find(credential, { ...epoch, maxAgeMs: epoch.maxAgeMs * streamKeyAgeFactor });
       requireActiveKey(key, now());

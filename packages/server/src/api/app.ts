@@ -9,6 +9,7 @@ import type { Logger } from "../platform/logger.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
+import type { PersonSignIn } from "../resources/console-sessions/sign-in-person.ts";
 import type { Handlers } from "../resources/handlers.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -29,6 +30,7 @@ import { refuseOtherHosts } from "./refuse-other-hosts.ts";
 import { createClientOf } from "./request-client.ts";
 import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
 import { securityHeaders } from "./security-headers.ts";
+import { signInRoutes } from "./sign-in-routes.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 const bodyLimitBytes = 1024 * 1024;
@@ -83,6 +85,8 @@ interface AppOptions {
   readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly readKeyDirectory: ReadKeyDirectory;
   readonly readiness: Readiness;
+  /** Undefined where people cannot sign in. */
+  readonly people: PersonSignIn | undefined;
 }
 
 const malformedRequestBody = JSON.stringify(
@@ -284,6 +288,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(app, readiness, logger);
   frontPageRoute(app, http);
   if (http.console) consoleRoutes(app, readConsoleFiles());
+  signInRoutes(app, { ...options, publicUrl: http.publicUrl });
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

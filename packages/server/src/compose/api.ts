@@ -47,6 +47,7 @@ import { stepHandlers } from "../runs/accept/step-handlers.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
 import { composePreflight } from "./preflight.ts";
+import { composePeopleSignIn } from "./sign-in.ts";
 import { composeKeyDirectory } from "./signing.ts";
 import { webhookAddressPolicy } from "./webhooks.ts";
 
@@ -103,6 +104,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const unauthenticatedLimit = unauthenticatedBucket(config.unauthenticatedRequestsPerMinute);
   const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
+  const people = composePeopleSignIn(core, changes);
   const app = await createApp({
     http: config,
     logger,
@@ -139,15 +141,32 @@ export async function composeApi(core: Core): Promise<Api> {
       ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
-      ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, now }),
-      ...consoleSessionHandlers({ db, changes, keyDigest, sessionDigest, onSignIn: telemetry.signedIn, now }),
+      ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, listOrganisations: people.listOrganisations, now }),
+      ...consoleSessionHandlers({
+        db,
+        changes,
+        keyDigest,
+        sessionDigest,
+        onSignIn: telemetry.signedIn,
+        people: people.source,
+        now,
+      }),
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),
       ...secretHandlers({ db, agents, quotas, secrets: core.secrets }),
       ...auditHandlers({ db }),
       ...erasureHandlers({ db, engine, sealer: core.erasedUsers, userDigest: core.userDigest, logger }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },
-    admission: createAdmission({ gate, keys, agents, keyUsage, unauthenticatedLimit, now }),
+    admission: createAdmission({
+      gate,
+      keys,
+      agents,
+      keyUsage,
+      unauthenticatedLimit,
+      recheckPerson: people.recheck,
+      now,
+    }),
+    people: people.signIn,
     changeOnce: createChangeOnce({
       changes,
       answers: core.idempotentAnswers,
@@ -178,6 +197,7 @@ export async function composeApi(core: Core): Promise<Api> {
       { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       { name: "close connections to token issuers", limitSeconds: 2, run: closeGuard },
+      { name: "close connections to the issuer of people", limitSeconds: 2, run: people.close },
       { name: "flush audit entries of refusals", limitSeconds: 5, run: refusals.stop },
     ],
   };

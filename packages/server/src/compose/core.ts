@@ -66,6 +66,10 @@ export interface Core {
   readonly keyDigest: Digest;
   /** Of tokens of sessions, and of links. */
   readonly sessionDigest: Digest;
+  /** Tokens with which the issuer is asked about a person again. */
+  readonly personTokens: Sealer;
+  /** What a browser keeps while a person signs in. */
+  readonly signInStates: Sealer;
   readonly providerKeys: Sealer;
   readonly agentAuth: Sealer;
   readonly factorSecrets: Sealer;
@@ -205,6 +209,8 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     dataKeys,
     keyDigest: createDigest(dataKeys.keyFor("api key digest")),
     sessionDigest: createDigest(dataKeys.keyFor("console sessions")),
+    personTokens: createSealer(dataKeys.keyFor("person tokens")),
+    signInStates: createSealer(() => deriveKey(dataKeys.keyFor("person tokens")(), "sign-in states")),
     idempotentAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
     idempotentBodies: createDigest(() => deriveKey(dataKeys.keyFor("idempotent answers")(), "idempotent bodies")),
     providerKeys,

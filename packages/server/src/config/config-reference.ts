@@ -6,6 +6,7 @@ const headings: Readonly<Record<keyof typeof concerns, string>> = {
   database: "PostgreSQL and Valkey",
   security: "Master key and security",
   api: "API",
+  signIn: "People who sign in to the console",
   engine: "Restate and workers",
   models: "Models and embedder",
   outbound: "Outbound requests",

@@ -39,6 +39,7 @@ describe("readConfig", () => {
       host: "127.0.0.1",
       port: 7400,
       publicUrl: undefined,
+      oidc: undefined,
       release: version,
       releaseName: undefined,
       startWaitSeconds: 0,
@@ -357,7 +358,8 @@ describe("readConfig", () => {
       const secret = settings.filter(([, { isSecret }]) => isSecret).map(([, { variable }]) => variable);
       expect(secret).toEqual([
         ...["PERCH_DATABASE_URL", "PERCH_MIGRATION_DATABASE_URL", "PERCH_VALKEY_URL"],
-        ...["PERCH_MASTER_KEY", "PERCH_PREVIOUS_MASTER_KEYS", "PERCH_SECURITY", "PERCH_RESTATE_IDENTITY_KEYS"],
+        ...["PERCH_MASTER_KEY", "PERCH_PREVIOUS_MASTER_KEYS", "PERCH_SECURITY", "PERCH_OIDC"],
+        "PERCH_RESTATE_IDENTITY_KEYS",
         ...["PERCH_OPENAI_API_KEY", "PERCH_ANTHROPIC_API_KEY", "PERCH_GOOGLE_API_KEY", "PERCH_PROVIDERS"],
       ]);
       for (const variable of secret) expect(configurationReference()).toContain(`\`${variable}_FILE\``);

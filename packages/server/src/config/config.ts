@@ -7,6 +7,7 @@ import { outboundSettings } from "./outbound.ts";
 import { fileVariable, readSecretFiles } from "./secret-files.ts";
 import { securityConfig, securitySettings } from "./security.ts";
 import type { SettingTable, ValuesOf } from "./setting.ts";
+import { signInConfig, signInSettings } from "./sign-in.ts";
 import { telemetrySettings } from "./telemetry.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 import { webhookSettings } from "./webhooks.ts";
@@ -16,6 +17,7 @@ export const concerns = {
   database: databaseSettings,
   security: securitySettings,
   api: apiSettings,
+  signIn: signInSettings,
   engine: engineSettings,
   models: modelSettings,
   outbound: outboundSettings,
@@ -73,6 +75,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     ...valuesOf(concerns.database),
     ...securityConfig(valuesOf(concerns.security)),
     ...valuesOf(concerns.api),
+    ...signInConfig(valuesOf(concerns.signIn), valuesOf(concerns.api).publicUrl),
     ...engineConfig(valuesOf(concerns.engine)),
     ...modelConfig(valuesOf(concerns.models)),
     ...valuesOf(concerns.outbound),
@@ -89,6 +92,7 @@ export function readUsableSettings(environment: NodeJS.ProcessEnv) {
   return {
     ...usableOf(concerns.database, values),
     ...usableOf(concerns.security, values),
+    ...usableOf(concerns.signIn, values),
     ...usableOf(concerns.engine, values),
   };
 }

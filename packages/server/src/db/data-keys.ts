@@ -19,6 +19,7 @@ export const keyPurposes = [
   "run contents",
   "erasures",
   "console sessions",
+  "person tokens",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -104,6 +104,7 @@ export interface AuditLog {
 export interface ConsoleSessions {
   activated_at: Timestamp | null;
   address: string;
+  check_claimed_until: Timestamp | null;
   checked_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   digest: Buffer;
@@ -118,6 +119,9 @@ export interface ConsoleSessions {
   organisation_id: string;
   person_name: string | null;
   role: string | null;
+  /**
+   * The tokens with which the issuer is asked again, as JSON: a refresh token, or an access token where the issuer gives no other.
+   */
   sealed_refresh_token: Buffer | null;
   subject: string | null;
   user_agent: string | null;

@@ -95,6 +95,7 @@ const reviewedPermissions = {
   "POST /v1/keys/revoke-leaked": "public",
   "GET /v1/audit-log": "manage",
   "DELETE /v1/users/{user_id}/data": "manage",
+  "GET /v1/console/sign-in-methods": "public",
   "POST /v1/console/sessions": "public",
   "POST /v1/console/links": null,
   "GET /v1/console/sessions": null,

@@ -115,6 +115,7 @@ const reviewed = {
     list_idle_erasures: "perch_platform, called by perch_app",
     list_lost_epoch_changes: "perch_platform, called by perch_app",
     list_open_clears: "perch_platform, called by perch_app",
+    list_organisation_names: "perch_platform, called by perch_app",
     list_pending_deployments: "perch_platform, called by perch_app",
     list_running_runs: "perch_platform, called by perch_app",
     list_runs_of_others: "perch_recorder, called by perch_app",

@@ -94,6 +94,7 @@ describe("a key that ends", () => {
       keys: createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => void reads++, now: nowMs }),
       agents: createAgentDirectory({ db, cacheBytes: shares.cacheBytes, now: nowMs }),
       keyUsage: { record: () => undefined, flush: async () => undefined, stop: async () => undefined },
+      recheckPerson: () => undefined,
       unauthenticatedLimit: unauthenticatedBucket(config.unauthenticatedRequestsPerMinute),
       now: () => new Date(nowMs()),
     });

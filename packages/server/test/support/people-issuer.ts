@@ -29,7 +29,7 @@ export interface PeopleIssuer {
   /** The requests for tokens so far. */
   readonly tokenRequests: () => number;
   readonly stop: () => Promise<void>;
-  /** After a stop, at the same address, with all that it knew forgotten but its key. */
+  /** After a stop, at the same address, with all that it knew. */
   readonly start: () => Promise<void>;
 }
 
@@ -100,9 +100,9 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
   let server: Server;
   let tokenRequests = 0;
 
+  const provider = createProvider(issuer, jwk, options);
+  const answer = provider.callback();
   const start = async () => {
-    const provider = createProvider(issuer, jwk, options);
-    const answer = provider.callback();
     server = createServer((request, response) => {
       if (request.url === "/token") tokenRequests += 1;
       const handled = request.url?.startsWith("/interaction/")

@@ -8,7 +8,7 @@ export interface SilentNode {
 }
 
 /** A server that accepts connections and never answers, as a stopped process or a machine that hangs. */
-export async function startSilentNode(): Promise<SilentNode> {
+export async function startSilentNode(port = 0): Promise<SilentNode> {
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((socket) => {
@@ -17,7 +17,7 @@ export async function startSilentNode(): Promise<SilentNode> {
     socket.on("error", () => socket.destroy());
     socket.on("close", () => sockets.delete(socket));
     socket.resume();
-  }).listen(0, "127.0.0.1");
+  }).listen(port, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   return {

@@ -2757,6 +2757,23 @@ class AsyncConsole:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
+    async def sign_in_methods(
+        self,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.SignInMethods:
+        """List sign-in methods.
+
+        How a browser can sign in to the console. A person is signed in by the OpenID Connect issuer of the installation, if it has one: the browser goes to ``/console/oidc/start``, with ``return_to``, a path of the console, and ``organisation``, if the person is in several. Needs no key.
+        Needs no API key.
+        """
+        call = Call(
+            "GET",
+            "/v1/console/sign-in-methods",
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.SignInMethods)
+
     async def create_session(
         self,
         *,

@@ -107,6 +107,8 @@ __all__ = [
     "SecuritySettingsMfa",
     "SecuritySettingsMtls",
     "SecuritySettingsRateLimit",
+    "SignInMethods",
+    "SignInMethodsPerson",
     "SignedInPerson",
     "StartedRun",
     "StepUpToken",
@@ -1250,6 +1252,17 @@ class RemoveMfaResult(Model):
     removed: Literal[True]
 
 
+class SignInMethods(Model):
+    api_key: Literal[True]
+    person: SignInMethodsPerson | None
+    """null: the installation has no issuer, so people sign in with API keys."""
+
+
+class SignInMethodsPerson(Model):
+    name: str
+    """What the installation calls its issuer."""
+
+
 class CreatedConsoleSession(Model):
     id: str
     current: bool
@@ -1575,6 +1588,10 @@ decodes(
 decodes(
     StepUpToken,
     expires_at=timestamp,
+)
+decodes(
+    SignInMethods,
+    person=one(SignInMethodsPerson),
 )
 decodes(
     CreatedConsoleSession,

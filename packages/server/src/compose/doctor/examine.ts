@@ -3,6 +3,7 @@ import type { Check } from "./check.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkSettings } from "./check-settings.ts";
+import { checkSignIn } from "./check-sign-in.ts";
 import { checkValkey } from "./check-valkey.ts";
 
 export interface Examination {
@@ -16,7 +17,13 @@ export function examine(environment: NodeJS.ProcessEnv, now: () => number = Date
   const settings = readUsableSettings(environment);
   const database = checkDatabase(settings, now);
   return {
-    checks: [checkSettings(environment), ...database.checks, checkValkey(settings), ...checkEngine(settings)],
+    checks: [
+      checkSettings(environment),
+      ...database.checks,
+      checkValkey(settings),
+      checkSignIn(settings),
+      ...checkEngine(settings),
+    ],
     close: database.close,
   };
 }

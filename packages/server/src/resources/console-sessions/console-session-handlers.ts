@@ -16,6 +16,8 @@ import { toConsoleSession } from "./to-console-session.ts";
 
 interface ConsoleSessionDeps extends SessionDeps {
   readonly keyDigest: Digest;
+  /** The issuer where people sign in; undefined: there is none. */
+  readonly people: { readonly name: string } | undefined;
   readonly onSignIn: (method: "api_key" | "link", outcome: "succeeded" | "refused") => void;
 }
 
@@ -87,8 +89,11 @@ async function signIn(
 }
 
 export const consoleSessionHandlers = (deps: ConsoleSessionDeps) => {
-  const { db, sessionDigest, onSignIn, now } = deps;
+  const { db, sessionDigest, people, onSignIn, now } = deps;
   return {
+    "GET /v1/console/sign-in-methods": async () =>
+      single({ api_key: true as const, person: people ? { name: people.name } : null }),
+
     "POST /v1/console/sessions": async ({ body }, context) => {
       const method = methodOf(body);
       try {

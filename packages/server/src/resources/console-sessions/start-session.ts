@@ -74,6 +74,8 @@ export interface SignIn {
   readonly notAfter: Date | null;
   /** The link that becomes the session. */
   readonly linkId?: string | undefined;
+  /** Of a person's session: the tokens of its owner are sealed for it. */
+  readonly sessionId?: string | undefined;
 }
 
 export interface StartedSession {
@@ -89,7 +91,7 @@ export interface StartedSession {
  */
 export async function startSession(
   deps: SessionDeps,
-  { organisationId, owner, notAfter, linkId }: SignIn,
+  { organisationId, owner, notAfter, linkId, sessionId }: SignIn,
   context: SignInContext,
 ): Promise<StartedSession | undefined> {
   const { changes, sessionDigest, now } = deps;
@@ -98,7 +100,7 @@ export async function startSession(
   const at = now();
   const latest = new Date(at.getTime() + sessionMs);
   const expiresAt = notAfter && notAfter < latest ? notAfter : latest;
-  const id = linkId ?? newUuid();
+  const id = linkId ?? sessionId ?? newUuid();
   const { address, browser } = context;
   const session = { digest: digestSession(sessionDigest, token), expiresAt, address, userAgent: browser.userAgent };
   const started = await changes.commit(organisationId, async (trx) => {

@@ -34,16 +34,25 @@ async function resolveGrantedAgentId(
 }
 
 /** Null for a request with an API key. */
-const toCurrentSession = ({ session, organisation, role }: Caller, csrfToken: string | undefined) =>
-  session && csrfToken !== undefined
+const toCurrentSession = async (
+  { listOrganisations }: Pick<KeyDeps, "listOrganisations">,
+  caller: Caller,
+  csrfToken: string | undefined,
+) => {
+  const { session } = caller;
+  return session && csrfToken !== undefined
     ? {
         id: toPublicId("consoleSession", session.id),
         expires_at: session.expiresAt.toISOString(),
         csrf_token: csrfToken,
         person: session.person,
-        organisations: [{ id: toPublicId("organisation", organisation.id), name: organisation.name, role }],
+        organisations: (await listOrganisations(caller)).map((each) => ({
+          ...each,
+          id: toPublicId("organisation", each.id),
+        })),
       }
     : null;
+};
 
 export const keyHandlers = (deps: KeyDeps) => {
   const { db, keyDigest, quotas, findUsage, now } = deps;
@@ -101,7 +110,7 @@ export const keyHandlers = (deps: KeyDeps) => {
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,
         },
-        session: toCurrentSession(caller, csrfToken),
+        session: await toCurrentSession(deps, caller, csrfToken),
         usage,
         limits: toLimits(organisation.tier),
       });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Permission, Role } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
 import { isWellFormedToken } from "../../auth/key-token.ts";
 import { findKeyByDigest, keyStatus } from "../../auth/presented-key.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
@@ -24,6 +25,10 @@ export interface KeyDeps {
   readonly keyDigest: Digest;
   readonly quotas: Quotas;
   readonly findUsage: FindUsage;
+  /** Those that the owner of a session can sign in to. */
+  readonly listOrganisations: (
+    caller: Caller,
+  ) => Promise<readonly { readonly id: string; readonly name: string; readonly role: Role | null }[]>;
   readonly now: () => Date;
 }
 

@@ -112,6 +112,7 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   const { data: rotated } = await send("POST /v1/keys/{key_id}/rotate", { params: { key_id: id }, body: {} });
   await send("DELETE /v1/keys/{key_id}", { params: { key_id: rotated.id } });
   await send("POST /v1/keys/revoke-leaked", { body: { key: (await create()).key } });
+  await send("GET /v1/console/sign-in-methods", {});
   await send("POST /v1/console/links", {});
   const { data: signedIn } = await send("POST /v1/console/sessions", { body: { api_key: (await create()).key } });
   await send("GET /v1/console/sessions", {});

@@ -1,0 +1,19 @@
+const home = "/console";
+const maxLength = 2000;
+
+/** Any origin: only what a browser would make of the path counts. */
+const anyOrigin = "https://perch.invalid";
+
+/** The path of the console to go to after a sign-in. Whatever a browser might take for anything else leads to its first page. */
+export function safeReturnTo(given: string | undefined): string {
+  if (given === undefined || given.length > maxLength || !given.startsWith("/")) return home;
+  // Browsers read a backslash as a slash, and leave out line breaks and tabs: `/\evil.example`.
+  if (/[\\\p{Cc}\p{Cs}]/u.test(given)) return home;
+  const url = URL.parse(given, anyOrigin);
+  if (url?.origin !== anyOrigin) return home;
+  const { pathname, search, hash } = url;
+  const isConsole = pathname === home || pathname.startsWith(`${home}/`);
+  // Never a page that begins or ends a sign-in: it could go round for ever.
+  const isSignIn = /^\/console\/(?:oidc|sign-in)(?:\/|$)/i.test(pathname);
+  return isConsole && !isSignIn ? pathname + search + hash : home;
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
+import {
+  defaultAccounts,
+  type PeopleTestbed,
+  type SignedInBrowser,
+  startPeopleTestbed,
+} from "../../../test/support/people-testbed.ts";
+import { startSilentNode } from "../../../test/support/silent-node.ts";
+
+let testbed: PeopleTestbed;
+let withoutRefresh: PeopleTestbed;
+
+beforeAll(async () => {
+  testbed = await startPeopleTestbed({ nodes: 2, overrides: { valkeyUrl: serviceUrl("PERCH_VALKEY_URL") } });
+  withoutRefresh = await startPeopleTestbed({ refreshTokens: false, groupsInIdToken: false, accessTokenSeconds: 900 });
+});
+beforeEach(() => {
+  for (const { accounts } of [testbed, withoutRefresh])
+    for (const [login, account] of defaultAccounts()) accounts.set(login, account);
+});
+afterAll(async () => {
+  await testbed.stop();
+  await withoutRefresh.stop();
+});
+
+const setGroups = ({ accounts }: PeopleTestbed, login: string, ...groups: string[]) =>
+  accounts.set(login, { ...accounts.get(login), groups });
+
+const roleAt = async (browser: SignedInBrowser, node: number) => {
+  const { status, body } = await browser.get("/v1/me", node);
+  return status === 200 ? body.data.key.role : status;
+};
+
+const rolesAt = async (browser: SignedInBrowser) => [await roleAt(browser, 0), await roleAt(browser, 1)];
+
+const query = (statement: string) =>
+  withClient(testbed.database.adminUrl, (client) => client.query<Record<string, string>>(statement));
+
+const lastAuditReason = async (operation: string) => {
+  const { rows } = await query(
+    `select details->>'reason' as reason from audit_log where operation = '${operation}' order by at desc limit 1`,
+  );
+  return rows[0]?.reason;
+};
+
+describe("a person's session, within 10 minutes of the issuer's last word", () => {
+  test("does not ask the issuer, however much it is used", async () => {
+    const browser = await testbed.signIn("ada");
+    const before = testbed.issuer.tokenRequests();
+    setGroups(testbed, "ada");
+    testbed.passMinutes(9);
+    for (let i = 0; i < 5; i++) expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    expect(testbed.issuer.tokenRequests()).toBe(before);
+  });
+});
+
+describe("a person's session, when 10 minutes have passed", () => {
+  test("ends on every node with the person's last group, and the audit log says why", async () => {
+    verifies("console.person-recheck");
+    const browser = await testbed.signIn("ada");
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    setGroups(testbed, "ada", "something-else");
+    testbed.passMinutes(10);
+    expect(await rolesAt(browser)).toEqual([401, 401]);
+    expect(await lastAuditReason("endConsoleSession")).toContain("No group of the person");
+    // The group given back does not bring the session back.
+    setGroups(testbed, "ada", "perch-admins");
+    expect(await rolesAt(browser)).toEqual([401, 401]);
+  });
+
+  test("has the role of the groups that the person now has, on every node", async () => {
+    const browser = await testbed.signIn("ada");
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    setGroups(testbed, "ada", "perch-viewers");
+    testbed.passMinutes(10);
+    expect(await rolesAt(browser)).toEqual(["viewer", "viewer"]);
+    expect((await browser.get("/v1/audit-log", 1)).status).toBe(403);
+    expect(await lastAuditReason("recheckPerson")).toBe("The role is viewer now; it was admin.");
+    setGroups(testbed, "ada", "perch-admins");
+    testbed.passMinutes(10);
+    expect((await rolesAt(browser)).reverse()).toEqual(["admin", "admin"]);
+  });
+
+  test("ends when the account is gone", async () => {
+    const browser = await testbed.signIn("vic");
+    testbed.accounts.delete("vic");
+    testbed.passMinutes(10);
+    expect(await rolesAt(browser)).toEqual([401, 401]);
+    expect(await lastAuditReason("endConsoleSession")).toBe("The issuer no longer confirms the sign-in.");
+  });
+
+  test("asks once, however many requests of both nodes come together: a refresh token counts once", async () => {
+    const browser = await testbed.signIn("ada");
+    for (let round = 0; round < 3; round++) {
+      testbed.passMinutes(10);
+      const before = testbed.issuer.tokenRequests();
+      const roles = await Promise.all(Array.from({ length: 20 }, (_, index) => roleAt(browser, index % 2)));
+      expect(new Set(roles)).toEqual(new Set(["admin"]));
+      expect(testbed.issuer.tokenRequests()).toBe(before + 1);
+    }
+  });
+
+  test("ends when its tokens are another session's, or were changed", async () => {
+    const [first, second] = [await testbed.signIn("ada"), await testbed.signIn("ada")];
+    await query(`
+      update console_sessions set sealed_refresh_token = (select sealed_refresh_token from console_sessions
+        where ended_at is null order by created_at desc limit 1)
+      where id = (select id from console_sessions where ended_at is null order by created_at desc limit 1 offset 1)`);
+    testbed.passMinutes(10);
+    expect([await roleAt(first, 0), await roleAt(second, 0)]).toEqual([401, "admin"]);
+  });
+});
+
+describe("an issuer that gives no refresh token", () => {
+  test("is asked at userinfo until its access token expires, and then the session ends", async () => {
+    const browser = await withoutRefresh.signIn("ada");
+    setGroups(withoutRefresh, "ada", "perch-viewers");
+    withoutRefresh.passMinutes(10);
+    expect(await roleAt(browser, 0)).toBe("viewer");
+    withoutRefresh.passMinutes(10);
+    expect(await roleAt(browser, 0)).toBe(401);
+  });
+});
+
+describe("settings that change with a restart", () => {
+  test("count at once for sessions that there are: a mapping that is gone or has another role, another issuer, none", async () => {
+    const { oidc } = testbed.config;
+    if (!oidc) throw new Error("there is no issuer");
+    const [viewers, admins] = oidc.groups;
+    if (!viewers || !admins) throw new Error("there are no groups");
+    const statusWith = async (browser: SignedInBrowser, change: Partial<typeof oidc> | undefined) => {
+      const other = await testbed.callOther({ oidc: change && { ...oidc, ...change } }, browser, "/v1/me");
+      return other.status === 200 ? other.body.data.key.role : other.status;
+    };
+    const browser = await testbed.signIn("ada");
+    expect(await statusWith(browser, { groups: [{ ...admins, role: "developer" }] })).toBe("developer");
+    expect(await statusWith(browser, undefined)).toBe(401);
+    expect(await statusWith(browser, { groups: [{ ...admins, group: "other" }] })).toBe(401);
+    expect(await roleAt(browser, 0)).toBe(401);
+    const other = await testbed.signIn("ada");
+    expect(await statusWith(other, { issuer: "http://127.0.0.1:1" })).toBe(401);
+  });
+});
+
+describe("an issuer that does not answer", () => {
+  test("holds up nobody for 10 more minutes, and then the answer is 503 and says why, until it answers again", async () => {
+    verifies("console.person-issuer-away");
+    const browser = await testbed.signIn("ada");
+    await testbed.issuer.stop();
+    testbed.passMinutes(10);
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    testbed.passMinutes(9);
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    testbed.passMinutes(1);
+    const refused = await browser.get("/v1/me");
+    expect(refused.status).toBe(503);
+    expect(refused.body.error).toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/^Acme sign-on did not answer for 20 minutes, .* or sign in with an API key\.$/),
+    });
+    await testbed.issuer.start();
+    testbed.passMinutes(1);
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+  });
+
+  test("and hangs is waited for once, for 3 seconds, and never by others", async () => {
+    const [browser, key] = [await testbed.signIn("ada"), testbed.adminKey];
+    await testbed.issuer.stop();
+    const silent = await startSilentNode(Number(new URL(testbed.issuer.issuer).port));
+    try {
+      testbed.passMinutes(10);
+      const timed = async (work: Promise<unknown>) => {
+        const startedAt = performance.now();
+        await work;
+        return performance.now() - startedAt;
+      };
+      const first = timed(browser.get("/v1/me"));
+      const byKey = timed(fetch(`${testbed.urls[0]}/v1/me`, { headers: { authorization: `Bearer ${key}` } }));
+      expect(await byKey).toBeLessThan(1000);
+      expect(await first).toBeLessThan(4000);
+      for (let i = 0; i < 3; i++) expect(await timed(browser.get("/v1/me"))).toBeLessThan(1000);
+    } finally {
+      silent.close();
+      await testbed.issuer.start();
+    }
+  });
+});

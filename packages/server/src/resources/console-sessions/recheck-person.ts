@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Role } from "@perch/contract";
+import { LRUCache } from "lru-cache";
+import type { IssuerAnswer } from "../../auth/openid-client.ts";
+import { OpenIdFailure } from "../../auth/openid-failure.ts";
+import { accessFromGroups } from "../../auth/person-rules.ts";
+import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { ApiError } from "../../platform/api-error.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import { Unchanged } from "../../platform/unchanged.ts";
+import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
+import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
+import { openTokens, type PeopleSource, readAnswer, sealTokens } from "./people.ts";
+import * as queries from "./person-session-queries.ts";
+
+export interface PersonSessionRef {
+  readonly organisationId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Asks the issuer again whether the person still has the role, if that was last asked too long ago. Undefined: nothing to wait for.
+ * Afterwards the session may have ended or have another role: look it up. Throws if the issuer has been silent for too long.
+ */
+export type RecheckPerson = (session: PersonSessionRef) => Promise<void> | undefined;
+
+export interface RecheckTimes {
+  /** A session is used for at most this long without the issuer's word. */
+  readonly intervalMs: number;
+  /** And for this much longer while the issuer does not answer. */
+  readonly graceMs: number;
+  /** Between two attempts at an issuer that does not answer. */
+  readonly retryMs: number;
+  /** How long a request waits for the issuer. */
+  readonly waitMs: number;
+}
+
+export const recheckTimes: RecheckTimes = {
+  intervalMs: 10 * 60_000,
+  graceMs: 10 * 60_000,
+  retryMs: 15_000,
+  waitMs: 3000,
+};
+
+export type CheckOutcome = "confirmed" | "changed" | "ended" | "unavailable";
+
+interface RecheckDeps {
+  readonly db: Database;
+  readonly changes: Pick<OrganisationChanges, "commit">;
+  readonly source: PeopleSource;
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly onChecked: (outcome: CheckOutcome) => void;
+  readonly times?: RecheckTimes;
+}
+
+/** What this node knows of a session. */
+interface Known {
+  readonly checkedAtMs: number;
+  /** When the issuer last did not answer; null: it did. */
+  readonly failedAtMs: number | null;
+}
+
+const maxSessions = 50_000;
+/** Longer than an issuer's answer may take. A node that dies meanwhile holds up the session for this long. */
+const claimMs = 20_000;
+const pollMs = 250;
+
+const roleIn = ({ mappings }: PeopleSource, groups: ReadonlySet<string>, organisationId: string): Role | undefined =>
+  accessFromGroups(groups, mappings).find((access) => access.organisationId === organisationId)?.role;
+
+const recordInAudit = (
+  trx: OrganisationTransaction,
+  { organisationId, sessionId }: PersonSessionRef,
+  person: string,
+  operation: "recheckPerson" | "endConsoleSession",
+  reason: string,
+) =>
+  insertEntryWithoutCaller(trx, organisationId, {
+    actor: "person",
+    person,
+    sessionId,
+    operation,
+    resourceType: "console_session",
+    resource: toPublicId("consoleSession", sessionId),
+    details: { reason },
+  });
+
+export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
+  const { db, changes, source, logger, now, onChecked, times = recheckTimes } = deps;
+  const known = new LRUCache<string, Known>({ max: maxSessions });
+  const checking = new Map<string, Promise<void>>();
+
+  const remember = ({ sessionId }: PersonSessionRef, checkedAtMs: number, failedAtMs: number | null = null): void =>
+    void known.set(sessionId, { checkedAtMs, failedAtMs });
+
+  const end = async (ref: PersonSessionRef, { person }: queries.PersonSession, reason: string): Promise<void> => {
+    const { organisationId, sessionId } = ref;
+    await changes.commit(organisationId, async (trx) => {
+      if (!(await queries.updatePersonSessionEnded(trx, organisationId, sessionId, new Date(now()))))
+        return new Unchanged(undefined);
+      await recordInAudit(trx, ref, person, "endConsoleSession", reason);
+      return undefined;
+    });
+    known.delete(sessionId);
+    onChecked("ended");
+    logger.info({ sessionId: toPublicId("consoleSession", sessionId), reason }, "session of a person ended");
+  };
+
+  /** Every node has the session cached, and reads it again only if something in it has changed. */
+  const changeRole = (
+    ref: PersonSessionRef,
+    before: queries.PersonSession,
+    role: Role,
+    update: (trx: OrganisationTransaction) => Promise<void>,
+  ) =>
+    changes.commit(ref.organisationId, async (trx) => {
+      await update(trx);
+      if (role === before.role) return new Unchanged(undefined);
+      await recordInAudit(trx, ref, before.person, "recheckPerson", `The role is ${role} now; it was ${before.role}.`);
+      return undefined;
+    });
+
+  const confirm = async (ref: PersonSessionRef, before: queries.PersonSession, answer: IssuerAnswer): Promise<void> => {
+    const { organisationId, sessionId } = ref;
+    const found = readAnswer(answer, source);
+    const role = found && roleIn(source, found.groups, organisationId);
+    if (!found || !role) return end(ref, before, "No group of the person leads to this organisation any more.");
+    const checkedAt = new Date(now());
+    const checked = {
+      name: found.person.name,
+      email: found.person.email,
+      role,
+      groups: [...found.groups],
+      checkedAt,
+      sealedTokens: sealTokens(source.sealer, ref, answer.tokens),
+    };
+    await changeRole(ref, before, role, (trx) => queries.updateCheckedPerson(trx, organisationId, sessionId, checked));
+    remember(ref, checkedAt.getTime());
+    onChecked(role === before.role ? "confirmed" : "changed");
+  };
+
+  /** Asks with the tokens that this node has claimed. */
+  const ask = async (ref: PersonSessionRef, session: queries.PersonSession, sealed: Buffer | null): Promise<void> => {
+    const { organisationId, sessionId } = ref;
+    const tokens = sealed && openTokens(source.sealer, ref, sealed);
+    if (!tokens) return end(ref, session, "There are no tokens to ask the issuer with.");
+    try {
+      await confirm(ref, session, await source.client.ask(session.subject, tokens));
+    } catch (error) {
+      if (error instanceof OpenIdFailure && error.kind !== "unavailable")
+        return end(ref, session, "The issuer no longer confirms the sign-in.");
+      await db.inOrganisation(organisationId, (trx) => queries.updateCheckReleased(trx, organisationId, sessionId));
+      throw error;
+    }
+  };
+
+  /** What the settings now make of the groups as last confirmed, so that a changed setting counts from the restart on. */
+  const applySettings = async (ref: PersonSessionRef, session: queries.PersonSession): Promise<boolean> => {
+    const { organisationId, sessionId } = ref;
+    const role = roleIn(source, new Set(session.groups), organisationId);
+    if (session.issuer !== source.issuer || !role) {
+      await end(ref, session, "The settings no longer let the person in.");
+      return false;
+    }
+    if (role !== session.role)
+      await changeRole(ref, session, role, (trx) => queries.updatePersonRole(trx, organisationId, sessionId, role));
+    return true;
+  };
+
+  const check = async (ref: PersonSessionRef): Promise<void> => {
+    const { organisationId, sessionId } = ref;
+    for (;;) {
+      const session = await db.inOrganisation(organisationId, (trx) =>
+        queries.findPersonSession(trx, organisationId, sessionId),
+      );
+      if (!session || !(await applySettings(ref, session))) return;
+      const checkedAtMs = session.checkedAt.getTime();
+      if (now() - checkedAtMs < times.intervalMs) return remember(ref, checkedAtMs);
+      remember(ref, checkedAtMs, known.get(sessionId)?.failedAtMs ?? null);
+      const at = new Date(now());
+      const claim = { checkedAt: session.checkedAt, now: at, until: new Date(at.getTime() + claimMs) };
+      const claimed = await db.inOrganisation(organisationId, (trx) =>
+        queries.claimCheck(trx, organisationId, sessionId, claim),
+      );
+      if (claimed) return ask(ref, session, claimed.sealedTokens);
+      // Another node is asking: its answer is in the row as soon as it has one.
+      await sleep(pollMs);
+    }
+  };
+
+  const noteFailure = (ref: PersonSessionRef, reason: string): void => {
+    const checkedAtMs = known.get(ref.sessionId)?.checkedAtMs;
+    if (checkedAtMs !== undefined) remember(ref, checkedAtMs, now());
+    onChecked("unavailable");
+    const sessionId = toPublicId("consoleSession", ref.sessionId);
+    logger.warn({ sessionId, issuer: source.issuer, reason }, "the issuer did not confirm a session, will retry");
+  };
+
+  /** One at a time for each session. */
+  const checkOnce = (ref: PersonSessionRef): Promise<void> => {
+    const running = checking.get(ref.sessionId);
+    if (running) return running;
+    const started = check(ref)
+      .catch((error: unknown) => {
+        if (error instanceof OpenIdFailure) noteFailure(ref, error.message);
+        throw error;
+      })
+      .finally(() => checking.delete(ref.sessionId));
+    checking.set(ref.sessionId, started);
+    // Whoever waits is told; nobody may be waiting.
+    started.catch(() => undefined);
+    return started;
+  };
+
+  const isInGrace = ({ checkedAtMs }: Known): boolean => now() - checkedAtMs < times.intervalMs + times.graceMs;
+
+  const silent = (cause: unknown): ApiError =>
+    new ApiError(
+      "unavailable",
+      `${source.name} did not answer for ${Math.round((times.intervalMs + times.graceMs) / 60_000)} minutes, so nobody knows whether you may still do this. Try again shortly, or sign in with an API key.`,
+      { retryAfterSeconds: 5, cause },
+    );
+
+  const waitForCheck = async (ref: PersonSessionRef): Promise<void> => {
+    try {
+      await withinLimit(times.waitMs, () => checkOnce(ref));
+    } catch (error) {
+      if (error instanceof NoAnswer) noteFailure(ref, error.message);
+      // Not about the issuer: the database, for example.
+      else if (!(error instanceof OpenIdFailure)) throw error;
+      const seen = known.get(ref.sessionId);
+      if (!seen || !isInGrace(seen)) throw silent(error);
+    }
+  };
+
+  return (ref) => {
+    const seen = known.get(ref.sessionId);
+    if (!seen) return waitForCheck(ref);
+    if (now() - seen.checkedAtMs < times.intervalMs) return undefined;
+    if (seen.failedAtMs === null) return waitForCheck(ref);
+    const mayRetry = now() - seen.failedAtMs >= times.retryMs;
+    if (!isInGrace(seen)) return mayRetry ? waitForCheck(ref) : Promise.reject(silent(undefined));
+    // Requests go on meanwhile, and do not wait for an issuer that does not answer.
+    if (mayRetry) void checkOnce(ref);
+    return undefined;
+  };
+}

@@ -1,0 +1,144 @@
+import { OpenIdFailure } from "../../auth/openid-failure.ts";
+import { safeReturnTo } from "../../auth/return-to-rules.ts";
+import { openSignInState, type SignInState, sealSignInState } from "../../auth/sign-in-state.ts";
+import { newUuid, parsePublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import type { PublicContext } from "../handlers.ts";
+import { listPersonOrganisations, type PeopleSource, readAnswer, sealTokens } from "./people.ts";
+import { type SessionDeps, startSession } from "./start-session.ts";
+
+/** What the console's sign-in page explains. Nothing from outside is ever put into its address. */
+export type SignInError = "no_organisation" | "denied" | "issuer_unavailable" | "expired" | "invalid";
+
+export class SignInRefusal extends Error {
+  readonly code: SignInError;
+
+  constructor(code: SignInError, reason: string) {
+    super(reason);
+    this.code = code;
+  }
+}
+
+const codeOf = {
+  denied: "denied",
+  refused: "denied",
+  invalid: "invalid",
+  unavailable: "issuer_unavailable",
+} as const satisfies Record<OpenIdFailure["kind"], SignInError>;
+
+interface StartRequest {
+  readonly returnTo: string | undefined;
+  readonly organisation: string | undefined;
+  /** Of the session that the browser has. */
+  readonly sessionToken: string | undefined;
+}
+
+/** Everything that it throws, unless something is broken, is a `SignInRefusal`. */
+export interface PersonSignIn {
+  /** Where to send the browser, and what it keeps meanwhile. */
+  readonly begin: (request: StartRequest) => Promise<{ readonly url: string; readonly sealedState: string }>;
+  /** The new session's token, and where to go. */
+  readonly finish: (
+    parameters: URLSearchParams,
+    sealedState: string | undefined,
+    context: PublicContext,
+  ) => Promise<{ readonly token: string; readonly returnTo: string }>;
+}
+
+interface PersonSignInDeps extends SessionDeps {
+  readonly source: PeopleSource;
+  /** Of what a browser keeps during a sign-in. */
+  readonly stateSealer: Sealer;
+  readonly logger: Logger;
+  readonly onSignIn: (method: "person", outcome: "succeeded" | "refused") => void;
+}
+
+async function askIssuer<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OpenIdFailure) throw new SignInRefusal(codeOf[error.kind], error.message);
+    throw error;
+  }
+}
+
+const requestedOrganisation = (publicId: string | undefined): string | null => {
+  if (publicId === undefined) return null;
+  const id = parsePublicId("organisation", publicId);
+  if (id === undefined) throw new SignInRefusal("no_organisation", "the organisation that was asked for is no id");
+  return id;
+};
+
+async function finishSignIn(
+  deps: PersonSignInDeps,
+  parameters: URLSearchParams,
+  state: SignInState,
+  context: PublicContext,
+): Promise<string> {
+  const { db, source, now } = deps;
+  const answer = await askIssuer(() => source.client.finish(parameters, state.secrets));
+  const found = readAnswer(answer, source);
+  if (!found) throw new SignInRefusal("invalid", "the issuer's answer has no usable subject");
+  const { person, groups } = found;
+  const organisations = await listPersonOrganisations(db, groups, source.mappings);
+  const chosen = organisations.find(({ id }) => state.organisationId === null || id === state.organisationId);
+  if (!chosen) throw new SignInRefusal("no_organisation", "no group of the person leads to the organisation");
+  const [organisationId, sessionId] = [chosen.id, newUuid()];
+  const owner = {
+    ...person,
+    issuer: source.issuer,
+    role: chosen.role,
+    groups: [...groups],
+    checkedAt: now(),
+    sealedRefreshToken: sealTokens(source.sealer, { organisationId, sessionId }, answer.tokens),
+  };
+  const browser = { ...context.browser, sessionToken: () => state.replacedToken ?? undefined };
+  const started = await startSession(
+    deps,
+    { organisationId, owner, notAfter: null, sessionId },
+    { ...context, browser },
+  );
+  if (!started) throw new SignInRefusal("invalid", "the session could not be started");
+  return started.token;
+}
+
+/** Signs people in by the operator's OpenID Connect issuer. */
+export function createPersonSignIn(deps: PersonSignInDeps): PersonSignIn {
+  const { source, stateSealer, logger, onSignIn, now } = deps;
+
+  const reporting = async <T>(correlationId: string | undefined, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      onSignIn("person", "refused");
+      if (error instanceof SignInRefusal)
+        logger.warn({ correlationId, code: error.code, reason: error.message }, "sign-in of a person refused");
+      throw error;
+    }
+  };
+
+  return {
+    begin: ({ returnTo, organisation, sessionToken }) =>
+      reporting(undefined, async () => {
+        const organisationId = requestedOrganisation(organisation);
+        const { url, secrets } = await askIssuer(source.client.begin);
+        const state = {
+          secrets,
+          returnTo: safeReturnTo(returnTo),
+          organisationId,
+          replacedToken: sessionToken ?? null,
+        };
+        return { url: url.href, sealedState: sealSignInState(stateSealer, state, now().getTime()) };
+      }),
+
+    finish: (parameters, sealedState, context) =>
+      reporting(context.correlationId, async () => {
+        const state = sealedState && openSignInState(stateSealer, sealedState, now().getTime());
+        if (!state) throw new SignInRefusal("expired", "the browser began no sign-in, or too long ago");
+        const token = await finishSignIn(deps, parameters, state, context);
+        onSignIn("person", "succeeded");
+        return { token, returnTo: state.returnTo };
+      }),
+  };
+}
