@@ -37,6 +37,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "balancers",
     "upgrade",
     "running",
+    "sign-in",
     "backup",
     "drills",
     "image",
