@@ -5,6 +5,7 @@ import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
+import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
 import { parseRunSearch } from "./routes/runs/run-search.ts";
 import { parseRunsSearch } from "./routes/runs/runs-search.ts";
@@ -79,6 +80,7 @@ const agentOverview = createRoute({
 const agentDefinition = createRoute({
   getParentRoute: () => agent,
   path: "/definition",
+  validateSearch: parseDefinitionSearch,
   component: lazyRouteComponent(() => import("./routes/agents/definition.tsx"), "Definition"),
 });
 

@@ -22,26 +22,15 @@ export const activeDeploymentsQuery = (agent: string) =>
     refetchInterval: 15_000,
   });
 
-interface ActivePage {
-  readonly data: readonly Deployment[];
-  readonly pagination: { readonly next_cursor: string | null };
-}
-
-/** More environments than this are not shown in the list of agents; each agent's page has its own. */
-const maxActivePages = 50;
+/** What is live beyond this many deployments is not shown in the list of agents; each agent's page has its own. */
+const maxActive = 5000;
 
 async function listActive(signal: AbortSignal): Promise<ReadonlyMap<string, readonly Deployment[]>> {
   const found = new Map<string, Deployment[]>();
-  let cursor: string | undefined;
-  for (let page = 0; page < maxActivePages; page++) {
-    const query = { status: "active", limit: 100, cursor };
-    const { data, pagination } = (await perch.request("GET /v1/deployments" as never, { query } as never, {
-      signal,
-    })) as ActivePage;
-    for (const deployment of data)
-      found.set(deployment.agent_id, [...(found.get(deployment.agent_id) ?? []), deployment]);
-    if (pagination.next_cursor === null) break;
-    cursor = pagination.next_cursor;
+  let count = 0;
+  for await (const deployment of perch.deployments.listAll({ status: "active" }, { signal })) {
+    found.set(deployment.agent_id, [...(found.get(deployment.agent_id) ?? []), deployment]);
+    if (++count === maxActive) break;
   }
   return found;
 }

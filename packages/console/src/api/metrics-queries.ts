@@ -1,3 +1,4 @@
+import type { AgentMetrics } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { resolveRange } from "../frame/time-range.ts";
 import { perch } from "./perch.ts";
@@ -9,15 +10,6 @@ export interface AgentTraffic {
   readonly errorRate: number;
   readonly throughput: readonly (number | null)[];
   readonly errorRates: readonly (number | null)[];
-}
-
-interface AgentMetrics {
-  readonly granularity: keyof typeof intervalMinutes;
-  readonly series: readonly {
-    readonly agent_id: string;
-    readonly metric: string;
-    readonly values: readonly number[];
-  }[];
 }
 
 const intervalMinutes = { "1m": 1, "5m": 5, "1h": 60, "1d": 1440 } as const;
@@ -64,10 +56,7 @@ export const trafficQuery = ({ agentIds, range, environment }: TrafficQuery) =>
         end_time: end?.toISOString(),
         environment,
       };
-      const { data } = (await perch.request("GET /v1/metrics" as never, { query } as never, { signal })) as {
-        data: AgentMetrics;
-      };
-      return trafficByAgent(data);
+      return trafficByAgent(await perch.metrics.getAll(query, { signal }));
     },
     staleTime: 60_000,
     refetchInterval: 60_000,

@@ -16,7 +16,12 @@ export function Working({ what }: { readonly what: string }) {
   const isLong = useLaterThan(5000);
   return (
     <p role="status" className="px-4 py-3 text-table text-muted">
-      {isShown && <span className="pulse">Loading {what} …</span>}
+      {isShown && (
+        <>
+          <span className="pulse mr-2 inline-block size-2 rounded-full bg-accent" />
+          Loading {what}.
+        </>
+      )}
       {isLong && <span> The server has not answered yet; this page keeps waiting.</span>}
     </p>
   );

@@ -1,6 +1,6 @@
 import type { Agent } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { perch } from "../../api/perch.ts";
 import { Button } from "../../parts/button.tsx";
@@ -63,6 +63,8 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [canWrite, canDelete] = [useCan("write"), useCan("delete")];
   const changed = useAgentChanged();
   const resume = useMutation({ mutationFn: () => perch.agents.resume(agent.id), onSuccess: changed });
+  // Pages where something is written or sent have a primary action of their own.
+  const isPrimary = !useLocation({ select: ({ pathname }) => /\/(definition|playground)$/.test(pathname) });
   const isPaused = agent.status === "paused";
   return (
     <>
@@ -72,7 +74,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
         </Button>
       )}
       {canWrite && (
-        <Button kind="primary" onClick={() => setOpen("deploy")}>
+        <Button kind={isPrimary ? "primary" : "plain"} onClick={() => setOpen("deploy")}>
           Deploy agent
         </Button>
       )}

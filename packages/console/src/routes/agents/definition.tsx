@@ -1,7 +1,28 @@
-import { Page } from "../../parts/page.tsx";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy } from "react";
+import { agentQuery } from "../../api/agents-queries.ts";
+import { Working } from "../../parts/working.tsx";
+import { loadSchema } from "./definition/definition-schema.ts";
 
-export const Definition = () => (
-  <Page title="Definition">
-    <p className="p-4 text-muted">Definition</p>
-  </Page>
-);
+const route = getRouteApi("/signed-in/agents/$agent/definition");
+
+// With the reader of YAML, which no other page needs.
+const DefinitionEditor = lazy(async () => ({
+  default: (await import("./definition/definition-editor.tsx")).DefinitionEditor,
+}));
+
+export function Definition() {
+  const { agent: ref } = route.useParams();
+  const { data: agent } = useSuspenseQuery(agentQuery(ref));
+  const { data: schema } = useQuery({
+    queryKey: ["agent-schema"],
+    queryFn: loadSchema,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return schema ? (
+    <DefinitionEditor key={agent.id} agentRef={ref} agent={agent} schema={schema} />
+  ) : (
+    <Working what="the definition" />
+  );
+}

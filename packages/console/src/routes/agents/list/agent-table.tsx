@@ -63,7 +63,7 @@ const Head = () => {
         <th scope="col" className={`${plain} w-24`}>
           State
         </th>
-        <th scope="col" className={`${plain} w-[30%] md:w-64`}>
+        <th scope="col" className={`${plain} w-[34%] md:w-56 xl:w-80`}>
           Live
         </th>
         <th scope="col" className={`${plain} hidden w-48 md:table-cell`}>

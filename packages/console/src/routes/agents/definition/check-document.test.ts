@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { checkDocument } from "./check-document.ts";
+import { loadSchema } from "./definition-schema.ts";
+
+const schema = await loadSchema();
+const problemsOf = (document: object) =>
+  checkDocument(schema, document).map(({ path, message }) => `${path.join(".")}: ${message}`);
+
+describe("checkDocument", () => {
+  test("finds nothing wrong with a whole definition", () => {
+    const definition = {
+      model: "perch/echo",
+      temperature: null,
+      instructions: "Be kind.",
+      tools: [
+        { type: "mcp", name: "shelf", url: "https://shelf.example/mcp", headers: { "x-key": "{{secret.shelf}}" } },
+      ],
+      memory: { recall: true, recall_limit: 5, remember: false, embedder: { model: "perch/minilm", dimensions: 384 } },
+      limits: { max_steps: 20 },
+      logs: "full",
+      fallback_models: ["openai/gpt-4.1"],
+      runtime: { type: "model" },
+      security: { ipWhitelist: { enabled: true, addresses: ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"] } },
+    };
+    expect(problemsOf(definition)).toEqual([]);
+  });
+
+  test("names the field that is wrong, and what it may be", () => {
+    expect(problemsOf({ limits: { max_steps: 0 } })).toEqual(["limits.max_steps: At least 1"]);
+    expect(problemsOf({ temperature: "hot" })).toEqual(["temperature: Expected a number"]);
+    expect(problemsOf({ logs: "some" })).toEqual(["logs: Expected one of off, shapes, full"]);
+    expect(problemsOf({ colour: "red" })).toEqual(["colour: There is no field colour"]);
+  });
+
+  test("judges a tool by its own type", () => {
+    const tool = { type: "mcp", name: "shelf", url: "https://shelf.example", method: "GET" };
+    expect(problemsOf({ tools: [tool] })).toEqual(["tools.0.method: There is no field method"]);
+    expect(problemsOf({ tools: [{ type: "mcp", name: "shelf" }] })).toEqual(["tools.0: url is missing"]);
+  });
+});

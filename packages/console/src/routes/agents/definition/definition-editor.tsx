@@ -1,0 +1,71 @@
+import type { Agent } from "@perch/sdk";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { classNames } from "../../../parts/class-names.ts";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Working } from "../../../parts/working.tsx";
+import { useCan } from "../../../session/session.ts";
+import { ConflictNote } from "./conflict-note.tsx";
+import { DefinitionBar } from "./definition-bar.tsx";
+import { DefinitionForm } from "./definition-form.tsx";
+import type { Schema } from "./definition-schema.ts";
+import { CheckResult, useDraftCheck } from "./draft-check.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
+import { LiveChanges } from "./live-changes.tsx";
+import { type Definition, useDefinition } from "./use-definition.ts";
+
+const route = getRouteApi("/signed-in/agents/$agent/definition");
+
+const YamlEditor = lazy(async () => ({ default: (await import("./yaml-editor.tsx")).YamlEditor }));
+
+interface DefinitionEditorProps {
+  readonly agentRef: string;
+  readonly agent: Agent;
+  readonly schema: Schema;
+}
+
+interface ViewProps extends DefinitionEditorProps {
+  readonly definition: Definition;
+  readonly canWrite: boolean;
+}
+
+function View({ agent, agentRef, schema, definition, canWrite }: ViewProps) {
+  const { view = "form" } = route.useSearch();
+  if (view === "changes") return <LiveChanges agentRef={agentRef} isDirty={definition.isDirty} />;
+  if (view === "yaml")
+    return (
+      <Suspense fallback={<Working what="the editor" />}>
+        <YamlEditor definition={definition} schema={schema} readOnly={!canWrite} />
+      </Suspense>
+    );
+  return <DefinitionForm agent={agent} definition={definition} schema={schema} readOnly={!canWrite} />;
+}
+
+/** The draft, as a form or as YAML: one document in both, kept while somebody goes back and forth. */
+export function DefinitionEditor(props: DefinitionEditorProps) {
+  const definition = useDefinition(props.agentRef, props.agent, props.schema);
+  const { view } = route.useSearch();
+  const check = useDraftCheck(props.agentRef);
+  const canWrite = useCan("write");
+  const { error, changedMeanwhile, overwrite, discard } = definition;
+  return (
+    // The editor scrolls by itself; the other views scroll with the page.
+    <div className={classNames("flex flex-col", view === "yaml" ? "h-full min-h-80" : "min-h-full")}>
+      <DefinitionBar definition={definition} check={check} canWrite={canWrite} />
+      <div className="flex flex-col gap-3 px-4 empty:hidden [&>*]:mt-3">
+        {changedMeanwhile && (
+          <ConflictNote
+            agent={changedMeanwhile}
+            onOverwrite={overwrite}
+            onReload={discard}
+            isSaving={definition.isSaving}
+          />
+        )}
+        {Boolean(error) && <ErrorNote error={error} />}
+      </div>
+      <CheckResult check={check} />
+      <View {...props} definition={definition} canWrite={canWrite} />
+      <LeaveGuard isDirty={definition.isDirty} />
+    </div>
+  );
+}

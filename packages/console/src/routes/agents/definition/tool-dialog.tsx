@@ -1,0 +1,188 @@
+import { type FormEvent, useState } from "react";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
+import { pairsText, parsePairs, type Tool } from "./tool-text.ts";
+
+interface ToolDialogProps {
+  /** Undefined for a new one. */
+  readonly tool: Tool | undefined;
+  readonly onClose: () => void;
+  readonly onSave: (tool: Tool) => void;
+}
+
+interface Texts {
+  readonly type: string;
+  readonly name: string;
+  readonly url: string;
+  readonly method: string;
+  readonly description: string;
+  readonly headers: string;
+  readonly query: string;
+  readonly parameters: string;
+}
+
+const emptyParameters = { type: "object", properties: {} };
+
+const textsOf = (tool: Tool | undefined): Texts => ({
+  type: tool?.type ?? "http",
+  name: tool?.name ?? "",
+  url: tool?.url ?? "",
+  method: tool?.method ?? "GET",
+  description: tool?.description ?? "",
+  headers: pairsText(tool?.headers),
+  query: pairsText(tool?.query),
+  parameters: JSON.stringify(tool?.parameters ?? emptyParameters, undefined, 2),
+});
+
+const jsonProblem = (text: string): string | undefined => {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return `Not JSON: ${error instanceof Error ? error.message : "cannot be read"}`;
+  }
+};
+
+function toolOf({ type, name, url, method, description, headers, query, parameters }: Texts): Tool {
+  const sent = parsePairs(headers);
+  const common = { type, name, url, ...(sent && { headers: sent }) };
+  if (type === "mcp") return common;
+  const asked = parsePairs(query);
+  return { ...common, description, method, ...(asked && { query: asked }), parameters: JSON.parse(parameters) };
+}
+
+interface PartProps {
+  readonly texts: Texts;
+  readonly set: (change: Partial<Texts>) => void;
+}
+
+const Common = ({ texts, set }: PartProps) => (
+  <>
+    <Field label="Kind">
+      {(ids) => (
+        <Select {...ids} value={texts.type} onChange={({ target }) => set({ type: target.value })}>
+          <option value="http">HTTP request</option>
+          <option value="mcp">MCP server</option>
+        </Select>
+      )}
+    </Field>
+    <Field label="Name" hint="1 to 64 letters, digits, underscores and hyphens. The model sees it.">
+      {(ids) => (
+        <TextInput
+          {...ids}
+          required
+          pattern="[a-zA-Z0-9_\-]{1,64}"
+          value={texts.name}
+          onChange={({ target }) => set({ name: target.value })}
+        />
+      )}
+    </Field>
+    <Field
+      label="Address"
+      hint={texts.type === "mcp" ? "URL of the MCP server (Streamable HTTP)." : "URL that is called."}
+    >
+      {(ids) => (
+        <TextInput
+          {...ids}
+          required
+          type="url"
+          value={texts.url}
+          onChange={({ target }) => set({ url: target.value })}
+        />
+      )}
+    </Field>
+    <Field
+      label="Headers"
+      hint="One on each line, as Name: value. A value may refer to a secret: Bearer {{secret.github_token}}."
+    >
+      {(ids) => (
+        <TextArea
+          {...ids}
+          rows={2}
+          spellCheck={false}
+          className="min-h-14 font-mono text-small"
+          value={texts.headers}
+          onChange={({ target }) => set({ headers: target.value })}
+        />
+      )}
+    </Field>
+  </>
+);
+
+const HttpOnly = ({ texts, set }: PartProps) => (
+  <>
+    <Field label="Method">
+      {(ids) => (
+        <Select {...ids} value={texts.method} onChange={({ target }) => set({ method: target.value })}>
+          {["GET", "POST", "PUT", "PATCH", "DELETE"].map((method) => (
+            <option key={method}>{method}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
+    <Field label="Description" hint="When the model should use it, and what it gets back.">
+      {(ids) => (
+        <TextArea
+          {...ids}
+          required
+          rows={2}
+          className="min-h-14"
+          value={texts.description}
+          onChange={({ target }) => set({ description: target.value })}
+        />
+      )}
+    </Field>
+    <Field label="Query parameters" hint="One on each line, as name: value, sent with every call.">
+      {(ids) => (
+        <TextArea
+          {...ids}
+          rows={2}
+          spellCheck={false}
+          className="min-h-14 font-mono text-small"
+          value={texts.query}
+          onChange={({ target }) => set({ query: target.value })}
+        />
+      )}
+    </Field>
+    <Field label="Arguments" hint="A JSON Schema of what the model gives." problem={jsonProblem(texts.parameters)}>
+      {(ids) => (
+        <TextArea
+          {...ids}
+          rows={6}
+          spellCheck={false}
+          className="font-mono text-small"
+          value={texts.parameters}
+          onChange={({ target }) => set({ parameters: target.value })}
+        />
+      )}
+    </Field>
+  </>
+);
+
+export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
+  const [texts, setTexts] = useState(() => textsOf(tool));
+  const set = (change: Partial<Texts>) => setTexts((before) => ({ ...before, ...change }));
+  const isValid = texts.type === "mcp" || jsonProblem(texts.parameters) === undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (isValid) onSave(toolOf(texts));
+  };
+  return (
+    <Dialog open onClose={onClose} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>
+      <form onSubmit={submit} className="flex flex-col gap-2">
+        <Common texts={texts} set={set} />
+        {texts.type !== "mcp" && <HttpOnly texts={texts} set={set} />}
+        <div className="flex justify-end gap-2">
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button kind="primary" type="submit" disabled={!isValid}>
+            {tool ? "Change tool" : "Add tool"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

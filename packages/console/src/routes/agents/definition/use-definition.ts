@@ -1,0 +1,113 @@
+import { type Agent, etagOf, PreconditionFailedError } from "@perch/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { agentQuery } from "../../../api/agents-queries.ts";
+import { perch } from "../../../api/perch.ts";
+import { problemsByField } from "../problems-by-field.ts";
+import {
+  type AgentDocument,
+  documentOf,
+  type ParsedText,
+  type Path,
+  parseText,
+  textOf,
+  withField,
+} from "./agent-document.ts";
+import { checkDocument } from "./check-document.ts";
+import { defaultsOf, type Schema } from "./definition-schema.ts";
+import { isSameJson, patchOf } from "./patch-of.ts";
+
+/** What somebody has typed, and the agent that it began with. */
+interface Editing {
+  readonly base: Agent;
+  readonly text: string;
+}
+
+export interface Definition {
+  readonly text: string;
+  readonly parsed: ParsedText;
+  readonly isDirty: boolean;
+  /** By the path of the field, such as `limits.max_steps`: from the server, or else from the schema. */
+  readonly problems: ReadonlyMap<string, string>;
+  readonly setText: (text: string) => void;
+  readonly setField: (path: Path, value: unknown) => void;
+  readonly discard: () => void;
+  readonly save: () => void;
+  readonly isSaving: boolean;
+  /** An error of saving that is not about a single field, or about one that nobody sees. */
+  readonly error: unknown;
+  /** The agent as somebody else has changed it meanwhile. */
+  readonly changedMeanwhile: Agent | undefined;
+  readonly overwrite: () => void;
+}
+
+function problemsOf(schema: Schema, document: AgentDocument | undefined, error: unknown): ReadonlyMap<string, string> {
+  const found = document ? checkDocument(schema, document) : [];
+  return new Map([...found.map(({ path, message }) => [path.join("."), message] as const), ...problemsByField(error)]);
+}
+
+/** Saves only what was changed, and only if nobody has changed the agent meanwhile. */
+function useSave(ref: string, schema: Schema, onSaved: () => void) {
+  const queryClient = useQueryClient();
+  const [changedMeanwhile, setChangedMeanwhile] = useState<Agent>();
+  const mutation = useMutation({
+    mutationFn: ({ base, document, ifMatch }: { base: Agent; document: AgentDocument; ifMatch: string | undefined }) =>
+      perch.agents.update(
+        base.id,
+        patchOf(documentOf(base), document, defaultsOf(schema)),
+        {},
+        {
+          ...(ifMatch !== undefined && { ifMatch }),
+        },
+      ),
+    onSuccess: async (saved) => {
+      setChangedMeanwhile(undefined);
+      queryClient.setQueryData(agentQuery(ref).queryKey, saved);
+      onSaved();
+      await queryClient.invalidateQueries({ queryKey: ["versions"] });
+      await queryClient.invalidateQueries({ queryKey: ["agents", "list"] });
+    },
+    onError: async (error) => {
+      if (error instanceof PreconditionFailedError)
+        setChangedMeanwhile(await queryClient.fetchQuery({ ...agentQuery(ref), staleTime: 0 }));
+    },
+  });
+  const forget = () => {
+    setChangedMeanwhile(undefined);
+    mutation.reset();
+  };
+  return { mutation, changedMeanwhile, forget };
+}
+
+export function useDefinition(ref: string, agent: Agent, schema: Schema): Definition {
+  const [editing, setEditing] = useState<Editing>();
+  const stored = useMemo(() => textOf(documentOf(agent)), [agent]);
+  const { base, text } = editing ?? { base: agent, text: stored };
+  const parsed = useMemo(() => parseText(text), [text]);
+  const { mutation, changedMeanwhile, forget } = useSave(ref, schema, () => setEditing(undefined));
+  const { document } = parsed;
+  const problems = useMemo(() => problemsOf(schema, document, mutation.error), [schema, document, mutation.error]);
+  const setText = (changed: string) => {
+    if (changed === text) return;
+    if (mutation.isError && !changedMeanwhile) mutation.reset();
+    setEditing({ base, text: changed });
+  };
+  const send = (ifMatch: string | undefined) => document && mutation.mutate({ base, document, ifMatch });
+  return {
+    text,
+    parsed,
+    problems,
+    isDirty: editing !== undefined && !(document && isSameJson(document, documentOf(base))),
+    setText,
+    setField: (path, value) => setText(withField(text, path, value)),
+    discard: () => {
+      setEditing(undefined);
+      forget();
+    },
+    save: () => send(etagOf(base)),
+    isSaving: mutation.isPending,
+    error: mutation.error instanceof PreconditionFailedError ? undefined : mutation.error,
+    changedMeanwhile,
+    overwrite: () => changedMeanwhile && send(etagOf(changedMeanwhile)),
+  };
+}

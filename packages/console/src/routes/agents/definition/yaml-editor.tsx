@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useRef } from "react";
+import { type CodeEditor, createCodeEditor } from "../../../parts/code-editor.ts";
+import { rangeOf, type TextProblem } from "./agent-document.ts";
+import type { Schema } from "./definition-schema.ts";
+import type { Definition } from "./use-definition.ts";
+import { createYamlExtensions } from "./yaml-extensions.ts";
+
+interface YamlEditorProps {
+  readonly definition: Definition;
+  readonly schema: Schema;
+  readonly readOnly: boolean;
+}
+
+/** The path in a message such as `tools.0.url`. A field's own name has no dots in this document. */
+const pathOf = (field: string) => field.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+
+/** What is wrong, at the line of its field: with the YAML itself, else with the document. */
+function problemsInText({ parsed, problems }: Definition): readonly TextProblem[] {
+  if (parsed.problems.length > 0) return parsed.problems;
+  return [...problems].map(([field, message]) => ({ ...rangeOf(parsed.yaml, pathOf(field)), message }));
+}
+
+export function YamlEditor({ definition, schema, readOnly }: YamlEditorProps) {
+  const parent = useRef<HTMLDivElement>(null);
+  const editor = useRef<CodeEditor>(undefined);
+  const latest = useRef(definition);
+  latest.current = definition;
+  useEffect(() => {
+    if (!parent.current) return;
+    const created = createCodeEditor({
+      parent: parent.current,
+      label: "Definition as YAML",
+      text: latest.current.text,
+      readOnly,
+      onChange: (text) => latest.current.setText(text),
+      extensions: createYamlExtensions(schema),
+    });
+    editor.current = created;
+    return () => created.destroy();
+  }, [schema, readOnly]);
+  const problems = useMemo(() => problemsInText(definition), [definition]);
+  useEffect(() => editor.current?.setText(definition.text), [definition.text]);
+  useEffect(() => editor.current?.setProblems(problems), [problems]);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div ref={parent} className="min-h-0 flex-1" />
+      <p role="status" className="border-line border-t px-4 py-1 text-muted text-small">
+        {problems.length === 0
+          ? "Ctrl Space completes. Escape and then Tab leaves the editor."
+          : `${problems.length === 1 ? "1 problem" : `${problems.length} problems`}: ${problems[0]?.message}`}
+      </p>
+    </div>
+  );
+}
