@@ -7,6 +7,7 @@ import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
+import { parseVersionsSearch } from "./routes/agents/versions-search.ts";
 import { parseRunSearch } from "./routes/runs/run-search.ts";
 import { parseRunsSearch } from "./routes/runs/runs-search.ts";
 import { meQuery } from "./session/session.ts";
@@ -87,10 +88,7 @@ const agentDefinition = createRoute({
 const agentVersions = createRoute({
   getParentRoute: () => agent,
   path: "/versions",
-  validateSearch: (search: Record<string, unknown>) => ({
-    from: typeof search.from === "string" ? search.from : undefined,
-    to: typeof search.to === "string" ? search.to : undefined,
-  }),
+  validateSearch: parseVersionsSearch,
   component: lazyRouteComponent(() => import("./routes/agents/versions.tsx"), "Versions"),
 });
 

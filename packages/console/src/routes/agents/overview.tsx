@@ -1,7 +1,22 @@
-import { Page } from "../../parts/page.tsx";
+import { getRouteApi } from "@tanstack/react-router";
+import { Charts } from "./overview/charts.tsx";
+import { LastDeployments } from "./overview/last-deployments.tsx";
+import { LastRuns } from "./overview/last-runs.tsx";
+import { LiveTable } from "./overview/live-table.tsx";
 
-export const Overview = () => (
-  <Page title="Overview">
-    <p className="p-4 text-muted">Overview</p>
-  </Page>
-);
+const route = getRouteApi("/signed-in/agents/$agent/");
+
+/** How the agent is: what is live, how it does, and what happened last. */
+export function Overview() {
+  const { agent } = route.useParams();
+  return (
+    <div className="flex flex-col gap-6 p-4">
+      <LiveTable agent={agent} />
+      <Charts agent={agent} />
+      <div className="grid gap-6 xl:grid-cols-2">
+        <LastRuns agent={agent} />
+        <LastDeployments agent={agent} />
+      </div>
+    </div>
+  );
+}

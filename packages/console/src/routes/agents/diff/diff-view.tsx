@@ -35,11 +35,11 @@ const ChangeItem = ({ change }: { readonly change: Change }) => {
   const id = useId();
   return (
     <li aria-labelledby={id} className="border-line border-b py-2">
-      <h3 id={id} className="mb-1 font-medium font-mono text-small">
+      <h2 id={id} className="mb-1 font-medium font-mono text-small">
         <OutsideText text={change.path} />
         {!("from" in change) && <span className="ml-2 font-normal text-muted">is new</span>}
         {!("to" in change) && <span className="ml-2 font-normal text-muted">is removed</span>}
-      </h3>
+      </h2>
       <div className="overflow-hidden rounded border border-line font-mono text-small leading-5">
         {linesOf(change).map((line, index) => (
           <Line key={index} {...line} />

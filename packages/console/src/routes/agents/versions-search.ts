@@ -1,0 +1,16 @@
+/** The two versions that are compared: labels, or `draft`. */
+export interface VersionsSearch {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const textOf = (value: unknown): string | undefined => {
+  // A label such as 2 or 1.5 comes out of an address as a number.
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
+
+export const parseVersionsSearch = ({ from, to }: Record<string, unknown>): VersionsSearch => ({
+  from: textOf(from),
+  to: textOf(to),
+});
