@@ -12,7 +12,7 @@ const Content = ({ title, content }: { readonly title: string; readonly content:
   return (
     <div>
       <div className="flex items-center justify-between text-muted text-small">
-        <h4 className="font-medium">{title}</h4>
+        <h3 className="font-medium">{title}</h3>
         <CopyButton text={text} what={`what was ${title.toLowerCase()}`} />
       </div>
       <div className="rounded border border-line bg-surface px-2 py-1">

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { classNames } from "../../../parts/class-names.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StreamingText } from "./streaming-text.tsx";
@@ -19,7 +19,8 @@ export function jsonOf(answer: string): string | undefined {
 
 const views = ["text", "json"] as const;
 
-export function Answer({ turn, isOwn }: { readonly turn: Turn; readonly isOwn: boolean }) {
+/** The answers of the other turns are not drawn again while one of them grows. */
+export const Answer = memo(({ turn, isOwn }: { readonly turn: Turn; readonly isOwn: boolean }) => {
   const { answer, status } = turn;
   const [view, setView] = useState<(typeof views)[number]>("text");
   const json = useMemo(() => (status === "completed" ? jsonOf(answer) : undefined), [answer, status]);
@@ -48,4 +49,4 @@ export function Answer({ turn, isOwn }: { readonly turn: Turn; readonly isOwn: b
       />
     </div>
   );
-}
+});

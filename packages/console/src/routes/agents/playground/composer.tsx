@@ -1,16 +1,14 @@
-import { type KeyboardEvent, type ReactNode, type RefObject, useId } from "react";
+import { type KeyboardEvent, useId } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { controlClass } from "../../../parts/field.tsx";
+import { EditNote } from "./edit-note.tsx";
+import type { PlaygroundState } from "./use-playground.ts";
+import type { usePlaygroundInput } from "./use-playground-input.ts";
 
 interface ComposerProps {
   readonly agent: string;
-  readonly inputRef: RefObject<HTMLTextAreaElement | null>;
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  readonly isRunning: boolean;
-  readonly onSend: () => void;
-  readonly onStop: () => void;
-  readonly children: ReactNode;
+  readonly state: PlaygroundState;
+  readonly input: ReturnType<typeof usePlaygroundInput>;
 }
 
 const isSendKey = (event: KeyboardEvent): boolean =>
@@ -18,34 +16,35 @@ const isSendKey = (event: KeyboardEvent): boolean =>
   event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
 
 /** One input for one version or for two. The focus stays in it. */
-export function Composer({ agent, inputRef, text, onText, isRunning, onSend, onStop, children }: ComposerProps) {
+export function Composer({ agent, state, input }: ComposerProps) {
   const hintId = useId();
+  const { text, setText, edit, setEdit, isRunning } = state;
   const canSend = !isRunning && text.trim() !== "";
   const onKeyDown = (event: KeyboardEvent) => {
     if (!isSendKey(event)) return;
     event.preventDefault();
-    if (canSend) onSend();
+    if (canSend) input.onSend();
   };
   return (
     <div className="flex flex-col gap-2 border-line border-t bg-surface px-4 py-3">
-      {children}
+      {edit && <EditNote agent={agent} edit={edit} onChange={setEdit} onDiscard={() => setEdit(undefined)} />}
       <div className="flex items-end gap-2">
         <textarea
-          ref={inputRef}
+          ref={input.ref}
           aria-label={`Message to ${agent}`}
           aria-describedby={hintId}
           placeholder={`Message to ${agent}`}
           rows={2}
           dir="auto"
           value={text}
-          onChange={(event) => onText(event.target.value)}
+          onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
           className={`${controlClass} field-sizing-content max-h-52 min-h-14 resize-none`}
         />
         {isRunning ? (
-          <Button onClick={onStop}>Stop run</Button>
+          <Button onClick={input.onStop}>Stop run</Button>
         ) : (
-          <Button kind="primary" disabled={!canSend} onClick={onSend}>
+          <Button kind="primary" disabled={!canSend} onClick={input.onSend}>
             Send message
           </Button>
         )}

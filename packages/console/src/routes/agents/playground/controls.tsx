@@ -4,6 +4,7 @@ import { Select, TextInput } from "../../../parts/field.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import type { PlaygroundSearch } from "../playground-search.ts";
 import { CopyLinkButton } from "./copy-link-button.tsx";
+import type { useVersionOptions } from "./use-version-options.ts";
 import type { ChoiceOption } from "./version-choice.ts";
 
 interface LabelledProps {
@@ -26,12 +27,14 @@ const Labelled = ({ label, children }: LabelledProps) => {
 interface TextControlProps {
   readonly label: string;
   readonly placeholder: string;
+  /** A class. */
+  readonly width: string;
   readonly value: string | undefined;
   readonly onCommit: (value: string | undefined) => void;
 }
 
 /** The address changes when the text is complete, not with every letter. */
-function TextControl({ label, placeholder, value = "", onCommit }: TextControlProps) {
+function TextControl({ label, placeholder, width, value = "", onCommit }: TextControlProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   const commit = () => {
@@ -48,7 +51,7 @@ function TextControl({ label, placeholder, value = "", onCommit }: TextControlPr
           onChange={(event) => setText(event.target.value)}
           onBlur={commit}
           onKeyDown={(event) => event.key === "Enter" && commit()}
-          className="w-full font-mono text-table md:w-52"
+          className={`w-full font-mono text-table ${width}`}
         />
       )}
     </Labelled>
@@ -69,7 +72,7 @@ const ChoiceControl = ({ label, value, options, onChange }: ChoiceControlProps) 
         id={id}
         value={value}
         onChange={(event) => onChange(event.target.value || undefined)}
-        className="w-full max-w-full text-table md:max-w-60"
+        className="w-full max-w-full text-table md:w-56"
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
@@ -83,16 +86,16 @@ const ChoiceControl = ({ label, value, options, onChange }: ChoiceControlProps) 
 
 interface ControlsProps {
   readonly search: PlaygroundSearch;
-  readonly versions: readonly ChoiceOption[];
-  readonly compared: readonly ChoiceOption[];
-  readonly summary: string;
+  readonly options: ReturnType<typeof useVersionOptions>;
   readonly onChange: (change: Partial<PlaygroundSearch>) => void;
   readonly onNewSession: () => void;
 }
 
 /** What is sent besides the message. All of it is in the address. On a phone it is folded into one line. */
-export function Controls({ search, versions, compared, summary, onChange, onNewSession }: ControlsProps) {
+export function Controls({ search, options, onChange, onNewSession }: ControlsProps) {
   const [isOpen, setIsOpen] = useState(false);
+  const { version, compare, user, session } = search;
+  const chosen = [options.labelOf(version), user && `as ${user}`, session ?? "new session"];
   return (
     <div className="border-line border-b px-4 py-2">
       <button
@@ -102,31 +105,38 @@ export function Controls({ search, versions, compared, summary, onChange, onNewS
         className="flex w-full items-center gap-2 text-left text-table md:hidden"
       >
         <Icon name={isOpen ? "down" : "right"} className="size-3" />
-        <span className="truncate">{summary}</span>
+        <span className="truncate">{chosen.filter(Boolean).join(" · ")}</span>
       </button>
       <div
         className={`${isOpen ? "mt-2 grid" : "hidden"} grid-cols-2 items-end gap-x-3 gap-y-2 md:mt-0 md:flex md:flex-wrap`}
       >
         <ChoiceControl
           label="Version"
-          value={search.version ?? ""}
-          options={versions}
-          onChange={(version) => onChange({ version })}
+          value={version ?? ""}
+          options={options.versions}
+          onChange={(chosenVersion) => onChange({ version: chosenVersion })}
         />
         <ChoiceControl
           label="Compare with"
-          value={search.compare ?? ""}
-          options={compared}
-          onChange={(compare) => onChange({ compare })}
+          value={compare ?? ""}
+          options={options.compared}
+          onChange={(compared) => onChange({ compare: compared })}
         />
-        <TextControl label="User" placeholder="none" value={search.user} onCommit={(user) => onChange({ user })} />
+        <TextControl
+          label="User"
+          placeholder="none"
+          width="md:w-36"
+          value={user}
+          onCommit={(text) => onChange({ user: text })}
+        />
         <TextControl
           label="Session"
-          placeholder="new with the next message"
-          value={search.session}
-          onCommit={(session) => onChange({ session })}
+          placeholder="begins with a message"
+          width="md:w-48"
+          value={session}
+          onCommit={(text) => onChange({ session: text })}
         />
-        <Button onClick={onNewSession} disabled={search.session === undefined}>
+        <Button onClick={onNewSession} disabled={session === undefined}>
           <Icon name="plus" className="size-3.5" />
           New session
         </Button>

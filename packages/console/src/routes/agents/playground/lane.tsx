@@ -22,6 +22,7 @@ interface LaneProps {
 export function Lane({ agent, title, conversation, others, onEdit, onFollow }: LaneProps) {
   const { turns, hasEarlier, showEarlier, isLoading, error } = conversation;
   const [chosenId, setChosenId] = useState<string>();
+  const [isTraceOpen, setIsTraceOpen] = useState(() => matchMedia("(min-width: 768px)").matches);
   const traced = turns.find(({ id }) => id === chosenId) ?? turns.at(-1);
   const stick = useStickToEnd(turns);
   const isAlone = others === undefined;
@@ -30,7 +31,7 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
       className={
         isAlone
           ? "flex min-h-0 flex-1 flex-col lg:flex-row"
-          : "flex min-h-0 flex-1 flex-col border-line border-b md:border-r md:border-b-0"
+          : "flex min-h-0 flex-1 flex-col border-line not-last:border-b md:not-last:border-r md:not-last:border-b-0"
       }
     >
       <section
@@ -47,6 +48,11 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
             </Button>
           )}
           {turns.length === 0 && !isLoading && error === null && <NothingYet agent={agent} />}
+          {others !== undefined && turns.length > 0 && turns.length < others.length && (
+            <p className="px-4 pt-3 text-muted text-small">
+              This side began later. Its model has not seen the earlier messages.
+            </p>
+          )}
           <ol>
             {turns.map((turn, index) => (
               <TurnView
@@ -55,7 +61,10 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
                 turn={turn}
                 counterpart={others && counterpartOf(turns, index, others)}
                 isTraced={turn === traced}
-                onTrace={() => setChosenId(turn.id)}
+                onTrace={() => {
+                  setChosenId(turn.id);
+                  setIsTraceOpen(true);
+                }}
                 onEdit={onEdit && (() => onEdit(turn))}
                 onFollow={() => onFollow(turn)}
               />
@@ -63,7 +72,14 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
           </ol>
         </div>
       </section>
-      <TracePanel agent={agent} turn={traced} isBeside={isAlone} />
+      <TracePanel
+        agent={agent}
+        turn={traced}
+        label={isAlone ? "Trace" : `Trace of ${title}`}
+        isBeside={isAlone}
+        isOpen={isTraceOpen}
+        onOpen={setIsTraceOpen}
+      />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
-import { runStepsQuery } from "../../../api/playground-queries.ts";
+import { useId } from "react";
+import { runStepsQuery } from "../../../api/runs-queries.ts";
 import { classNames } from "../../../parts/class-names.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -33,17 +33,20 @@ const factsOf = (trace: Trace | undefined, turn: Turn | undefined): string => {
 interface TracePanelProps {
   readonly agent: string;
   readonly turn: Turn | undefined;
+  /** "Trace", and of which version where there are two. */
+  readonly label: string;
   /** Where it is below the conversation it can be closed; beside it, it is always open. */
   readonly isBeside: boolean;
+  readonly isOpen: boolean;
+  readonly onOpen: (isOpen: boolean) => void;
 }
 
-export function TracePanel({ agent, turn, isBeside }: TracePanelProps) {
-  const [isOpen, setIsOpen] = useState(false);
+export function TracePanel({ agent, turn, label, isBeside, isOpen, onOpen }: TracePanelProps) {
   const id = useId();
   const { trace, isRecorded, error, isFetching } = useTrace(agent, turn);
   return (
     <section
-      aria-label="Trace"
+      aria-label={label}
       className={classNames(
         "flex min-h-0 shrink-0 flex-col border-line border-t bg-page",
         isBeside && "lg:w-[420px] lg:border-t-0 lg:border-l",
@@ -56,7 +59,7 @@ export function TracePanel({ agent, turn, isBeside }: TracePanelProps) {
         type="button"
         aria-expanded={isOpen}
         aria-controls={id}
-        onClick={() => setIsOpen(!isOpen)}
+        onClick={() => onOpen(!isOpen)}
         className={classNames(
           "flex h-8 shrink-0 items-center gap-2 px-4 text-table focus-visible:outline-offset-[-2px]",
           isBeside && "lg:hidden",

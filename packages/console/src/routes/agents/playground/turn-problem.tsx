@@ -16,9 +16,12 @@ export function TurnProblem({ turn, onFollow, onEdit }: TurnProblemProps) {
   if (status !== "failed" || error === undefined) return null;
   if (typeof error === "string")
     return (
-      <p className="rounded border border-danger bg-danger-soft px-3 py-2 font-medium text-danger text-table">
-        <OutsideText text={error} />
-      </p>
+      <div className="flex flex-col items-start gap-2 rounded border border-danger bg-danger-soft px-3 py-2 text-table">
+        <p className="font-medium text-danger">
+          <OutsideText text={error} />
+        </p>
+        {onEdit && <Button onClick={onEdit}>Edit and run again</Button>}
+      </div>
     );
   const isLost = error instanceof ConnectionError && runId !== undefined;
   return (

@@ -1,6 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { runQuery } from "../../../api/runs-queries.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { Button, buttonClass } from "../../../parts/button.tsx";
+import { classNames } from "../../../parts/class-names.ts";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
@@ -23,7 +26,9 @@ interface TurnViewProps {
 }
 
 const Waiting = ({ turn }: { readonly turn: Turn }) => {
-  const doing = turn.isStopping ? "Stopping. The run ends before its next step." : undefined;
+  const doing = turn.isStopping
+    ? "Stopping. What the model is saying cannot be cut short; the run ends before its next step."
+    : undefined;
   const running = turn.trace?.steps.findLast(({ status }) => status === "running");
   const step = running && `${running.kind === "tool" ? "Calls the tool" : "Waits for"} ${running.name}`;
   const accepted = turn.runId === undefined ? "Sends the message" : "Waits for its turn";
@@ -35,10 +40,23 @@ const Waiting = ({ turn }: { readonly turn: Turn }) => {
   );
 };
 
-function TurnFacts({ turn, counterpart }: Pick<TurnViewProps, "turn" | "counterpart">) {
+/** The record says which version ran: what is live may have changed since, and a canary takes some of the runs. */
+function useVersion(agent: string, { runId, status, version }: Turn): string | null | undefined {
+  const isNeeded = runId !== undefined && status !== "running" && version === undefined;
+  const { data } = useQuery({
+    ...runQuery(agent, runId ?? ""),
+    enabled: isNeeded,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return version === undefined ? data?.version : version;
+}
+
+function TurnFacts({ agent, turn, counterpart }: Pick<TurnViewProps, "agent" | "turn" | "counterpart">) {
+  const version = useVersion(agent, turn);
   const difference = counterpart && differenceText(turn, counterpart);
   return (
     <>
+      {version !== undefined && turn.status !== "running" && <OutsideText text={version ?? "draft"} />}
       {turn.durationMs !== null && <span>{formatDuration(turn.durationMs)}</span>}
       {turn.tokens !== null && <span>{formatCount(turn.tokens)} tokens</span>}
       {difference && <span className="text-canary">{difference}</span>}
@@ -58,13 +76,23 @@ export function TurnView({ agent, turn, counterpart, isTraced, onTrace, onEdit, 
         <Answer turn={turn} isOwn={turn.trace !== undefined} />
       </div>
       {turn.status === "running" && <Waiting turn={turn} />}
+      {turn.status === "completed" && turn.isStopping && (
+        <p className="text-muted text-table">
+          This was the last step of the run, so it completed before it could stop.
+        </p>
+      )}
       <TurnProblem turn={turn} onFollow={onFollow} onEdit={onEdit} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-small">
         {turn.status !== "running" && <StatusMark status={turn.status} />}
-        <TurnFacts turn={turn} counterpart={counterpart} />
+        <TurnFacts agent={agent} turn={turn} counterpart={counterpart} />
         <span className="ml-auto flex flex-wrap items-center gap-1">
           {turn.answer !== "" && <CopyButton text={turn.answer} what="the answer" />}
-          <Button kind="quiet" className="h-6 px-2" aria-pressed={isTraced} onClick={onTrace}>
+          <Button
+            kind="quiet"
+            className={classNames("h-6 px-2", isTraced && "!text-text underline decoration-accent underline-offset-4")}
+            aria-pressed={isTraced}
+            onClick={onTrace}
+          >
             Trace
           </Button>
           {turn.runId !== undefined && (
@@ -76,7 +104,7 @@ export function TurnView({ agent, turn, counterpart, isTraced, onTrace, onEdit, 
               Open run
             </Link>
           )}
-          {onEdit && turn.status !== "running" && (
+          {onEdit && turn.status !== "running" && turn.status !== "failed" && (
             <Button kind="quiet" className="h-6 px-2" onClick={onEdit}>
               Edit and run again
             </Button>

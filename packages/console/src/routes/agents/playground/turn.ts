@@ -23,6 +23,7 @@ export interface Turn {
   readonly version: string | null | undefined;
   /** It was under way before this page saw it: its first events came later than what they tell of. */
   readonly isFollowed: boolean;
+  /** Somebody asked to stop it. A run can complete all the same. */
   readonly isStopping: boolean;
   /** What keeps the page from following the run just now. */
   readonly trouble: string | undefined;
@@ -69,7 +70,7 @@ function addToTurn(turn: Turn, arrived: ArrivedEvent): Turn {
   const { event } = arrived;
   if (event.type !== "done") return followed;
   const { request_id: runId, tokens_used: tokens, duration_ms: durationMs } = event;
-  return { ...followed, status: "completed", runId, tokens, durationMs, isStopping: false };
+  return { ...followed, status: "completed", runId, tokens, durationMs };
 }
 
 export const addEvents = (turn: Turn, events: readonly ArrivedEvent[]): Turn => events.reduce(addToTurn, turn);

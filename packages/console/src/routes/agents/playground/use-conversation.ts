@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { sessionRunsQuery } from "../../../api/playground-queries.ts";
+import { sessionRunsQuery } from "../../../api/session-runs-queries.ts";
 import { joinTurns, type Turn, turnOfRun } from "./turn.ts";
 import type { Turns } from "./use-turns.ts";
 

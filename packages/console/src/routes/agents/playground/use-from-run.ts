@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { runQuery } from "../../../api/playground-queries.ts";
+import { runQuery } from "../../../api/runs-queries.ts";
 import type { PlaygroundState } from "./use-playground.ts";
 
 /** `from` in the address: that run's message, user and version are taken over, once. What the address says itself stays. */

@@ -24,9 +24,10 @@ export function contextOf(
 
 type Live = Pick<Deployment, "environment" | "version">;
 
+/** Where nothing was deployed, the draft runs. */
 const liveLabel = (environment: string, live: readonly Live[]): string => {
   const version = live.find((deployment) => deployment.environment === environment)?.version;
-  return version === undefined ? `Draft (nothing live in ${environment})` : `Live in ${environment} (${version})`;
+  return `Live in ${environment} (${version ?? "draft"})`;
 };
 
 export function choiceLabel(
