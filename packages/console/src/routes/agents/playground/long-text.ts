@@ -7,7 +7,10 @@ function endOfBlock(text: string, start: number): number | undefined {
   if (lineEnd >= 0 && lineEnd - start <= maxBlockLength) return lineEnd + 1;
   if (text.length - start <= maxBlockLength) return undefined;
   const space = text.lastIndexOf(" ", start + maxBlockLength);
-  return space > start ? space + 1 : start + maxBlockLength;
+  if (space > start) return space + 1;
+  const end = start + maxBlockLength;
+  // Half of a pair is no character.
+  return /[\uD800-\uDBFF]/.test(text[end - 1] ?? "") ? end - 1 : end;
 }
 
 /**
