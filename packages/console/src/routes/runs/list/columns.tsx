@@ -18,22 +18,14 @@ export interface Column {
   readonly width: string;
   /** It is shown if the list is at least so wide, in pixels. */
   readonly from: number;
-  readonly isNumber?: boolean;
+  readonly kind?: "plain" | "number" | "outside" | "id";
   readonly cell: (run: ListedRun, context: CellContext) => ReactNode;
 }
 
-/** Text from outside in one line, with a direction of its own. */
-const outside = (text: string | null): ReactNode =>
-  text === null ? null : (
-    <span dir="auto" title={text} className="block truncate [unicode-bidi:isolate]">
-      {visibleText(text)}
-    </span>
-  );
-
 /** The link is for the mouse: opened in a new tab, copied. The keyboard opens the row. */
 const agentCell = (run: ListedRun, { href }: CellContext) => (
-  <a href={href} tabIndex={-1} className="block truncate hover:underline">
-    {outside(run.agent_name)}
+  <a href={href} tabIndex={-1} className="hover:underline">
+    {visibleText(run.agent_name)}
   </a>
 );
 
@@ -45,6 +37,8 @@ const started = ({ created_at }: ListedRun, { now }: CellContext) => {
     </time>
   );
 };
+
+const outside = (text: string | null): string | null => text && visibleText(text);
 
 const widest = 100_000;
 
@@ -58,43 +52,54 @@ const columns: readonly (Column & { readonly until?: number })[] = [
     cell: ({ status }) => <StatusMark status={status} iconOnly />,
   },
   { id: "status", title: "Status", width: "96px", from: 520, cell: ({ status }) => <StatusMark status={status} /> },
-  { id: "agent", title: "Agent", width: "minmax(100px, 2fr)", from: 0, cell: agentCell },
+  { id: "agent", title: "Agent", width: "minmax(100px, 2fr)", from: 0, kind: "outside", cell: agentCell },
   {
     id: "request",
     title: "Request id",
     width: "232px",
     from: 940,
-    cell: ({ request_id }) => <code className="font-mono text-small">{request_id}</code>,
+    kind: "id",
+    cell: ({ request_id }) => request_id,
   },
   {
     id: "version",
     title: "Version",
     width: "minmax(56px, 1fr)",
     from: 1040,
-    cell: ({ version }) => (version === null ? <span className="text-muted">draft</span> : outside(version)),
+    kind: "outside",
+    cell: ({ version }) => outside(version ?? "draft"),
   },
   {
     id: "environment",
     title: "Environment",
     width: "minmax(80px, 1fr)",
     from: 1040,
+    kind: "outside",
     cell: ({ environment }) => outside(environment),
   },
-  { id: "user", title: "User", width: "minmax(72px, 1fr)", from: 700, cell: ({ user_id }) => outside(user_id) },
+  {
+    id: "user",
+    title: "User",
+    width: "minmax(72px, 1fr)",
+    from: 700,
+    kind: "outside",
+    cell: ({ user_id }) => outside(user_id),
+  },
   {
     id: "session",
     title: "Session",
     width: "minmax(72px, 1fr)",
     from: 600,
+    kind: "outside",
     cell: ({ session_id }) => outside(session_id),
   },
-  { id: "steps", title: "Steps", width: "44px", from: 1120, isNumber: true, cell: ({ steps }) => formatCount(steps) },
+  { id: "steps", title: "Steps", width: "44px", from: 1120, kind: "number", cell: ({ steps }) => formatCount(steps) },
   {
     id: "tokens",
     title: "Tokens",
     width: "60px",
     from: 800,
-    isNumber: true,
+    kind: "number",
     cell: ({ tokens_used }) => formatCount(tokens_used),
   },
   {
@@ -102,10 +107,10 @@ const columns: readonly (Column & { readonly until?: number })[] = [
     title: "Took",
     width: "72px",
     from: 320,
-    isNumber: true,
+    kind: "number",
     cell: ({ duration_ms, status }) => (status === "running" ? "…" : formatDuration(duration_ms)),
   },
-  { id: "started", title: "Started", width: "80px", from: 0, isNumber: true, cell: started },
+  { id: "started", title: "Started", width: "80px", from: 0, kind: "number", cell: started },
 ];
 
 /** As many columns as there is room for. */

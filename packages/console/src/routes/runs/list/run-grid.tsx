@@ -10,11 +10,14 @@ import type { RunPages } from "./use-run-pages.ts";
 const HeaderRow = ({ columns, template }: { readonly columns: readonly Column[]; readonly template: string }) => (
   <thead className="sticky top-0 z-10 block bg-page">
     <tr aria-rowindex={1} className={rowClass} style={{ gridTemplateColumns: template }}>
-      {columns.map(({ id, title, isNumber }) => (
+      {columns.map(({ id, title, kind }) => (
         <th
           key={id}
           scope="col"
-          className={classNames("truncate font-normal text-muted text-small", isNumber ? "text-right" : "text-left")}
+          className={classNames(
+            "truncate font-normal text-muted text-small",
+            kind === "number" ? "text-right" : "text-left",
+          )}
         >
           {id === "mark" ? <span className="sr-only">{title}</span> : title}
         </th>
@@ -55,6 +58,8 @@ export function RunGrid(props: RunGridProps) {
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
+  // A row that comes into sight takes over the elements of one that has left: making new ones costs most of a frame.
+  const pool = 2 ** Math.ceil(Math.log2(Math.max(64, items.length)));
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onRange(first, last), [onRange, first, last]);
   useEffect(() => {
@@ -81,7 +86,7 @@ export function RunGrid(props: RunGridProps) {
             const run = pages.rowAt(index);
             return (
               <RunRow
-                key={index}
+                key={index % pool}
                 run={run}
                 index={index}
                 top={start - rowHeight}

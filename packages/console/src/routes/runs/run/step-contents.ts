@@ -42,9 +42,11 @@ export interface ContentField {
 const toField = (name: string | undefined, value: unknown): ContentField =>
   typeof value === "string" ? { name, text: value, isJson: false } : { name, text: toJson(value), isJson: true };
 
-/** A content as text: an object field by field, so that texts in it have their own line breaks. */
+/** A content as text: an object field by field, so that texts in it have their own line breaks. Empty texts say nothing. */
 export const toFields = (value: unknown): readonly ContentField[] =>
-  isRecord(value) ? Object.entries(value).map(([name, inner]) => toField(name, inner)) : [toField(undefined, value)];
+  isRecord(value)
+    ? Object.entries(value).flatMap(([name, inner]) => (inner === "" ? [] : [toField(name, inner)]))
+    : [toField(undefined, value)];
 
 /** What is copied: the text itself, or JSON. */
 export const toCopy = (value: unknown): string => (typeof value === "string" ? value : toJson(value));
