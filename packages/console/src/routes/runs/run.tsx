@@ -9,6 +9,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { IdText } from "../../parts/id-text.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
 import { RunActions } from "./run/run-actions.tsx";
 import { RunBody } from "./run/run-body.tsx";
@@ -31,26 +32,30 @@ interface HeaderProps {
   readonly onClose: () => void;
 }
 
-const Header = ({ agent, id, run, onClose }: HeaderProps) => (
-  <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
-    <h1 className="flex min-w-0 items-center gap-2 font-medium text-body">
-      {run ? <StatusMark status={run.status} /> : "Run"}
-      <IdText id={id} what="the request id" />
-    </h1>
-    <div className="ml-auto flex items-center gap-2">
-      {run && <RunActions agent={agent} run={run} />}
-      <button
-        type="button"
-        aria-label="Close the run"
-        title="Close the run (Esc)"
-        onClick={onClose}
-        className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
-      >
-        <Icon name="cross" />
-      </button>
-    </div>
-  </header>
-);
+/** Beside the list the page has a title already; as a page of its own the run is the title. */
+function Header({ agent, id, run, onClose }: HeaderProps) {
+  const Heading = useMedia("(min-width: 1024px)") ? "h2" : "h1";
+  return (
+    <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
+      <Heading className="flex min-w-0 items-center gap-2 font-medium text-body">
+        {run ? <StatusMark status={run.status} /> : "Run"}
+        <IdText id={id} what="the request id" />
+      </Heading>
+      <div className="ml-auto flex items-center gap-2">
+        {run && <RunActions agent={agent} run={run} />}
+        <button
+          type="button"
+          aria-label="Close the run"
+          title="Close the run (Esc)"
+          onClick={onClose}
+          className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
+        >
+          <Icon name="cross" />
+        </button>
+      </div>
+    </header>
+  );
+}
 
 /** One run: what it was asked and said, and every step on the way. */
 export function RunPage() {

@@ -2,6 +2,7 @@ import type { Invocation } from "@perch/sdk";
 import type { ReactNode } from "react";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import type { Trace } from "../../../run-trace/trace.ts";
+import { hatched } from "./hatched.ts";
 import type { LiveTrace } from "./use-live-trace.ts";
 
 const Note = ({ children }: { readonly children: ReactNode }) => <p className="text-table text-warning">{children}</p>;
@@ -15,6 +16,29 @@ const LiveNote = ({ run, live }: { readonly run: Invocation; readonly live: Live
     {live.isLost ? "The stream of the run was lost; this page asks for the run every few seconds." : "Live."}
     {isOpenedLate(run, live) && " Steps from before this page was opened have no exact times until the run has ended."}
   </p>
+);
+
+const legend = [
+  ["bg-accent", "model"],
+  ["bg-control-line", "tool"],
+  ["bg-danger", "failed"],
+  ["bg-warning", "retried"],
+] as const;
+
+/** What the colours of the bars mean. The marks beside the names say the same. */
+const Legend = () => (
+  <ul aria-label="Colours of the bars" className="ml-auto hidden items-center gap-3 text-muted text-small @2xl:flex">
+    {legend.map(([colour, name]) => (
+      <li key={name} className="flex items-center gap-1">
+        <span className={`size-2.5 rounded-[2px] ${colour}`} />
+        {name}
+      </li>
+    ))}
+    <li className="flex items-center gap-1">
+      <span className="h-2.5 w-4" style={hatched} />
+      wait
+    </li>
+  </ul>
 );
 
 interface WaterfallNotesProps {
@@ -33,8 +57,9 @@ export const WaterfallNotes = ({ run, trace, live, logLines, hidesLogs, onToggle
     <div className="flex min-h-6 flex-wrap items-center gap-3">
       <h2 className="text-body">Steps</h2>
       <div role="status">{live && <LiveNote run={run} live={live} />}</div>
+      {trace.steps.length > 0 && <Legend />}
       {logLines > 0 && (
-        <label className="ml-auto flex items-center gap-1.5 text-table">
+        <label className="flex max-@2xl:ml-auto items-center gap-1.5 text-table">
           <input type="checkbox" checked={!hidesLogs} onChange={onToggleLogs} className="accent-accent" />
           Log lines
         </label>

@@ -5,6 +5,7 @@ import { Icon, type IconName } from "../../../parts/icon.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import type { TraceKind, TraceStatus } from "../../../run-trace/trace.ts";
+import { hatched } from "./hatched.ts";
 import { type LogItem, percentAt, type Span, type StepItem, type WaterfallItem } from "./waterfall-items.ts";
 
 export const idOfItem = (key: string): string => `step-${encodeURIComponent(key)}`;
@@ -22,10 +23,6 @@ const barColours: Record<TraceStatus, string> = {
 
 const barColour = (status: TraceStatus, kind: TraceKind): string =>
   status === "completed" && kind !== "model" ? "bg-control-line" : barColours[status];
-
-const hatched: CSSProperties = {
-  backgroundImage: "repeating-linear-gradient(135deg, var(--warning) 0 1px, transparent 1px 5px)",
-};
 
 const place = (whole: Span, { startMs, endMs }: Span): CSSProperties => {
   const left = percentAt(whole, startMs);
