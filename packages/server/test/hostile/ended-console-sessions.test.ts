@@ -54,6 +54,7 @@ describe("a session that ended cannot be used again:", () => {
       agents: createAgentDirectory({ db, cacheBytes: shares.cacheBytes, now: nowMs }),
       keyUsage: { record: () => undefined, flush: async () => undefined, stop: async () => undefined },
       unauthenticatedLimit: unauthenticatedBucket(1000),
+      recheckPerson: async () => undefined,
       now: () => new Date(nowMs()),
     });
     const admitted = await admission.admit({
