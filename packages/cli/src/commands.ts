@@ -30,10 +30,10 @@ import { webhookCommands } from "./commands/webhooks.ts";
 /** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Start here", commands: [dev, init, apply, doctor] },
-  { title: "Talk to agents", subjects: { runs: "An agent's runs" }, commands: [invoke, chat, ...runCommands] },
+  { title: "Talk to agents", subjects: { runs: "Runs of agents" }, commands: [invoke, chat, ...runCommands] },
   {
     title: "Ship",
-    subjects: { agents: "Agents", deployments: "An agent's deployments", versions: "An agent's versions" },
+    subjects: { agents: "Agents", deployments: "Deployments of agents", versions: "An agent's versions" },
     commands: [deploy, rollback, ...agentCommands, ...deploymentCommands],
   },
   { title: "Watch", commands: [logs, metrics] },

@@ -1,6 +1,7 @@
 import type { OptionSpecs } from "./command.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { parseWhole } from "./output/duration.ts";
+import { UsageError } from "./problem.ts";
 
 /** For commands that show a page of a list. */
 export const listOptions = {
@@ -13,3 +14,40 @@ export const pageOf = ({ limit, offset }: { readonly limit?: string; readonly of
     limit: limit === undefined ? undefined : parseWhole("limit", limit),
     offset: offset === undefined ? undefined : parseWhole("offset", offset),
   });
+
+/** For commands that show a page of one agent's, or without an agent of all: only the latter has cursors, only the former offsets. */
+export const anyAgentListOptions = {
+  limit: listOptions.limit,
+  offset: { type: "string", value: "N", help: "Number of items to skip. For one agent." },
+  cursor: { type: "string", value: "CURSOR", help: "Where the page before ended. For all agents." },
+} as const satisfies OptionSpecs;
+
+interface AnyAgentPage {
+  readonly limit?: string;
+  readonly offset?: string;
+  readonly cursor?: string;
+}
+
+/** `name` is the command's. */
+export function pageOfAgent(name: string, { cursor, ...page }: AnyAgentPage) {
+  if (cursor !== undefined)
+    throw new UsageError(
+      `perch ${name}: --cursor is for the list of all agents. Use --offset, or leave out the agent.`,
+    );
+  return pageOf(page);
+}
+
+export function pageOfAllAgents(name: string, { limit, offset, cursor }: AnyAgentPage) {
+  if (offset !== undefined)
+    throw new UsageError(`perch ${name}: --offset is for the list of one agent. Use --cursor, or name the agent.`);
+  return { ...pageOf(limit === undefined ? {} : { limit }), ...omitUndefined({ cursor }) };
+}
+
+/** A command with the options that were given, as one can type it. */
+export const commandLine = (name: string, options: Readonly<Record<string, string | undefined>>): string =>
+  [
+    name,
+    ...Object.entries(options).flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)])),
+  ].join(" ");
+
+const quoted = (value: string): string => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

@@ -161,7 +161,7 @@ export function parseCommand(commands: readonly Command[], argv: readonly string
   const found = command && findCommand(commands, positionals);
   if (!found || values.help === true) return helpFor(commands, positionals);
   const { isShort, rest, command: chosen } = found;
-  // `perch runs` alone: a list of runs would need an agent.
+  // `perch memory` alone: a list of memories would need an agent.
   if (isShort && rest.length === 0 && chosen.args.some(isRequired)) return helpFor(commands, positionals);
   const options = readChoices(chosen.name, specs, values);
   return { kind: "command", command: chosen, args: readArguments(commands, found), options };

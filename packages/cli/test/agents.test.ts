@@ -145,6 +145,20 @@ describe("perch invoke", () => {
     expect((await perch(["runs", "bot", "--session", "s1", "--json"])).json()).toMatchObject({ data: [{}] });
   });
 
+  test("without an agent, runs and deployments are those of all agents, page by page", async () => {
+    const { perch } = await deskWithBot();
+    for (const message of ["one", "two"]) await perch(["invoke", "bot", message]);
+    const first = await perch(["runs", "--limit", "1", "--status", "completed"]);
+    expect(first.stdout).toMatch(/^RUN +AGENT +STATUS.*\nreq_\w{26} +bot +completed/);
+    const [, rest = ""] = /perch (runs --status completed --cursor \S+)\n/.exec(first.stderr) ?? [];
+    const second = await perch([...rest.split(" "), "--limit", "1"]);
+    expect(second.stdout).toMatch(/\nreq_\w{26} +bot +completed/);
+    expect(second.stdout).not.toBe(first.stdout);
+    expect(second.stderr).toBe("");
+    expect((await perch(["deploy", "bot"])).code).toBe(0);
+    expect((await perch(["deployments", "--status", "active"])).stdout).toMatch(/\ndep_\w{26} +bot +production/);
+  });
+
   test("the same idempotency key runs once", async () => {
     const { perch } = await deskWithBot();
     const args = ["invoke", "bot", "Once", "--idempotency-key", "k1", "--json"];

@@ -66,15 +66,16 @@ describe("perch --help", () => {
     expect(await text("help")).toBe(await text("--help"));
     expect(await text("help", "logs")).toBe(await text("logs", "--help"));
     expect(await text("help", "runs", "get")).toBe(await text("runs", "get", "--help"));
-    expect(await text("help", "runs")).toBe(await text("runs"));
+    expect(await text("help", "memory")).toBe(await text("memory"));
     expect((await perch(["help", "lgos"])).stderr).toContain("Did you mean perch logs?");
   });
 
   test("a group alone shows its commands where a list needs an argument, and lists where it needs none", async () => {
-    const { code, stdout } = await perch(["runs"]);
+    const { code, stdout } = await perch(["memory"]);
     expect(code).toBe(0);
-    for (const word of ["list", "get", "follow", "cancel"]) expect(stdout).toContain(`  runs ${word} <agent>`);
-    expect((await perch(["keys"])).stderr).toContain("No server to talk to.");
+    for (const word of ["list", "search", "add", "clear"]) expect(stdout).toContain(`  memory ${word} <agent>`);
+    for (const word of ["keys", "runs", "deployments"])
+      expect((await perch([word])).stderr).toContain("No server to talk to.");
   });
 
   test("nothing at all is a question for help", async () => {
@@ -103,6 +104,8 @@ describe("wrong usage ends with 2 and says why", () => {
     [["runs", "cancle", "bot", "req_1"], 'There is no command "perch runs cancle". Did you mean perch runs cancel?\n'],
     [["webhooks", "lst"], 'There is no command "perch webhooks lst". Did you mean perch webhooks list?\n'],
     [["runs", "bot", "surplus"], '"surplus" is one word too many'],
+    [["runs", "bot", "--cursor", "x"], "--cursor is for the list of all agents. Use --offset, or leave out the agent."],
+    [["deployments", "--offset", "5"], "--offset is for the list of one agent. Use --cursor, or name the agent."],
     [["logs", "bot", "--folow"], "Unknown option '--folow'. Did you mean --follow?\n"],
     [["logs", "bot", "--level", "eror"], "--level is one of debug, info, warn, error. Did you mean error?\n"],
     [["metrics", "bot", "trhoughput"], "Did you mean throughput?"],

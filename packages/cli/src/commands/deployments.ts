@@ -1,18 +1,82 @@
-import { command } from "../command.ts";
-import { listOptions, pageOf } from "../list-options.ts";
+import type { Deployment } from "@perch/sdk";
+import { command, type Session } from "../command.ts";
+import {
+  anyAgentListOptions,
+  commandLine,
+  listOptions,
+  pageOf,
+  pageOfAgent,
+  pageOfAllAgents,
+} from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { parseWhole } from "../output/duration.ts";
-import { printEmpty, printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printNextPage, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 import { inPlainWords } from "../plain-words.ts";
 
+const rowOf = ({ terminal, time }: Session, one: Deployment): string[] => [
+  one.id,
+  one.environment,
+  one.version,
+  coloured(terminal, one.status),
+  `${one.traffic_percent} %`,
+  time(one.created_at),
+  inPlainWords(one.error ?? ""),
+];
+const titles = ["deployment", "environment", "version", "status", "share", "created", ""];
+
+interface DeploymentFilter {
+  readonly environment?: string;
+  readonly status?: Deployment["status"];
+}
+
+async function listOfAgent(session: Session, agent: string, query: DeploymentFilter & { readonly offset?: number }) {
+  const { perch, terminal, show, signal } = session;
+  const found = await perch().deployments.list(agent, query, { signal });
+  show(found, () => {
+    if (found.data.length === 0)
+      return printEmpty(terminal, {
+        what: "deployments",
+        narrowedBy: [query.environment, query.status, query.offset],
+        next: `Create one with \`${perchCommand(`deploy ${agent}`)}\`.`,
+      });
+    printTable(
+      terminal,
+      titles,
+      found.data.map((one) => rowOf(session, one)),
+    );
+    printMore(terminal, found.pagination, found.data.length);
+  });
+}
+
+async function listOfAll(session: Session, query: DeploymentFilter & { readonly cursor?: string }) {
+  const { perch, terminal, show, signal } = session;
+  const found = await perch().deployments.listAll(query, { signal });
+  const { next_cursor } = found.pagination;
+  show(found, () => {
+    if (found.data.length === 0 && next_cursor === null)
+      return printEmpty(terminal, {
+        what: "deployments",
+        narrowedBy: [query.environment, query.status, query.cursor],
+        next: `Create one with \`${perchCommand("deploy AGENT")}\`.`,
+      });
+    const rows = found.data.map((one) => {
+      const [id = "", ...rest] = rowOf(session, one);
+      return [id, one.agent_name, ...rest];
+    });
+    printTable(terminal, ["deployment", "agent", ...titles.slice(1)], rows);
+    const given = { "--environment": query.environment, "--status": query.status };
+    printNextPage(terminal, next_cursor, commandLine("deployments", given));
+  });
+}
+
 const list = command({
   name: "deployments list",
-  summary: "List an agent's deployments, newest first.",
-  args: ["agent"],
+  summary: "List the deployments of an agent, or of all agents, newest first.",
+  args: ["agent?"],
   options: {
-    ...listOptions,
+    ...anyAgentListOptions,
     environment: { type: "string", value: "NAME", help: "Only deployments of this environment." },
     status: {
       type: "string",
@@ -20,29 +84,12 @@ const list = command({
       help: "Only deployments with this status.",
     },
   },
-  run: async ({ perch, terminal, show, signal, time }, { agent }, { environment, status: chosen, ...page }) => {
+  run: (session, { agent }, { environment, status: chosen, ...page }) => {
     const status = chosen === "rolled-back" ? ("rolled_back" as const) : chosen;
-    const query = { ...pageOf(page), ...omitUndefined({ environment, status }) };
-    const found = await perch().deployments.list(agent, query, { signal });
-    show(found, () => {
-      if (found.data.length === 0)
-        return printEmpty(terminal, {
-          what: "deployments",
-          narrowedBy: [environment, chosen, page.offset],
-          next: `Create one with \`${perchCommand(`deploy ${agent}`)}\`.`,
-        });
-      const rows = found.data.map((one) => [
-        one.id,
-        one.environment,
-        one.version,
-        coloured(terminal, one.status),
-        `${one.traffic_percent} %`,
-        time(one.created_at),
-        inPlainWords(one.error ?? ""),
-      ]);
-      printTable(terminal, ["deployment", "environment", "version", "status", "share", "created", ""], rows);
-      printMore(terminal, found.pagination, found.data.length);
-    });
+    const filter = omitUndefined({ environment, status });
+    return agent === undefined
+      ? listOfAll(session, { ...pageOfAllAgents("deployments list", page), ...filter })
+      : listOfAgent(session, agent, { ...pageOfAgent("deployments list", page), ...filter });
   },
 });
 

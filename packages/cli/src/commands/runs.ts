@@ -1,19 +1,75 @@
-import { command } from "../command.ts";
-import { listOptions, pageOf } from "../list-options.ts";
+import type { InvocationSummary } from "@perch/sdk";
+import { command, type Session } from "../command.ts";
+import { anyAgentListOptions, commandLine, pageOfAgent, pageOfAllAgents } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { printSteps } from "../output/print-steps.ts";
-import { printEmpty, printMore, printTable } from "../output/table.ts";
+import { printEmpty, printMore, printNextPage, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 import { inPlainWords } from "../plain-words.ts";
 import { showResult } from "./invoke.ts";
 
+const rowOf = ({ terminal, time }: Session, run: InvocationSummary): string[] => [
+  run.request_id,
+  coloured(terminal, run.status),
+  run.version ?? "draft",
+  run.duration_ms === null ? "-" : `${run.duration_ms} ms`,
+  String(run.tokens_used),
+  time(run.created_at),
+];
+const titles = ["run", "status", "version", "duration", "tokens", "created"];
+
+interface RunFilter {
+  readonly status?: InvocationSummary["status"];
+  readonly session_id?: string;
+}
+
+async function listOfAgent(session: Session, agent: string, query: RunFilter & { readonly offset?: number }) {
+  const { perch, terminal, show, signal } = session;
+  const found = await perch().runs.list(agent, query, { signal });
+  show(found, () => {
+    if (found.data.length === 0)
+      return printEmpty(terminal, {
+        what: "runs",
+        narrowedBy: [query.status, query.session_id, query.offset],
+        next: `Start one with \`${perchCommand(`invoke ${agent} "Hello"`)}\`.`,
+      });
+    printTable(
+      terminal,
+      titles,
+      found.data.map((run) => rowOf(session, run)),
+    );
+    printMore(terminal, found.pagination, found.data.length);
+  });
+}
+
+async function listOfAll(session: Session, query: RunFilter & { readonly cursor?: string }) {
+  const { perch, terminal, show, signal } = session;
+  const found = await perch().runs.listAll(query, { signal });
+  const { next_cursor } = found.pagination;
+  show(found, () => {
+    if (found.data.length === 0 && next_cursor === null)
+      return printEmpty(terminal, {
+        what: "runs",
+        narrowedBy: [query.status, query.session_id, query.cursor],
+        next: `Start one with \`${perchCommand('invoke AGENT "Hello"')}\`.`,
+      });
+    const rows = found.data.map((run) => {
+      const [id = "", ...rest] = rowOf(session, run);
+      return [id, run.agent_name, ...rest];
+    });
+    printTable(terminal, ["run", "agent", ...titles.slice(1)], rows);
+    const given = { "--status": query.status, "--session": query.session_id };
+    printNextPage(terminal, next_cursor, commandLine("runs", given));
+  });
+}
+
 const list = command({
   name: "runs list",
-  summary: "List an agent's runs, newest first.",
-  args: ["agent"],
+  summary: "List the runs of an agent, or of all agents, newest first.",
+  args: ["agent?"],
   options: {
-    ...listOptions,
+    ...anyAgentListOptions,
     status: {
       type: "string",
       choices: ["running", "completed", "failed", "cancelled"],
@@ -21,27 +77,11 @@ const list = command({
     },
     session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
   },
-  run: async ({ perch, terminal, show, signal, time }, { agent }, { status, session, ...page }) => {
-    const query = { ...pageOf(page), ...omitUndefined({ status, session_id: session }) };
-    const found = await perch().runs.list(agent, query, { signal });
-    show(found, () => {
-      if (found.data.length === 0)
-        return printEmpty(terminal, {
-          what: "runs",
-          narrowedBy: [status, session, page.offset],
-          next: `Start one with \`${perchCommand(`invoke ${agent} "Hello"`)}\`.`,
-        });
-      const rows = found.data.map((run) => [
-        run.request_id,
-        coloured(terminal, run.status),
-        run.version ?? "draft",
-        run.duration_ms === null ? "-" : `${run.duration_ms} ms`,
-        String(run.tokens_used),
-        time(run.created_at),
-      ]);
-      printTable(terminal, ["run", "status", "version", "duration", "tokens", "created"], rows);
-      printMore(terminal, found.pagination, found.data.length);
-    });
+  run: (session, { agent }, { status, session: session_id, ...page }) => {
+    const filter = omitUndefined({ status, session_id });
+    return agent === undefined
+      ? listOfAll(session, { ...pageOfAllAgents("runs list", page), ...filter })
+      : listOfAgent(session, agent, { ...pageOfAgent("runs list", page), ...filter });
   },
 });
 

@@ -1,3 +1,4 @@
+import { perchCommand } from "../perch-command.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface TableOptions {
@@ -79,11 +80,17 @@ export function printMore(
   if (has_more) terminal.note(terminal.style("dim", `${shown} of ${total}; --offset ${offset + shown} shows more.`));
 }
 
+/** The same for a list that is not counted: `command` shows the next page. */
+export function printNextPage(terminal: Terminal, next_cursor: string | null, command: string): void {
+  if (next_cursor !== null)
+    terminal.note(terminal.style("dim", `There may be more:\n  ${perchCommand(`${command} --cursor ${next_cursor}`)}`));
+}
+
 interface EmptyTable {
   /** `runs`. */
   readonly what: string;
   /** Values of options that may have hidden some. */
-  readonly narrowedBy: readonly (string | undefined)[];
+  readonly narrowedBy: readonly (string | number | undefined)[];
   /** How to make the first one. */
   readonly next: string;
 }
