@@ -35,6 +35,8 @@ const phrases: Readonly<Record<string, (of: (noun: string) => string, entry: Aud
   confirmMfa: (of) => ({ verb: "confirm", past: "confirmed", object: `the second factor of ${of("key")}` }),
   stepUp: (of) => ({ verb: "give", past: "gave", object: `a code of the second factor of ${of("key")}` }),
   removeMfa: (of) => ({ verb: "remove", past: "removed", object: `the second factor of ${of("key")}` }),
+  createConsoleSession: (of) => ({ verb: "begin", past: "began", object: of("console session") }),
+  createConsoleLink: (of) => ({ verb: "create", past: "created", object: `a link for ${of("console session")}` }),
   // The resource is the erasure: the log does not name its user.
   eraseUser: (of) => ({ verb: "request", past: "requested", object: of("erasure") }),
   setTier: (of) => ({ verb: "change", past: "changed", object: `the tier of ${of("organisation")}` }),
@@ -68,8 +70,9 @@ function phraseOf(entry: AuditEntry): Phrase {
   );
 }
 
-function actorOf({ actor, key_id, user_id }: AuditEntry): string {
+function actorOf({ actor, key_id, user_id, person }: AuditEntry): string {
   if (actor === "operator") return "an operator";
+  if (person !== null) return person;
   const key = key_id ?? "a caller without a key";
   return user_id === null ? key : `${user_id} with ${key}`;
 }

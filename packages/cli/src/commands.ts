@@ -5,6 +5,7 @@ import { apply } from "./commands/apply.ts";
 import { audit } from "./commands/audit.ts";
 import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
+import { console as openConsole, sessionCommands } from "./commands/console.ts";
 import { deploy } from "./commands/deploy.ts";
 import { deploymentCommands } from "./commands/deployments.ts";
 import { dev } from "./commands/dev.ts";
@@ -29,7 +30,7 @@ import { webhookCommands } from "./commands/webhooks.ts";
 
 /** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Start here", commands: [dev, init, apply, doctor] },
+  { title: "Start here", commands: [dev, init, apply, openConsole, doctor] },
   { title: "Talk to agents", subjects: { runs: "Runs of agents" }, commands: [invoke, chat, ...runCommands] },
   {
     title: "Ship",
@@ -51,11 +52,12 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Administer",
     subjects: {
       keys: "API keys",
+      sessions: "Sessions of browsers in the console",
       profiles: "Saved servers and their keys",
       users: "Users of agents",
       erasures: "Erasures of users",
     },
-    commands: [...profileCommands, env, ...keyCommands, audit, ...erasureCommands],
+    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands],
   },
   { title: "Anything else", commands: [api, completion(() => commands)] },
 ];

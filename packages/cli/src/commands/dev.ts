@@ -6,6 +6,7 @@ import { requireWatchable, watchAgents } from "../agent-file/watch-agents.ts";
 import { command, fileOption, type Session, yesOption } from "../command.ts";
 import { findProviderKeys, howToAddKey, type ProviderKeys } from "../dev/provider-keys.ts";
 import type { Dev } from "../dev/start-dev.ts";
+import { noOpenOption, openBrowser } from "../open-browser.ts";
 import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { errorText } from "../report-error.ts";
@@ -20,18 +21,26 @@ function readProviderKeys({ cwd, env }: Session): ProviderKeys {
   }
 }
 
+/** An address of the console that signs a browser in: the same for everybody who reads it, once. */
+async function createConsoleUrl({ perchAt, signal }: Session, { url, key }: Dev["state"]): Promise<string> {
+  const link = await perchAt({ url, key, source: "perch dev", reason: "" }).consoleSessions.createLink({ signal });
+  // On this machine, also where PERCH_PUBLIC_URL names a tunnel.
+  return url + link.url.slice(new URL(link.url).origin.length);
+}
+
 function printNextSteps(
   { terminal, show }: Session,
-  { state, isFirst }: Dev,
+  { state, isFirst, consoleUrl }: Dev & { readonly consoleUrl: string },
   { providers, lines }: ProviderKeys,
   hasFiles: boolean,
   seconds: string,
 ): void {
   const { url, key } = state;
-  show({ url, key, providers, ready_after_seconds: Number(seconds) }, () => {
+  show({ url, key, console: consoleUrl, providers, ready_after_seconds: Number(seconds) }, () => {
     // An address ends its line, so that nothing else is copied with it.
     terminal.line(`Perch is ready after ${seconds} s at ${url}`);
     terminal.line(`Its documentation is at ${url}/docs`);
+    terminal.line(`Its console is, once and for 5 minutes, at ${consoleUrl}`);
     terminal.line("Everything is in .perch/.");
     for (const line of lines) terminal.line(terminal.wrap(line));
     if (isFirst && lines.length === 0) terminal.line(terminal.wrap(howToAddKey));
@@ -51,14 +60,15 @@ export const dev = command({
   name: "dev",
   summary: "Run Perch on this machine: database, engine and server, all from npm packages.",
   details:
-    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml, or the files and folders that -f names, are applied at the start and whenever they or .env beside them change; the values of their secrets come from the environment, or else from .env.\nA key of OpenAI, Anthropic or Google in the environment or in .env of this folder (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY) makes its models available, as long as perch dev runs. It is not stored.\nThe draft of an agent answers unless a request names an environment or a version, and everything that models and tools were asked and said is kept unless the agent's `logs` is off.\nOther commands in this folder and its subfolders use this server automatically.",
+    "Data, keys and logs are stored in .perch/ in this folder; --reset removes them. agent.yaml, or the files and folders that -f names, are applied at the start and whenever they or .env beside them change; the values of their secrets come from the environment, or else from .env.\nA key of OpenAI, Anthropic or Google in the environment or in .env of this folder (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY) makes its models available, as long as perch dev runs. It is not stored.\nThe draft of an agent answers unless a request names an environment or a version, and everything that models and tools were asked and said is kept unless the agent's `logs` is off.\nOther commands in this folder and its subfolders use this server automatically.\nThe console opens in your browser if there is a desktop. Later, `perch console` opens it.",
   options: {
     file: fileOption,
     port: { type: "string", value: "PORT", help: "Port of the API. Default: 7400, or another if that is in use." },
     reset: { type: "boolean", help: "Remove all data in .perch/ first." },
+    "no-open": noOpenOption,
     yes: yesOption,
   },
-  run: async (session, _, { file: paths, port, reset, yes }) => {
+  run: async (session, _, { file: paths, port, reset, yes, "no-open": noOpen }) => {
     const { terminal, cwd, signal } = session;
     requireWatchable(cwd, paths);
     if (port !== undefined && !/^[1-9]\d{0,4}$/.test(port)) throw new UsageError("perch dev: --port is a number.");
@@ -85,7 +95,10 @@ export const dev = command({
     const watching = watchAgents(session, running.state, paths, applying.signal);
     try {
       const hasFiles = listSources(cwd, paths ?? [defaultFile]).some(({ file }) => existsSync(file));
-      printNextSteps(session, running, keys, hasFiles, ((performance.now() - startedAt) / 1000).toFixed(1));
+      const consoleUrl = await createConsoleUrl(session, running.state);
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      printNextSteps(session, { ...running, consoleUrl }, keys, hasFiles, seconds);
+      if (noOpen !== true) openBrowser(consoleUrl, session);
       const stopped = signal.aborted ? Promise.resolve(undefined) : once(signal, "abort").then(() => undefined);
       const broken = await Promise.race([stopped, running.broken]);
       if (broken) throw new Problem(`${broken.name} stopped by itself.`, broken.lastLines());

@@ -26,13 +26,23 @@ export async function sendFromPage(url: string, path: string, { headers = {}, ..
   return { status: answer.status, setCookie: answer.headers["set-cookie"]?.[0], data, error } satisfies PageAnswer;
 }
 
+/** Requests of the console: with the cookie, and with the session's token where it is a change. */
+export type SendInSession = (path: string, request?: PageRequest) => Promise<PageAnswer>;
+
+export const createSendInSession =
+  (url: string, cookie: string, csrfToken: string, shared: PageRequest = {}): SendInSession =>
+  (path, { headers, ...sent } = {}) => {
+    const isRead = (sent.method ?? "GET") === "GET";
+    const own = { cookie, "x-csrf-token": isRead ? undefined : csrfToken };
+    return sendFromPage(url, path, { ...shared, ...sent, headers: { ...shared.headers, ...own, ...headers } });
+  };
+
 export interface SignedIn {
   readonly session: Created;
   readonly setCookie: string;
   /** `name=token`, as the browser sends it. */
   readonly cookie: string;
-  /** Requests of the console: with the cookie, and with the session's token where it is a change. */
-  readonly send: (path: string, request?: PageRequest) => Promise<PageAnswer>;
+  readonly send: SendInSession;
 }
 
 /** Signs in with an API key or a link. */
@@ -41,35 +51,12 @@ export async function signIn(
   body: { readonly api_key: string } | { readonly link: string },
   request: PageRequest = {},
 ): Promise<SignedIn> {
-  const {
-    status,
-    data,
-    error,
-    setCookie = "",
-  } = await sendFromPage(url, "/v1/console/sessions", {
-    ...request,
-    method: "POST",
-    body,
-  });
+  const attempt = { ...request, method: "POST", body };
+  const { status, data, error, setCookie = "" } = await sendFromPage(url, "/v1/console/sessions", attempt);
   if (status !== 201) throw new Error(`not signed in: ${JSON.stringify(error)}`);
   const [cookie = ""] = setCookie.split(";");
   const session = data as Created;
-  return {
-    session,
-    setCookie,
-    cookie,
-    send: (path, { headers, ...sent } = {}) =>
-      sendFromPage(url, path, {
-        ...request,
-        ...sent,
-        headers: {
-          ...request.headers,
-          cookie,
-          "x-csrf-token": (sent.method ?? "GET") === "GET" ? undefined : session.csrf_token,
-          ...headers,
-        },
-      }),
-  };
+  return { session, setCookie, cookie, send: createSendInSession(url, cookie, session.csrf_token, request) };
 }
 
 /** What follows `#link=` in the address of a link. */
