@@ -22,7 +22,7 @@ export function KeyboardHelp({ isOpen, onClose }: { readonly isOpen: boolean; re
         {shortcuts.map(([keys, what]) => (
           <div key={keys} className="contents">
             <dt>
-              <Keys keys={keys} />
+              <Keys keys={keys} isSaid />
             </dt>
             <dd>{what}</dd>
           </div>

@@ -26,7 +26,9 @@ export function RailSheet() {
               <Icon name="cross" />
             </Radix.Close>
           </div>
-          <RailLinks onGo={() => setIsOpen(false)} />
+          <nav aria-label="Main" className="flex flex-col gap-1">
+            <RailLinks onGo={() => setIsOpen(false)} />
+          </nav>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -30,7 +30,7 @@ interface RailLinksProps {
 
 /** The links, for the rail and for the sheet that stands for it on a narrow screen. */
 export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => (
-  <nav aria-label="Main" className="flex flex-col gap-1">
+  <>
     {places.map((place) => (
       <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
     ))}
@@ -38,13 +38,14 @@ export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => (
     {ownPlaces.map((place) => (
       <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
     ))}
-  </nav>
+  </>
 );
 
 export function Rail() {
   const [isFolded, setIsFolded] = useStoredFlag("rail-folded");
   return (
-    <div
+    <nav
+      aria-label="Main"
       className={classNames(
         "hidden shrink-0 flex-col gap-1 border-line border-r bg-sunken p-2 md:flex",
         isFolded ? "w-[49px]" : "w-[220px]",
@@ -65,6 +66,6 @@ export function Rail() {
       >
         <Icon name={isFolded ? "right" : "left"} />
       </button>
-    </div>
+    </nav>
   );
 }

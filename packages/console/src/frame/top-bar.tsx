@@ -18,12 +18,8 @@ export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
       <EnvironmentMenu />
       <TimeRangeMenu />
     </div>
-    <BarButton
-      icon="search"
-      aria-label="Search and commands"
-      title={`Search and commands (${paletteKeys})`}
-      onClick={onPalette}
-    >
+    <BarButton icon="search" title={`Search and commands (${paletteKeys})`} onClick={onPalette}>
+      <span className="sr-only md:not-sr-only">Search</span>
       <span className="hidden md:block">
         <Keys keys={paletteKeys} />
       </span>

@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Icon } from "./icon.tsx";
 
 interface MenuProps {
@@ -10,21 +10,25 @@ interface MenuProps {
   readonly align?: "start" | "end";
 }
 
-export const Menu = ({ trigger, children, align = "end" }: MenuProps) => (
-  <Radix.Root>
-    <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-    <Radix.Portal>
-      <Radix.Content
-        align={align}
-        sideOffset={4}
-        collisionPadding={8}
-        className="z-50 max-h-[70vh] min-w-44 overflow-auto rounded border border-line-strong bg-surface p-1 text-table shadow-xl"
-      >
-        {children}
-      </Radix.Content>
-    </Radix.Portal>
-  </Radix.Root>
-);
+/** It opens inside of the page's main part, so that readers of a screen find it there, and it does not lock the rest. */
+export function Menu({ trigger, children, align = "end" }: MenuProps) {
+  const [container, setContainer] = useState<HTMLElement | null>(null);
+  return (
+    <Radix.Root modal={false} onOpenChange={(isOpen) => isOpen && setContainer(document.getElementById("page"))}>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal container={container}>
+        <Radix.Content
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-50 max-h-[70vh] min-w-44 overflow-auto rounded border border-line-strong bg-surface p-1 text-table shadow-xl"
+        >
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
 
 interface MenuItemProps {
   readonly onSelect: () => void;
