@@ -51,16 +51,19 @@ interface ContentViewProps {
   /** What is copied, for the name of the button: "the message". */
   readonly what: string;
   readonly value: unknown;
+  /** Of its title: 3 within a step. */
+  readonly level?: 2 | 3;
 }
 
 /** A content as text or as JSON, to read and to copy. Markdown stays text. */
-export function ContentView({ title, what, value }: ContentViewProps) {
+export function ContentView({ title, what, value, level = 3 }: ContentViewProps) {
+  const Heading = `h${level}` as const;
   const hasJson = typeof value !== "string" || jsonIn(value) !== undefined;
   const [view, setView] = useState<View>("text");
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <div className="flex h-6 items-center gap-2">
-        <h3 className="text-table">{title}</h3>
+        <Heading className="text-table">{title}</Heading>
         <span className="ml-auto" />
         {hasJson && <ViewChoice view={view} onChange={setView} what={what} />}
         <CopyButton text={toCopy(value)} what={what} />

@@ -31,8 +31,10 @@ function useTrace({ agent, run }: RunBodyProps) {
 
 const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }) => (
   <div className="grid gap-3 px-4 @3xl:grid-cols-2">
-    <ContentView title="Message" what="the message" value={run.message} />
-    {(run.response ?? text) !== "" && <ContentView title="Response" what="the response" value={run.response ?? text} />}
+    <ContentView title="Message" level={2} what="the message" value={run.message} />
+    {(run.response ?? text) !== "" && (
+      <ContentView title="Response" level={2} what="the response" value={run.response ?? text} />
+    )}
   </div>
 );
 
