@@ -1,7 +1,7 @@
 import { type Invocation, PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { runQuery } from "../../api/runs-queries.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -32,9 +32,12 @@ interface HeaderProps {
   readonly onClose: () => void;
 }
 
+/** From here on the run is beside the list. */
+const wide = "(min-width: 1024px)";
+
 /** Beside the list the page has a title already; as a page of its own the run is the title. */
 function Header({ agent, id, run, onClose }: HeaderProps) {
-  const Heading = useMedia("(min-width: 1024px)") ? "h2" : "h1";
+  const Heading = useMedia(wide) ? "h2" : "h1";
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
       <Heading className="flex min-w-0 items-center gap-2 font-medium text-body">
@@ -68,10 +71,21 @@ export function RunPage() {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     close();
   };
+  const page = useRef<HTMLDivElement>(null);
+  const isWide = useMedia(wide);
+  useEffect(() => {
+    // It covers the list, where the keyboard was.
+    if (!isWide) page.current?.focus();
+  }, [isWide]);
   const isMissing = error instanceof PerchError && error.status === 404;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the run from anywhere in it.
-    <div className="@container flex h-full min-h-0 flex-col overflow-auto" onKeyDown={onKeyDown}>
+    <div
+      ref={page}
+      tabIndex={-1}
+      className="@container flex h-full min-h-0 flex-col overflow-auto outline-none"
+      onKeyDown={onKeyDown}
+    >
       <Header agent={agent} id={id} run={run} onClose={close} />
       {run && <RunBody key={id} agent={agent} run={run} />}
       {!run && !error && <Working what="the run" />}

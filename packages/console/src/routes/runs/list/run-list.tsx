@@ -1,5 +1,14 @@
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { ListEnd } from "./list-end.tsx";
@@ -43,6 +52,7 @@ export function RunList({ listing, empty }: RunListProps) {
     if (run) open(run.agent_name, run.request_id, replace);
   };
   useActiveFromAddress(pages, openId, setActive);
+  useFocusAfterClosing(scroller, openId);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -61,6 +71,7 @@ export function RunList({ listing, empty }: RunListProps) {
     // A click that opens a tab or a window is the browser's.
     if (!row || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
+    focusGrid(scroller.current);
     setActive(Number(row.dataset.index));
     openRow(Number(row.dataset.index), openId !== undefined);
   };
@@ -98,6 +109,18 @@ function useActiveFromAddress(pages: RunPages, openId: string | undefined, setAc
   useEffect(() => {
     if (isLoaded && found.current !== undefined) setActive(found.current);
   }, [isLoaded, setActive]);
+}
+
+const focusGrid = (scroller: HTMLElement | null) =>
+  scroller?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
+
+/** Whoever closes a run goes on in the list. */
+function useFocusAfterClosing(scroller: RefObject<HTMLElement | null>, openId: string | undefined) {
+  const before = useRef(openId);
+  useEffect(() => {
+    if (before.current !== undefined && openId === undefined) focusGrid(scroller.current);
+    before.current = openId;
+  }, [scroller, openId]);
 }
 
 /** The run beside the list. */

@@ -14,6 +14,7 @@ import { isUnderWay, useLiveTrace, useNow, withoutGuesses } from "./use-live-tra
 import { Waterfall } from "./waterfall.tsx";
 import { logItems, spanOf, waterfallItems } from "./waterfall-items.ts";
 import { WaterfallNotes } from "./waterfall-notes.tsx";
+import { idOfItem } from "./waterfall-row.tsx";
 
 interface RunBodyProps {
   readonly agent: string;
@@ -38,6 +39,13 @@ const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }
   </div>
 );
 
+/** Brings a step into sight, and the keyboard to it. */
+function focusItem(key: string): void {
+  const item = document.getElementById(idOfItem(key));
+  item?.scrollIntoView({ block: "center" });
+  item?.closest<HTMLElement>("[role=listbox]")?.focus({ preventScroll: true });
+}
+
 export function RunBody({ agent, run }: RunBodyProps) {
   const navigate = useNavigate();
   const search = useSearch({ from: "/signed-in/runs/$agent/$run" });
@@ -58,7 +66,16 @@ export function RunBody({ agent, run }: RunBodyProps) {
       <div className="px-4">
         <RunFacts agent={agent} run={run} tokens={isRunning ? trace.tokens : run.tokens_used} durationMs={durationMs} />
       </div>
-      {run.status === "failed" && <FailureNote run={run} step={failing} onShowStep={(step) => show({ step })} />}
+      {run.status === "failed" && (
+        <FailureNote
+          run={run}
+          step={failing}
+          onShowStep={(step) => {
+            show({ step });
+            focusItem(step);
+          }}
+        />
+      )}
       <Talk run={run} text={trace.text} />
       <WaterfallNotes
         run={run}

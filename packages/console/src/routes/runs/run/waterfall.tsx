@@ -1,10 +1,10 @@
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useRef } from "react";
 import { formatDuration } from "../../../parts/duration.ts";
 import { useElementWidth } from "../../../parts/use-element-width.ts";
 import { percentAt, type Span, ticksOf, type WaterfallItem } from "./waterfall-items.ts";
 import { idOfItem, WaterfallRow } from "./waterfall-row.tsx";
 
-const tickWidth = 72;
+const tickWidth = 60;
 
 function Axis({ whole }: { readonly whole: Span }) {
   const bar = useRef<HTMLSpanElement>(null);
@@ -46,17 +46,14 @@ interface WaterfallProps {
 
 /** Every attempt of every step as a bar on one scale of time. Arrows move through them. */
 export function Waterfall({ items, whole, selectedKey, onSelect }: WaterfallProps) {
-  const list = useRef<HTMLDivElement>(null);
   const selected = items.findIndex(({ key }) => key === selectedKey);
-  useEffect(() => {
-    if (selectedKey !== undefined) document.getElementById(idOfItem(selectedKey))?.scrollIntoView({ block: "nearest" });
-  }, [selectedKey]);
   const onKeyDown = (event: KeyboardEvent) => {
     const next = items[moves[event.key]?.(selected, items.length - 1) ?? -1];
     if (!next) return;
     event.preventDefault();
     event.stopPropagation();
     onSelect(next.key);
+    document.getElementById(idOfItem(next.key))?.scrollIntoView({ block: "nearest" });
   };
   const onClick = (target: EventTarget) => {
     const key = target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset.key : undefined;
@@ -66,7 +63,6 @@ export function Waterfall({ items, whole, selectedKey, onSelect }: WaterfallProp
     <div className="text-table">
       <Axis whole={whole} />
       <div
-        ref={list}
         role="listbox"
         aria-label="Steps of the run"
         tabIndex={0}
