@@ -18,28 +18,6 @@ export type DeploymentFilter = Omit<AllDeploymentsQuery, "agent_id" | "cursor" |
 
 type DeploymentOfAnyAgentRow = DeploymentRow & { readonly agent_name: string };
 
-const columns = [
-  "organisation_id",
-  "id",
-  "creation_order",
-  "live_order",
-  "agent_id",
-  "environment",
-  "version",
-  "status",
-  "traffic_percent",
-  "guards",
-  "guard_report",
-  "origin",
-  "rollback_of",
-  "created_by",
-  "created_at",
-  "activated_at",
-  "ended_at",
-  "error",
-] as const satisfies (keyof DeploymentRow)[];
-const place = ["creation_order", "created_at"] as const;
-
 interface FoundDeployments {
   readonly rows: readonly DeploymentOfAnyAgentRow[];
   /** The place of the last deployment that was read; undefined on the last page. */
@@ -55,7 +33,7 @@ export async function listAllDeployments(
 ): Promise<FoundDeployments> {
   const agentId = scope.onlyAgentId ?? named;
   const order = sql`creation_order desc`;
-  const from = sql`from deployments where organisation_id = ${scope.organisationId}
+  const select = sql`select * from deployments where organisation_id = ${scope.organisationId}
     ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
     ${before === undefined ? sql`` : sql`and creation_order < ${before}`}`;
   const matches = [
@@ -65,8 +43,8 @@ export async function listAllDeployments(
     ...(start_time === undefined ? [] : [sql<boolean>`created_at >= ${new Date(start_time)}`]),
     ...(end_time === undefined ? [] : [sql<boolean>`created_at < ${new Date(end_time)}`]),
   ];
-  const scan = { scope, columns, from, order, place, matches, limit, maxRead: maxReadDeployments };
-  const { rows, isFull, stoppedAt } = await scanInOrder<DeploymentOfAnyAgentRow, (typeof place)[number]>(trx, scan);
+  const scan = { scope, select, order, matches, limit, maxRead: maxReadDeployments };
+  const { rows, isFull, stoppedAt } = await scanInOrder<DeploymentOfAnyAgentRow>(trx, scan);
   if (isFull) return { rows, end: rows.at(-1)?.creation_order };
   const isPastStart =
     stoppedAt !== undefined &&

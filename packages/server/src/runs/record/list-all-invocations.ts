@@ -37,7 +37,7 @@ const allOf = (conditions: readonly (RawBuilder<unknown> | false)[]): RawBuilder
     sql` and `,
   );
 
-const columns = ["organisation_id", ...summaryColumns];
+const columns = sql.join(["organisation_id", ...summaryColumns].map((column) => sql.ref(column)));
 
 /** One agent's runs, or one conversation's, in the order of their index: by time and id, which is the order of the ids. */
 const selectOfAgent = (agentId: string, filter: AllInvocationsFilter, before: string | undefined) => ({
@@ -80,7 +80,7 @@ function scanWindow(
   filter: AllInvocationsFilter,
   window: TimeWindow,
   { limit, before }: Pick<RunPage, "limit" | "before">,
-): Promise<Scanned<InvocationOfAnyAgentRow, "id">> {
+): Promise<Scanned<InvocationOfAnyAgentRow>> {
   const agentId = scope.onlyAgentId ?? filter.agentId;
   const { order, where } = agentId === undefined ? selectOfAll(window, before) : selectOfAgent(agentId, filter, before);
   const times = allOf([
@@ -88,9 +88,8 @@ function scanWindow(
     window.from !== null && sql`accepted_at >= ${window.from}`,
     sql`accepted_at < ${window.until}`,
   ]);
-  const from = sql`from invocations where organisation_id = ${scope.organisationId} and ${times}`;
-  const matches = matchesOf(filter);
-  return scanInOrder(trx, { scope, columns, from, order, place: ["id"], matches, limit, maxRead: maxReadRuns });
+  const select = sql`select ${columns} from invocations where organisation_id = ${scope.organisationId} and ${times}`;
+  return scanInOrder(trx, { scope, select, order, matches: matchesOf(filter), limit, maxRead: maxReadRuns });
 }
 
 /** A deployment serves one agent, whose runs have an index. Undefined if the deployment is deleted: its runs are kept longer. */
