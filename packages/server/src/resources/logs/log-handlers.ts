@@ -2,7 +2,7 @@ import type { LogOperationKey, LogQuery } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
 import { maxCounted, page, single } from "../../platform/envelopes.ts";
-import { parsePublicId } from "../../platform/ids.ts";
+import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
 import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
@@ -50,7 +50,7 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
       from: laterOf(from, visibleSince(context.caller.organisation.tier, nowMs)),
       until,
       level: query.level,
-      invocationId: query.request_id && parsePublicId("request", query.request_id),
+      invocationId: query.request_id && parseFilterId("request", query.request_id),
       environment: query.environment,
       version: query.version,
       contains: query.contains,
