@@ -85,8 +85,8 @@ class Operation:
         return self.method == "GET" and "pagination" in self.answer.get("properties", {})
 
 
-#: What the interface calls an invocation is called a run wherever a person writes it.
-_RESOURCES = {"invocations": "runs"}
+#: What the interface calls an invocation is called a run wherever a person writes it. The console has sessions alone.
+_RESOURCES = {"invocations": "runs", "console": "console_sessions"}
 #: What belongs to agents, and can also be asked for across all of them, is one resource: ``list`` and ``list_all``.
 _OF_ALL_AGENTS = {"deployments", "invocations", "metrics"}
 

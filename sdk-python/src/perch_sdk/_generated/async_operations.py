@@ -2753,7 +2753,7 @@ class AsyncMfa:
         return await self._transport.fetch(call, m.RemoveMfaResult)
 
 
-class AsyncConsole:
+class AsyncConsoleSessions:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
@@ -2774,7 +2774,7 @@ class AsyncConsole:
         )
         return await self._transport.fetch(call, m.SignInMethods)
 
-    async def create_session(
+    async def create(
         self,
         *,
         api_key: str | None = None,
@@ -2800,7 +2800,7 @@ class AsyncConsole:
         )
         return await self._transport.fetch(call, m.CreatedConsoleSession)
 
-    def sessions(
+    def list(
         self,
         *,
         limit: int | None = None,
@@ -2845,7 +2845,7 @@ class AsyncConsole:
         )
         return await self._transport.fetch(call, m.ConsoleLink)
 
-    async def end_session(
+    async def end(
         self,
         session_id: str,
         *,
@@ -2891,7 +2891,7 @@ class AsyncOperations:
         self.users = AsyncUsers(transport)
         self.erasures = AsyncErasures(transport)
         self.mfa = AsyncMfa(transport)
-        self.console = AsyncConsole(transport)
+        self.console_sessions = AsyncConsoleSessions(transport)
 
     async def me(
         self,

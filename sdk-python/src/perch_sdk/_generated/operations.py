@@ -2753,7 +2753,7 @@ class Mfa:
         return self._transport.fetch(call, m.RemoveMfaResult)
 
 
-class Console:
+class ConsoleSessions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
@@ -2774,7 +2774,7 @@ class Console:
         )
         return self._transport.fetch(call, m.SignInMethods)
 
-    def create_session(
+    def create(
         self,
         *,
         api_key: str | None = None,
@@ -2800,7 +2800,7 @@ class Console:
         )
         return self._transport.fetch(call, m.CreatedConsoleSession)
 
-    def sessions(
+    def list(
         self,
         *,
         limit: int | None = None,
@@ -2845,7 +2845,7 @@ class Console:
         )
         return self._transport.fetch(call, m.ConsoleLink)
 
-    def end_session(
+    def end(
         self,
         session_id: str,
         *,
@@ -2891,7 +2891,7 @@ class Operations:
         self.users = Users(transport)
         self.erasures = Erasures(transport)
         self.mfa = Mfa(transport)
-        self.console = Console(transport)
+        self.console_sessions = ConsoleSessions(transport)
 
     def me(
         self,
