@@ -46,7 +46,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "failures",
     "alerts",
   ],
-  "docs/security": ["settings", "secret-scanning", "threat-model"],
+  "docs/security": ["settings", "console-sessions", "secret-scanning", "threat-model"],
   docs: ["adding-an-endpoint", "dependencies"],
 };
 /** Its files begin with a number, so the order is that of their names. */
