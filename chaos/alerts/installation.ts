@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { newPublicId } from "../../packages/server/src/platform/ids.ts";
 import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
 import { waitUntil } from "../../scripts/services/commands.ts";
 import { type DurablePostgres, startDurablePostgres } from "../../scripts/testbed/durable-postgres.ts";
@@ -40,7 +41,9 @@ async function createProcess(role: "serve" | "work", settings: NodeJS.ProcessEnv
   const [port, metricsPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const own =
-    role === "serve" ? { PERCH_PORT: String(port) } : { PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: url };
+    role === "serve"
+      ? { PERCH_PORT: String(port), PERCH_PUBLIC_URL: url }
+      : { PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: url };
   const started = createPerchProcess(role, { ...settings, ...own, PERCH_METRICS_PORT: String(metricsPort) }, () =>
     isOk(`${url}/readyz`),
   );
@@ -79,6 +82,14 @@ async function startParts(engineNodes: number, stops: Stops) {
   return { outside, postgres, valkey, engine, settings };
 }
 
+/** Nobody gets further than to the issuer, so the organisation need not exist. */
+const oidcAt = (issuer: string): string =>
+  JSON.stringify({
+    issuer,
+    client_id: "perch",
+    groups: [{ group: "admins", organisation: newPublicId("organisation"), role: "admin" }],
+  });
+
 /** Starts an installation of its own. `stops` gets what ends it. */
 export async function startInstallation(engineNodes: number, watch: Watch, stops: Stops): Promise<Installation> {
   const { settings, ...parts } = await startParts(engineNodes, stops);
@@ -92,7 +103,7 @@ export async function startInstallation(engineNodes: number, watch: Watch, stops
     watchRunning();
     return added;
   };
-  const api = await add("serve");
+  const api = await add("serve", { PERCH_OIDC: oidcAt(parts.outside.url) });
   const worker = await add("work");
   const run = (args: readonly string[], own: NodeJS.ProcessEnv = {}) => runPerch({ ...settings, ...own }, args);
   const createTenantOf = async (name: string, tier: string) =>

@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A model provider of the installation, and a tool. */
+/** A model provider of the installation, a tool, and the issuer of people as far as a sign-in begins there. */
 export interface OutsideServer {
   readonly url: string;
   /** Whether the provider answers every call with 500. */
   isProviderDown: boolean;
+  /** Whether the issuer does the same. */
+  isIssuerDown: boolean;
   readonly close: () => void;
 }
 
@@ -22,7 +24,12 @@ const chunk = (delta: object, finish_reason: string | null) =>
 export async function startOutsideServer(): Promise<OutsideServer> {
   const outside = createServer((request, response) => {
     request.resume();
-    if (!request.url?.endsWith("/chat/completions")) {
+    if (request.url?.startsWith("/.well-known/")) {
+      const { url } = server;
+      const document = { issuer: url, jwks_uri: `${url}/jwks`, authorization_endpoint: url, token_endpoint: url };
+      response.writeHead(server.isIssuerDown ? 500 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(document));
+    } else if (!request.url?.endsWith("/chat/completions")) {
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     } else if (server.isProviderDown) {
       response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"out of order"}}');
@@ -35,6 +42,7 @@ export async function startOutsideServer(): Promise<OutsideServer> {
   const server: OutsideServer = {
     url: `http://127.0.0.1:${(outside.address() as AddressInfo).port}`,
     isProviderDown: false,
+    isIssuerDown: false,
     close: () => {
       outside.close();
       outside.closeAllConnections();

@@ -54,6 +54,18 @@ export const refusalCases: readonly AlertCase[] = [
     },
   },
   {
+    fault: "the issuer of people answers with errors while somebody tries to sign in",
+    fires: { PerchIssuerUnavailable: "Start the issuer, or let the node reach it." },
+    cause: async ({ api, outside }) => {
+      outside.isIssuerDown = true;
+      const end = repeat(500, () => fetch(`${api.url}/console/oidc/start`, { redirect: "manual" }));
+      const repair = () => {
+        outside.isIssuerDown = false;
+      };
+      return { repair, end };
+    },
+  },
+  {
     fault: "a free organisation runs agents with long answers in the background",
     fires: { PerchStreamsDropped: "If it should have more, give it another tier" },
     cause: async ({ createTenant, run }) => {

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
 
 const methods = ["api_key", "link", "person"] as const;
-const outcomes = ["succeeded", "refused"] as const;
+const outcomes = ["succeeded", "refused", "unavailable"] as const;
 const checkOutcomes = ["confirmed", "changed", "ended", "unavailable"] as const;
 
 export interface SignInMetrics {
@@ -12,7 +12,7 @@ export interface SignInMetrics {
 export function createSignInMetrics(registry: Registry): SignInMetrics {
   const signIns = new Counter({
     name: "perch_console_sign_ins_total",
-    help: "Attempts to sign in to the console, by method and outcome.",
+    help: "Attempts to sign in to the console, by method and outcome. unavailable: the issuer did not answer.",
     labelNames: ["method", "outcome"],
     registers: [registry],
   });

@@ -51,7 +51,7 @@ interface PersonSignInDeps extends SessionDeps {
   /** Of what a browser keeps during a sign-in. */
   readonly stateSealer: Sealer;
   readonly logger: Logger;
-  readonly onSignIn: (method: "person", outcome: "succeeded" | "refused") => void;
+  readonly onSignIn: (method: "person", outcome: "succeeded" | "refused" | "unavailable") => void;
 }
 
 async function askIssuer<T>(work: () => Promise<T>): Promise<T> {
@@ -111,7 +111,8 @@ export function createPersonSignIn(deps: PersonSignInDeps): PersonSignIn {
     try {
       return await work();
     } catch (error) {
-      onSignIn("person", "refused");
+      const isAway = error instanceof SignInRefusal && error.code === "issuer_unavailable";
+      onSignIn("person", isAway ? "unavailable" : "refused");
       if (error instanceof SignInRefusal)
         logger.warn({ correlationId, code: error.code, reason: error.message }, "sign-in of a person refused");
       throw error;
