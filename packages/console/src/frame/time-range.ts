@@ -11,7 +11,8 @@ export type NamedRange = keyof typeof namedRanges;
 
 export const defaultRange: NamedRange = "24h";
 
-export const isNamedRange = (text: string | undefined): text is NamedRange => text !== undefined && text in namedRanges;
+export const isNamedRange = (text: string | undefined): text is NamedRange =>
+  text !== undefined && Object.hasOwn(namedRanges, text);
 
 export interface TimeRange {
   readonly start: Date;
