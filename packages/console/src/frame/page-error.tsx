@@ -1,5 +1,7 @@
+import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { useTabTitle } from "../parts/page.tsx";
+import { isOfOtherRelease } from "./other-release.ts";
 
 interface PageErrorProps {
   readonly error: unknown;
@@ -12,7 +14,16 @@ export function PageError({ error, reset }: PageErrorProps) {
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-3 p-4">
       <h1 className="text-title">This page could not be loaded</h1>
-      <ErrorNote error={error} onRetry={reset} />
+      {isOfOtherRelease(error) ? (
+        <>
+          <p>A part of the console is missing, probably because the server was upgraded. Reload the page.</p>
+          <Button kind="primary" className="self-start" onClick={() => location.reload()}>
+            Reload the page
+          </Button>
+        </>
+      ) : (
+        <ErrorNote error={error} onRetry={reset} />
+      )}
     </div>
   );
 }
