@@ -5,7 +5,6 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/query-client.ts";
 import "./app.css";
-import { reloadAfterUpgrade } from "./frame/other-release.ts";
 import { styleNonce } from "./frame/style-nonce.ts";
 import { applyTheme, readTheme } from "./frame/theme.ts";
 import { router } from "./router.tsx";
@@ -16,7 +15,6 @@ applyTheme(readTheme());
 setNonce(styleNonce());
 
 watchSession(router);
-reloadAfterUpgrade();
 
 const root = document.getElementById("root");
 if (root)

@@ -1,6 +1,7 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/frame.tsx";
+import { lazyPage } from "./frame/lazy-page.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
@@ -23,7 +24,7 @@ const signIn = createRoute({
     return_to: typeof search.return_to === "string" ? search.return_to : undefined,
     error: typeof search.error === "string" ? search.error : undefined,
   }),
-  component: lazyRouteComponent(() => import("./routes/sign-in/sign-in.tsx"), "SignIn"),
+  component: lazyPage(() => import("./routes/sign-in/sign-in.tsx"), "SignIn"),
 });
 
 /** Every page but the one to sign in. */
@@ -57,66 +58,66 @@ const agents = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents",
   validateSearch: parseAgentsSearch,
-  component: lazyRouteComponent(() => import("./routes/agents/agent-list.tsx"), "AgentList"),
+  component: lazyPage(() => import("./routes/agents/agent-list.tsx"), "AgentList"),
 });
 
 const newAgent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/new",
-  component: lazyRouteComponent(() => import("./routes/agents/new-agent.tsx"), "NewAgent"),
+  component: lazyPage(() => import("./routes/agents/new-agent.tsx"), "NewAgent"),
 });
 
 const agent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/$agent",
-  component: lazyRouteComponent(() => import("./routes/agents/agent-frame.tsx"), "AgentFrame"),
+  component: lazyPage(() => import("./routes/agents/agent-frame.tsx"), "AgentFrame"),
 });
 
 const agentOverview = createRoute({
   getParentRoute: () => agent,
   path: "/",
-  component: lazyRouteComponent(() => import("./routes/agents/overview.tsx"), "Overview"),
+  component: lazyPage(() => import("./routes/agents/overview.tsx"), "Overview"),
 });
 
 const agentDefinition = createRoute({
   getParentRoute: () => agent,
   path: "/definition",
   validateSearch: parseDefinitionSearch,
-  component: lazyRouteComponent(() => import("./routes/agents/definition.tsx"), "Definition"),
+  component: lazyPage(() => import("./routes/agents/definition.tsx"), "Definition"),
 });
 
 const agentVersions = createRoute({
   getParentRoute: () => agent,
   path: "/versions",
   validateSearch: parseVersionsSearch,
-  component: lazyRouteComponent(() => import("./routes/agents/versions.tsx"), "Versions"),
+  component: lazyPage(() => import("./routes/agents/versions.tsx"), "Versions"),
 });
 
 const playground = createRoute({
   getParentRoute: () => agent,
   path: "/playground",
   validateSearch: parsePlaygroundSearch,
-  component: lazyRouteComponent(() => import("./routes/agents/playground.tsx"), "Playground"),
+  component: lazyPage(() => import("./routes/agents/playground.tsx"), "Playground"),
 });
 
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: "/runs",
   validateSearch: parseRunsSearch,
-  component: lazyRouteComponent(() => import("./routes/runs/runs.tsx"), "Runs"),
+  component: lazyPage(() => import("./routes/runs/runs.tsx"), "Runs"),
 });
 
 const run = createRoute({
   getParentRoute: () => runs,
   path: "/$agent/$run",
   validateSearch: parseRunSearch,
-  component: lazyRouteComponent(() => import("./routes/runs/run.tsx"), "RunPage"),
+  component: lazyPage(() => import("./routes/runs/run.tsx"), "RunPage"),
 });
 
 const sessions = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings/sessions",
-  component: lazyRouteComponent(() => import("./routes/settings/sessions.tsx"), "Sessions"),
+  component: lazyPage(() => import("./routes/settings/sessions.tsx"), "Sessions"),
 });
 
 const routeTree = root.addChildren([

@@ -1,16 +1,16 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { Suspense, useCallback, useEffect, useState } from "react";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
 import { ConnectionLine } from "./connection-line.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
+import { preloadPages } from "./lazy-page.tsx";
 import { OtherOrganisation } from "./other-organisation.tsx";
+import { CommandPalette } from "./palette/command-palette.tsx";
 import { Rail } from "./rail.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useFrameSearch } from "./use-frame-search.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
-
-const CommandPalette = lazy(async () => ({ default: (await import("./palette/command-palette.tsx")).CommandPalette }));
 
 /** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
 function useOrganisationInAddress(): string | undefined {
@@ -43,6 +43,7 @@ export function Frame() {
   const onPalette = useCallback(() => setOpened("palette"), []);
   const onHelp = useCallback(() => setOpened("help"), []);
   useShortcuts({ onPalette, onHelp });
+  useEffect(preloadPages, []);
   return (
     <div className="flex h-full flex-col">
       <SkipLink />
@@ -62,9 +63,7 @@ export function Frame() {
           </main>
         </div>
       </div>
-      <Suspense>
-        <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
-      </Suspense>
+      <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
       <KeyboardHelp isOpen={opened === "help"} onClose={close} />
     </div>
   );

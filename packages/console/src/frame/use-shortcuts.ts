@@ -27,8 +27,10 @@ export function useShortcuts({ onPalette, onHelp }: Actions): void {
       const place = [...places, ...ownPlaces].find(({ key }) => key === event.key);
       const isSecond = event.timeStamp - pressedG.current < secondKeyMs;
       pressedG.current = event.key === "g" ? event.timeStamp : 0;
-      if (isSecond && place) void navigate({ to: place.to });
-      else if (event.key === "?") onHelp();
+      if (isSecond && place) {
+        document.getElementById("page")?.focus();
+        void navigate({ to: place.to });
+      } else if (event.key === "?") onHelp();
       else if (event.key !== "/" || !focusPageFilter()) return;
       event.preventDefault();
     };

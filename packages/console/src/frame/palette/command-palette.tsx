@@ -29,7 +29,10 @@ const Palette = ({ onClose, onHelp }: PaletteProps) => {
   const run = (command: Command) => {
     onClose();
     // After the dialog has given the focus back, so that what runs can take it.
-    setTimeout(command.run);
+    setTimeout(() => {
+      if (command.group === "Go to" || command.group === "Agents") document.getElementById("page")?.focus();
+      command.run();
+    });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key];

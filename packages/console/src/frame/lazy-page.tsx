@@ -1,0 +1,47 @@
+import type { AsyncRouteComponent } from "@tanstack/react-router";
+import { type ComponentType, use } from "react";
+
+const pages = new Set<() => Promise<void>>();
+
+/**
+ * A page that loads when it is opened. The router has such a component, but it reloads the whole page when a part is missing,
+ * and without a connection that would lose what is on the screen.
+ */
+export function lazyPage<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, ComponentType>>>,
+  name: Name,
+): AsyncRouteComponent<object> {
+  let Loaded: ComponentType | undefined;
+  let loading: Promise<void> | undefined;
+  const preload = (): Promise<void> => {
+    loading ??= load().then(
+      (module) => {
+        Loaded = module[name];
+      },
+      (error: unknown) => {
+        // For a moment the failure stays, for the page that shows it. The next attempt begins anew.
+        setTimeout(() => {
+          loading = undefined;
+        }, 500);
+        throw error;
+      },
+    );
+    return loading;
+  };
+  pages.add(preload);
+  const LazyPage = () => {
+    if (Loaded === undefined) use(preload());
+    return Loaded && <Loaded />;
+  };
+  // What fails ahead of time is shown when the page is opened.
+  return Object.assign(LazyPage, { preload: () => preload().catch(() => undefined) });
+}
+
+const calmMs = 2000;
+
+/** Loads the other pages while nothing else is to do, so that they open at once, and without a connection too. */
+export function preloadPages(): void {
+  setTimeout(async () => {
+    for (const preload of pages) await preload().catch(() => undefined);
+  }, calmMs);
+}
