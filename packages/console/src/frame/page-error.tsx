@@ -1,5 +1,5 @@
-import { onlineManager } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { onlineManager, useQueryErrorResetBoundary } from "@tanstack/react-query";
+import { useCallback, useEffect } from "react";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { useTabTitle } from "../parts/page.tsx";
@@ -14,10 +14,16 @@ interface PageErrorProps {
 export function PageError({ error, reset }: PageErrorProps) {
   const isMissingPart = isOfOtherRelease(error);
   useTabTitle("Not loaded");
+  const { reset: forgetFailedQueries } = useQueryErrorResetBoundary();
+  const retry = useCallback(() => {
+    // Or the page would be given the same error again, without asking the server.
+    forgetFailedQueries();
+    reset();
+  }, [forgetFailedQueries, reset]);
   useEffect(() => {
     if (isMissingPart) void reloadAfterUpgrade();
   }, [isMissingPart]);
-  useEffect(() => onlineManager.subscribe((isOnline) => isOnline && reset()), [reset]);
+  useEffect(() => onlineManager.subscribe((isOnline) => isOnline && retry()), [retry]);
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-3 p-4">
       <h1 className="text-title">This page could not be loaded</h1>
@@ -32,7 +38,7 @@ export function PageError({ error, reset }: PageErrorProps) {
           </Button>
         </>
       ) : (
-        <ErrorNote error={error} onRetry={reset} />
+        <ErrorNote error={error} onRetry={retry} />
       )}
     </div>
   );

@@ -29,15 +29,20 @@ const percent = (rate: number): string => `${(rate * 100).toFixed(rate < 0.1 && 
 const useDetails = (name: string, isSettled: boolean) =>
   useQuery({ ...agentQuery(name), enabled: isSettled, staleTime: 300_000, refetchOnWindowFocus: false });
 
+/** More environments than this do not fit; the agent's page has all of them. */
+const maxEnvironments = 2;
+
 function Served({ served, environment }: Pick<AgentRowProps, "served" | "environment">) {
   if (served === undefined) return null;
   const shown = environment === undefined ? served : served.filter((one) => one.environment === environment);
   if (shown.length === 0) return <span className="text-muted">not deployed</span>;
+  const more = shown.length - maxEnvironments;
   return (
     <span className="inline-flex gap-3">
-      {shown.map((one) => (
+      {shown.slice(0, maxEnvironments).map((one) => (
         <LiveVersion key={one.environment} {...one} withName={environment === undefined} />
       ))}
+      {more > 0 && <span className="text-muted">and {more} more</span>}
     </span>
   );
 }
@@ -71,20 +76,49 @@ function Traffic({ traffic }: { readonly traffic: AgentTraffic | undefined }) {
   );
 }
 
+const AgentLink = ({ name }: { readonly name: string }) => (
+  <Link
+    to="/agents/$agent"
+    params={{ agent: name }}
+    title={name}
+    // The whole row is the link's target, without a second link in it.
+    className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
+  >
+    {name}
+  </Link>
+);
+
+/** On a phone: two lines, with the same facts but the model. */
+export const NarrowAgentRow = memo(({ agent, index, served, traffic, environment }: AgentRowProps) => (
+  <tr aria-rowindex={index + 2} className="relative hover:bg-sunken">
+    <th scope="row" className="h-12 truncate border-line border-b pl-4 text-left">
+      <span className="block truncate font-medium">
+        <AgentLink name={agent.name} />
+      </span>
+      <span className="block truncate font-normal text-small">
+        <Served served={served} environment={environment} />
+      </span>
+    </th>
+    <td className="w-32 border-line border-b pr-4 text-right">
+      <span className="block">
+        <AgentState status={agent.status} />
+      </span>
+      {traffic && (
+        <span className="block text-muted text-small">
+          {formatCount(traffic.runs)} runs
+          {traffic.errorRate > 0 && <span className="text-danger">, {percent(traffic.errorRate)}</span>}
+        </span>
+      )}
+    </td>
+  </tr>
+));
+
 export const AgentRow = memo(({ agent, index, served, traffic, environment, isSettled }: AgentRowProps) => {
   const { data: details } = useDetails(agent.name, isSettled);
   return (
     <tr aria-rowindex={index + 2} className="relative hover:bg-sunken">
       <th scope="row" className={`${cell} pl-4 text-left font-medium`}>
-        <Link
-          to="/agents/$agent"
-          params={{ agent: agent.name }}
-          title={agent.name}
-          // The whole row is the link's target, without a second link in it.
-          className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
-        >
-          {agent.name}
-        </Link>
+        <AgentLink name={agent.name} />
       </th>
       <td className={cell}>
         <AgentState status={agent.status} />
@@ -92,13 +126,11 @@ export const AgentRow = memo(({ agent, index, served, traffic, environment, isSe
       <td className={cell}>
         <Served served={served} environment={environment} />
       </td>
-      <td className={`${cell} hidden font-mono text-small md:table-cell`} title={details?.model}>
+      <td className={`${cell} hidden font-mono text-small lg:table-cell`} title={details?.model}>
         {details?.model}
       </td>
       <Traffic traffic={traffic} />
-      <td className={`${cell} hidden pr-4 text-right text-muted md:table-cell`}>
-        {details && <Ago at={details.updated_at} />}
-      </td>
+      <td className={`${cell} pr-4 text-right text-muted`}>{details && <Ago at={details.updated_at} />}</td>
     </tr>
   );
 });

@@ -7,13 +7,15 @@ import { allActiveDeploymentsQuery } from "../../../api/deployments-queries.ts";
 import { type AgentTraffic, trafficQuery } from "../../../api/metrics-queries.ts";
 import { rangeLabel } from "../../../frame/time-range.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
+import { useIsNarrow } from "../../../parts/use-is-narrow.ts";
 import { Working } from "../../../parts/working.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
-import { AgentRow } from "./agent-row.tsx";
+import { AgentRow, NarrowAgentRow } from "./agent-row.tsx";
 import { SortHeader } from "./sort-header.tsx";
 
 const route = getRouteApi("/signed-in/agents");
 const rowHeight = 32;
+const narrowRowHeight = 48;
 const agentsPerMetricsRequest = 100;
 /** Rows that are left below the last seen one when the next page is fetched. */
 const fetchAhead = 40;
@@ -52,32 +54,40 @@ function useFiltered({ agents }: AgentTableProps): readonly AgentSummary[] {
   }, [agents, q, status]);
 }
 
-const Head = () => {
+const plain = "px-2 font-medium";
+
+const NarrowHead = () => (
+  <tr className="h-8" aria-rowindex={1}>
+    <SortHeader field="name" name="Name" className="pl-4" />
+    <th scope="col" className="w-32 pr-4 text-right font-medium">
+      State and runs
+    </th>
+  </tr>
+);
+
+const WideHead = () => {
   const { range } = route.useSearch();
   const label = rangeLabel(range).toLowerCase();
-  const plain = "px-2 font-medium";
   return (
-    <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
-      <tr className="h-8" aria-rowindex={1}>
-        <SortHeader field="name" name="Name" className="pl-4" />
-        <th scope="col" className={`${plain} w-24`}>
-          State
-        </th>
-        <th scope="col" className={`${plain} w-[34%] md:w-56 xl:w-80`}>
-          Live
-        </th>
-        <th scope="col" className={`${plain} hidden w-48 md:table-cell`}>
-          Model
-        </th>
-        <th scope="col" className={`${plain} hidden w-44 text-right lg:table-cell`} title={label}>
-          Runs
-        </th>
-        <th scope="col" className={`${plain} hidden w-40 text-right lg:table-cell`} title={label}>
-          Errors
-        </th>
-        <SortHeader field="updated_at" name="Last change" className="hidden w-32 pr-4 text-right md:table-cell" />
-      </tr>
-    </thead>
+    <tr className="h-8" aria-rowindex={1}>
+      <SortHeader field="name" name="Name" className="pl-4" />
+      <th scope="col" className={`${plain} w-24`}>
+        State
+      </th>
+      <th scope="col" className={`${plain} w-64 xl:w-84`}>
+        Live
+      </th>
+      <th scope="col" className={`${plain} hidden w-36 lg:table-cell xl:w-44`}>
+        Model
+      </th>
+      <th scope="col" className={`${plain} hidden w-40 text-right lg:table-cell`} title={label}>
+        Runs
+      </th>
+      <th scope="col" className={`${plain} hidden w-40 text-right lg:table-cell`} title={label}>
+        Errors
+      </th>
+      <SortHeader field="updated_at" name="Last change" className="w-32 pr-4 text-right" />
+    </tr>
   );
 };
 
@@ -86,12 +96,15 @@ export function AgentTable(props: AgentTableProps) {
   const { env } = route.useSearch();
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useFiltered(props);
+  const isNarrow = useIsNarrow();
+  const Row = isNarrow ? NarrowAgentRow : AgentRow;
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => (isNarrow ? narrowRowHeight : rowHeight),
     overscan: 12,
   });
+  useEffect(() => virtualizer.measure(), [virtualizer, isNarrow]);
   const items = virtualizer.getVirtualItems();
   const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
   const traffic = useTraffic(rows, first, last);
@@ -110,14 +123,16 @@ export function AgentTable(props: AgentTableProps) {
         aria-rowcount={hasMore ? -1 : rows.length + 1}
         className="w-full table-fixed border-separate border-spacing-0 text-table"
       >
-        <Head />
+        <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
+          {isNarrow ? <NarrowHead /> : <WideHead />}
+        </thead>
         <tbody>
           {first > 0 && <tr style={{ height: items[0]?.start }} />}
           {items.map(({ index }) => {
             const agent = rows[index];
             return (
               agent && (
-                <AgentRow
+                <Row
                   key={agent.id}
                   agent={agent}
                   index={index}

@@ -15,13 +15,13 @@ const isCanary = ({ status, traffic_percent }: Deployment): boolean => status ==
 
 const DeploymentRow = ({ deployment }: { readonly deployment: Deployment }) => (
   <tr>
-    <td className="h-8 w-32 border-line border-b pr-2">
+    <td className="h-8 w-32 whitespace-nowrap border-line border-b pr-2">
       <StatusMark
         status={isCanary(deployment) ? "canary" : deployment.status}
         {...(isCanary(deployment) && { word: `canary ${deployment.traffic_percent} %` })}
       />
     </td>
-    <th scope="row" className="w-28 truncate border-line border-b px-2 text-left font-medium font-mono">
+    <th scope="row" className="w-20 truncate border-line border-b px-2 text-left font-medium font-mono sm:w-28">
       {deployment.version}
     </th>
     <td className="border-line border-b px-2">
