@@ -82,7 +82,7 @@ export const methodNames = {
   stepUp: "mfa.stepUp",
   removeMfa: "mfa.remove",
 
-  listSignInMethods: "consoleSessions.listMethods",
+  listSignInMethods: "consoleSessions.signInMethods",
   createConsoleSession: "consoleSessions.create",
   createConsoleLink: "consoleSessions.createLink",
   listConsoleSessions: "consoleSessions.list",

@@ -1161,7 +1161,7 @@ export class ConsoleSessionsMethods {
    *
    * `GET /v1/console/sign-in-methods`
    */
-  listMethods(options?: RequestOptions): Promise<SignInMethods> {
+  signInMethods(options?: RequestOptions): Promise<SignInMethods> {
     return this.client.data("GET /v1/console/sign-in-methods", {}, options);
   }
 

@@ -523,7 +523,7 @@ export async function removeMfaSample(perch: Perch): Promise<void> {
 }
 
 export async function listSignInMethodsSample(perch: Perch): Promise<void> {
-  const result = await perch.consoleSessions.listMethods();
+  const result = await perch.consoleSessions.signInMethods();
   console.log(result);
 }
 

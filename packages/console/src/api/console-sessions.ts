@@ -1,24 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { perch } from "./perch.ts";
 
-export interface SignInMethods {
-  readonly api_key: boolean;
-  readonly person: { readonly name: string } | null;
-}
-
-/** How one can sign in here. The client has no type of this operation yet. */
+/** How one can sign in here. */
 export const signInMethodsQuery = queryOptions({
   queryKey: ["console", "sign-in-methods"],
-  queryFn: async ({ signal }): Promise<SignInMethods> => {
-    const { data } = (await perch.request(
-      "GET /v1/console/sign-in-methods" as never,
-      {} as never,
-      { signal } as never,
-    )) as {
-      data: SignInMethods;
-    };
-    return data;
-  },
+  queryFn: ({ signal }) => perch.consoleSessions.signInMethods({ signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
