@@ -29,7 +29,8 @@ type ReadRow<Row> = Row & { readonly is_match: boolean | null; readonly read_row
 /**
  * Reads rows of agents until `limit` match or `maxRead` were read. Rows of deleted agents, and of agents that the caller cannot see,
  * are read and left out. The agent is looked up for each row, not joined: a join might read every agent before the first row. All
- * three mentions of the order are needed for the database to see that it need not sort, and can stop at the last row of a page.
+ * three mentions of the order are needed for the database to see that it need not sort, and can stop at the last row of a page. The
+ * limit is a subquery because the database plans to read a plain one whole, and then prefers to sort all rows of a day.
  */
 export async function scanInOrder<Row extends { readonly agent_name: string }>(
   trx: OrganisationTransaction,
@@ -41,7 +42,7 @@ export async function scanInOrder<Row extends { readonly agent_name: string }>(
   const { rows } = await sql<ReadRow<Row>>`
     select r.*, (select a.name ${ofAgent}) as agent_name, ${isMatch} as is_match
       from (select o.*, (row_number() over (order by ${order}))::int as read_rows
-              from (${select} order by ${order} limit ${maxRead}) o) r
+              from (${select} order by ${order} limit (select ${maxRead}::int)) o) r
       where read_rows = ${maxRead} or ${isMatch}
       order by ${order} limit ${limit + 1}`.execute(trx);
   const matching = rows.filter(({ is_match }) => is_match);
