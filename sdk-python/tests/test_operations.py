@@ -14,10 +14,11 @@ import httpx
 import pytest
 
 from generate import sources
-from generator.document import Operation, load, operations, path_argument
+from generator.document import Json, Operation, load, operations, path_argument
 from perch_sdk import AsyncPerch, Perch
 
-from .both_clients import Kind, both, value
+from .both_clients import Kind, both, items, value, with_client
+from .mock_http import http_that
 
 FOLDER = Path(__file__).parents[1]
 
@@ -94,3 +95,23 @@ def test_each_operation_asks_for_what_the_document_says(kind: Kind, operation: O
         while "$ref" in schema:
             schema = load()["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
         assert set(json.loads(request.content)) == set(schema["properties"])
+
+
+@both
+def test_a_list_whose_search_stopped_early_goes_on_after_an_empty_page(kind: Kind) -> None:
+    answers: list[tuple[list[Json], str | None]] = [([], "a"), ([{"request_id": "req_1"}], "b"), ([], None)]
+    cursors: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        data, cursor = answers[len(cursors)]
+        cursors.append(request.url.params.get("cursor"))
+        pagination = {"limit": 100, "has_more": cursor is not None, "next_cursor": cursor}
+        return httpx.Response(200, json={"data": data, "pagination": pagination})
+
+    async def work(client: Any) -> list[Any]:
+        return await items(client.runs.list_all(status="failed"))
+
+    http_client = http_that(kind, answer)
+    found = with_client(kind, work, "key", base_url="https://perch.example", http_client=http_client)
+    assert [run.request_id for run in found] == ["req_1"]
+    assert cursors == [None, "a", "b"]

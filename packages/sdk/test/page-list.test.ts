@@ -76,6 +76,25 @@ describe("a list", () => {
     expect(sent.map((url) => new URL(url).searchParams.has("cursor"))).toEqual([false, true, true]);
   });
 
+  test("whose search stopped early goes on after an empty page, until there is no cursor", async () => {
+    const pages = [
+      { data: [], next_cursor: "a" },
+      { data: [{ request_id: "req_1" }], next_cursor: "b" },
+      { data: [], next_cursor: null },
+    ];
+    const cursors: (string | null)[] = [];
+    const answering: typeof fetch = async (input) => {
+      const { data, next_cursor } = pages[cursors.length] ?? { data: [], next_cursor: null };
+      cursors.push(new URL(String(input)).searchParams.get("cursor"));
+      const pagination = { limit: 100, has_more: next_cursor !== null, next_cursor };
+      return Response.json({ data, pagination });
+    };
+    const client = new Perch({ baseUrl: "https://perch.example", apiKey: "key", fetch: answering });
+    const seen = await client.runs.listAll({ status: "failed" }).toArray();
+    expect(seen.map(({ request_id }) => request_id)).toEqual(["req_1"]);
+    expect(cursors).toEqual([null, "a", "b"]);
+  });
+
   test("that is refused throws, awaited or walked over", async () => {
     await expect(perch.deployments.list("nobody")).rejects.toMatchObject({ status: 404 });
     await expect(perch.deployments.list("nobody").toArray()).rejects.toMatchObject({ status: 404 });

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Model)
 
 
 class PageInfo(Model):
-    """Position of a page in its list. A list that is not counted has neither ``offset`` nor ``total``: they are None."""
+    """Position of a page in its list. In a list that is not counted, ``offset`` and ``total`` are None."""
 
     limit: int
     offset: int
