@@ -46,7 +46,7 @@ interface DefinitionBarProps {
 export const DefinitionBar = ({ definition, check, canWrite }: DefinitionBarProps) => {
   const { isDirty, isSaving, parsed, save, discard } = definition;
   return (
-    <div className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-line border-b bg-page px-4 py-2">
+    <div className="flex flex-wrap items-center gap-2">
       <Views />
       <div className="ml-auto flex items-center gap-2">
         <span role="status" className="text-muted text-small">

@@ -45,14 +45,15 @@ function View({ agent, agentRef, schema, definition, canWrite }: ViewProps) {
 export function DefinitionEditor(props: DefinitionEditorProps) {
   const definition = useDefinition(props.agentRef, props.agent, props.schema);
   const { view } = route.useSearch();
-  const check = useDraftCheck(props.agentRef);
+  const check = useDraftCheck(props.agent, definition.isDirty);
   const canWrite = useCan("write");
   const { error, changedMeanwhile, overwrite, discard } = definition;
   return (
     // The editor scrolls by itself; the other views scroll with the page.
     <div className={classNames("flex flex-col", view === "yaml" ? "h-full min-h-80" : "min-h-full")}>
-      <DefinitionBar definition={definition} check={check} canWrite={canWrite} />
-      <div className="flex flex-col gap-3 px-4 empty:hidden [&>*]:mt-3">
+      {/* What saving or checking says stays in sight, however far down somebody has scrolled. */}
+      <div className="sticky top-0 z-10 max-h-[60vh] overflow-auto border-line border-b bg-page px-4 pb-2 text-table [&>*:not(:empty)]:mt-2">
+        <DefinitionBar definition={definition} check={check} canWrite={canWrite} />
         {changedMeanwhile && (
           <ConflictNote
             agent={changedMeanwhile}
@@ -62,8 +63,8 @@ export function DefinitionEditor(props: DefinitionEditorProps) {
           />
         )}
         {Boolean(error) && <ErrorNote error={error} />}
+        <CheckResult check={check} />
       </div>
-      <CheckResult check={check} />
       <View {...props} definition={definition} canWrite={canWrite} />
       <LeaveGuard isDirty={definition.isDirty} />
     </div>

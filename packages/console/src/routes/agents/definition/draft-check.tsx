@@ -1,4 +1,6 @@
+import type { Agent } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -6,8 +8,14 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
 /** Whether a deployment of the saved draft would become active, before anybody deploys it. */
-export const useDraftCheck = (agentRef: string) =>
-  useMutation({ mutationFn: async () => (await perch.agents.check(agentRef)).problems });
+export function useDraftCheck(agent: Agent, isDirty: boolean) {
+  const check = useMutation({ mutationFn: async () => (await perch.agents.check(agent.id)).problems });
+  const { reset } = check;
+  const { updated_at } = agent;
+  // What was found belongs to the draft as it was.
+  useEffect(() => reset(), [reset, updated_at, isDirty]);
+  return check;
+}
 export type DraftCheck = ReturnType<typeof useDraftCheck>;
 
 interface CheckButtonProps {
@@ -31,7 +39,7 @@ export const CheckButton = ({ check, isDirty }: CheckButtonProps) => (
 );
 
 export const CheckResult = ({ check: { isPending, data, error } }: { readonly check: DraftCheck }) => (
-  <div role="status" className="px-4 text-table [&>*]:mt-3">
+  <div role="status">
     {isPending && <p className="text-muted">Asking models and tools whether they answer.</p>}
     {data?.length === 0 && <p className="text-muted">No problems: a deployment of the draft would become active.</p>}
     {error && <ErrorNote error={error} />}

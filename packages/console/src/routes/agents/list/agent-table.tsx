@@ -7,7 +7,7 @@ import { allActiveDeploymentsQuery } from "../../../api/deployments-queries.ts";
 import { type AgentTraffic, trafficQuery } from "../../../api/metrics-queries.ts";
 import { rangeLabel } from "../../../frame/time-range.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
-import { useIsNarrow } from "../../../parts/use-is-narrow.ts";
+import { useMedia } from "../../../parts/use-media.ts";
 import { Working } from "../../../parts/working.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { AgentRow, NarrowAgentRow } from "./agent-row.tsx";
@@ -96,7 +96,7 @@ export function AgentTable(props: AgentTableProps) {
   const { env } = route.useSearch();
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useFiltered(props);
-  const isNarrow = useIsNarrow();
+  const isNarrow = useMedia("(max-width: 767px)");
   const Row = isNarrow ? NarrowAgentRow : AgentRow;
   const virtualizer = useVirtualizer({
     count: rows.length,
