@@ -84,7 +84,7 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
         // Escape and then Tab leaves it, so the keyboard is not caught.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
         EditorState.readOnly.of(options.readOnly),
-        EditorView.contentAttributes.of({ "aria-label": options.label }),
+        EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) options.onChange(state.doc.toString());
         }),

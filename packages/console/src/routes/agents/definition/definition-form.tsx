@@ -21,7 +21,7 @@ const limits = {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const ModelSection = (part: FormPart) => (
+const ModelSection = ({ readOnly, ...part }: FormPart & { readonly readOnly: boolean }) => (
   <Section title="Model">
     <DocumentField {...part} label="Model" path={["model"]}>
       {(ids) => (
@@ -32,7 +32,7 @@ const ModelSection = (part: FormPart) => (
         />
       )}
     </DocumentField>
-    <FallbackModels {...part} />
+    <FallbackModels {...part} readOnly={readOnly} />
     <NumberField
       {...part}
       label="Temperature"
@@ -145,7 +145,7 @@ export function DefinitionForm({ agent, readOnly, ...part }: DefinitionFormProps
   return (
     <fieldset disabled={readOnly} className="min-w-0 px-4">
       <legend className="sr-only">Definition of {agent.name}</legend>
-      <ModelSection {...part} />
+      <ModelSection {...part} readOnly={readOnly} />
       <InstructionsSection {...part} />
       <Section title="Tools">
         <ToolsField {...part} readOnly={readOnly} />

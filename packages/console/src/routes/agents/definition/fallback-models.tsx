@@ -7,7 +7,7 @@ const path = ["fallback_models"];
 const max = 5;
 
 /** In their order: the next one is tried when the one before it fails. */
-export function FallbackModels({ definition }: FormPart) {
+export function FallbackModels({ definition, readOnly }: FormPart & { readonly readOnly: boolean }) {
   const value = valueAt(definition, path);
   const models = Array.isArray(value) ? (value as string[]) : [];
   const set = (changed: string[]) => definition.setField(path, changed);
@@ -25,21 +25,25 @@ export function FallbackModels({ definition }: FormPart) {
               value={model}
               onChange={(changed) => set(models.with(index, changed))}
             />
-            <Button
-              kind="quiet"
-              className="px-2"
-              aria-label={`Remove fallback model ${index + 1}`}
-              onClick={() => set(models.toSpliced(index, 1))}
-            >
-              <Icon name="cross" />
-            </Button>
+            {!readOnly && (
+              <Button
+                kind="quiet"
+                className="px-2"
+                aria-label={`Remove fallback model ${index + 1}`}
+                onClick={() => set(models.toSpliced(index, 1))}
+              >
+                <Icon name="cross" />
+              </Button>
+            )}
           </div>
         );
       })}
       <div className="flex items-center gap-3">
-        <Button disabled={models.length >= max} onClick={() => set([...models, ""])}>
-          <Icon name="plus" /> Add fallback model
-        </Button>
+        {!readOnly && (
+          <Button disabled={models.length >= max} onClick={() => set([...models, ""])}>
+            <Icon name="plus" /> Add fallback model
+          </Button>
+        )}
         <span className="text-muted text-small">Tried in this order when the model fails, at most {max}.</span>
       </div>
     </fieldset>

@@ -55,7 +55,7 @@ const Head = () => (
       <th scope="col" className="px-2 font-medium max-sm:hidden">
         Created by
       </th>
-      <th scope="col" className="px-2 font-medium">
+      <th scope="col" className="px-2 font-medium max-sm:hidden">
         Created
       </th>
       <th scope="col" className="px-2 pr-4">
@@ -83,6 +83,9 @@ export function VersionTable({ agent, versions, served, onDeploy }: VersionTable
             <tr key={version} className="hover:bg-sunken">
               <th scope="row" className={`${cell} pl-4 text-left font-medium font-mono [overflow-wrap:anywhere]`}>
                 {version}
+                <span className="block font-normal font-sans text-muted text-small sm:hidden">
+                  <Ago at={created_at} />
+                </span>
               </th>
               <td className={cell}>
                 <WhereLive version={version} served={served} />
@@ -90,7 +93,7 @@ export function VersionTable({ agent, versions, served, onDeploy }: VersionTable
               <td className={`${cell} max-w-40 truncate text-muted max-sm:hidden`} title={created_by ?? undefined}>
                 {nameOf(created_by)}
               </td>
-              <td className={`${cell} text-muted`}>
+              <td className={`${cell} text-muted max-sm:hidden`}>
                 <Ago at={created_at} />
               </td>
               <td className={`${cell} whitespace-nowrap pr-2 text-right`}>
