@@ -18,10 +18,12 @@ interface TraceListProps {
   readonly trace: Trace;
   /** False where the events came later than what they tell of: then there are no times to show. */
   readonly hasTimes?: boolean;
+  /** The length of a run that this one is compared with: both then have the same scale. */
+  readonly minLengthMs?: number | undefined;
 }
 
 /** Every attempt of every step, one line each, with a bar that is to scale. A line opens what the step was asked and said. */
-export function TraceList({ trace, hasTimes = true }: TraceListProps) {
+export function TraceList({ trace, hasTimes = true, minLengthMs = 1 }: TraceListProps) {
   const nowMs = useNow(trace.endedAtMs === null);
   return (
     <>
@@ -30,7 +32,7 @@ export function TraceList({ trace, hasTimes = true }: TraceListProps) {
           <TraceRow
             key={step.key}
             step={step}
-            span={hasTimes ? spanOf(step, trace, nowMs) : undefined}
+            span={hasTimes ? spanOf(step, trace, nowMs, minLengthMs) : undefined}
             runningMs={hasTimes && step.status === "running" ? nowMs - step.startedAtMs : undefined}
           />
         ))}

@@ -35,7 +35,7 @@ const StepBar = ({ span, status }: { readonly span: Span; readonly status: Trace
   <span aria-hidden="true" className="absolute inset-x-4 bottom-0 h-[3px]">
     <span
       className={classNames("absolute inset-y-0 rounded-full", bars[status])}
-      style={{ left: `${span.left}%`, width: `${Math.min(span.width, 100 - span.left)}%` }}
+      style={{ left: `${span.left}%`, width: `${span.width}%` }}
     />
   </span>
 );

@@ -14,12 +14,12 @@ export interface Span {
   readonly width: number;
 }
 
-/** Where a step lies on a line that is as long as the run. */
-export function spanOf(step: TraceStep, trace: Trace, nowMs: number): Span {
+/** Where a step lies on a line that is as long as the run, or as long as another that it is compared with. */
+export function spanOf(step: TraceStep, trace: Trace, nowMs: number, minLengthMs = 1): Span {
   const ends = trace.steps.map((each) => stepEndMs(each, trace, nowMs));
   const endMs = Math.max(trace.endedAtMs ?? nowMs, ...ends);
-  const lengthMs = Math.max(1, endMs - trace.startedAtMs);
+  const lengthMs = Math.max(minLengthMs, endMs - trace.startedAtMs);
   const left = ((step.startedAtMs - trace.startedAtMs) / lengthMs) * 100;
   const width = ((stepEndMs(step, trace, nowMs) - step.startedAtMs) / lengthMs) * 100;
-  return { left: Math.min(99, Math.max(0, left)), width: Math.max(1, width) };
+  return { left: Math.min(99, Math.max(0, left)), width: Math.max(1, Math.min(width, 100 - left)) };
 }

@@ -2,6 +2,7 @@ import type { RunStep, RunStreamEvent } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
 import { addEvent, endTrace, startTrace, traceOfEvents } from "./trace-of-events.ts";
 import { traceOfSteps } from "./trace-of-steps.ts";
+import { spanOf } from "./trace-times.ts";
 
 const model = { type: "step", kind: "model", step: 1, name: "perch/script", attempt: 1 } as const;
 const stock = { type: "tool", step: 1, call: 1, name: "stock", attempt: 1 } as const;
@@ -194,5 +195,32 @@ describe("traceOfSteps", () => {
 
   test("a run without steps has an empty trace", () => {
     expect(traceOfSteps([])).toMatchObject({ steps: [], text: "", tokens: 0 });
+  });
+});
+
+describe("spanOf", () => {
+  const trace = traceOfEvents(arrived(events));
+  const spans = (nowMs: number, minLengthMs?: number) =>
+    trace.steps.map((step) => spanOf(step, trace, nowMs, minLengthMs));
+
+  test("draws steps to scale, within the line; one that was interrupted lasts until the next begins", () => {
+    expect(spans(150).map(({ left, width }) => [Math.round(left * 1.5), Math.round(width * 1.5)])).toEqual([
+      [0, 30],
+      [40, 20],
+      [50, 30],
+      [80, 30],
+      [90, 10],
+      [120, 20],
+    ]);
+    for (const { left, width } of spans(150)) expect(left + width).toBeLessThanOrEqual(100);
+  });
+
+  test("has the scale of a longer run that it is compared with", () => {
+    expect(spans(150, 300)[0]).toEqual({ left: 0, width: 10 });
+  });
+
+  test("a step that runs reaches until now", () => {
+    const running = traceOfEvents(arrived(events.slice(0, 2)));
+    expect(running.steps.map((step) => spanOf(step, running, 500))).toEqual([{ left: 0, width: 100 }]);
   });
 });

@@ -32,7 +32,7 @@ function PlaygroundOf({ agent }: { readonly agent: string }) {
         search={search}
         options={options}
         onChange={(changes) => void change(changes)}
-        onNewSession={input.onNewSession}
+        onNewSession={mayRun ? input.onNewSession : undefined}
       />
       {error && <ErrorNote error={error} />}
       <div className="flex min-h-0 flex-1 flex-col md:flex-row">

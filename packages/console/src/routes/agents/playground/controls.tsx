@@ -88,7 +88,8 @@ interface ControlsProps {
   readonly search: PlaygroundSearch;
   readonly options: ReturnType<typeof useVersionOptions>;
   readonly onChange: (change: Partial<PlaygroundSearch>) => void;
-  readonly onNewSession: () => void;
+  /** Undefined for whoever may not start runs. */
+  readonly onNewSession: (() => void) | undefined;
 }
 
 /** What is sent besides the message. All of it is in the address. On a phone it is folded into one line. */
@@ -136,10 +137,12 @@ export function Controls({ search, options, onChange, onNewSession }: ControlsPr
           value={session}
           onCommit={(text) => onChange({ session: text })}
         />
-        <Button onClick={onNewSession} disabled={session === undefined}>
-          <Icon name="plus" className="size-3.5" />
-          New session
-        </Button>
+        {onNewSession && (
+          <Button onClick={onNewSession} disabled={session === undefined}>
+            <Icon name="plus" className="size-3.5" />
+            New session
+          </Button>
+        )}
         <CopyLinkButton />
       </div>
     </div>

@@ -75,6 +75,7 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
       <TracePanel
         agent={agent}
         turn={traced}
+        counterpart={traced && others && counterpartOf(turns, turns.indexOf(traced), others)}
         label={isAlone ? "Trace" : `Trace of ${title}`}
         isBeside={isAlone}
         isOpen={isTraceOpen}

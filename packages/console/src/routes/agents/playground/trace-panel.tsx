@@ -33,6 +33,8 @@ const factsOf = (trace: Trace | undefined, turn: Turn | undefined): string => {
 interface TracePanelProps {
   readonly agent: string;
   readonly turn: Turn | undefined;
+  /** The same message on the other side. */
+  readonly counterpart: Turn | undefined;
   /** "Trace", and of which version where there are two. */
   readonly label: string;
   /** Where it is below the conversation it can be closed; beside it, it is always open. */
@@ -41,7 +43,7 @@ interface TracePanelProps {
   readonly onOpen: (isOpen: boolean) => void;
 }
 
-export function TracePanel({ agent, turn, label, isBeside, isOpen, onOpen }: TracePanelProps) {
+export function TracePanel({ agent, turn, counterpart, label, isBeside, isOpen, onOpen }: TracePanelProps) {
   const id = useId();
   const { trace, isRecorded, error, isFetching } = useTrace(agent, turn);
   return (
@@ -77,7 +79,14 @@ export function TracePanel({ agent, turn, label, isBeside, isOpen, onOpen }: Tra
           isBeside && "lg:block lg:max-h-none lg:flex-1",
         )}
       >
-        {trace && <TraceList key={turn?.id} trace={trace} hasTimes={isRecorded || !turn?.isFollowed} />}
+        {trace && (
+          <TraceList
+            key={turn?.id}
+            trace={trace}
+            hasTimes={isRecorded || !turn?.isFollowed}
+            minLengthMs={counterpart?.durationMs ?? undefined}
+          />
+        )}
         {!trace && isFetching && <Working what="the steps" />}
         {error && <ErrorNote error={error} />}
         {!turn && (

@@ -68,14 +68,14 @@ export function ContentView({ title, what, value, level = 3 }: ContentViewProps)
         {hasJson && <ViewChoice view={view} onChange={setView} what={what} />}
         <CopyButton text={toCopy(value)} what={what} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it. */}
-      <section aria-label={title} tabIndex={0} className={boxClass}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it; a section would be a landmark, and several of a page have this name. */}
+      <fieldset aria-label={title} tabIndex={0} className={boxClass}>
         {hasJson && view === "json" ? (
           <OutsideText block text={toJson(value)} className="font-mono text-small" />
         ) : (
           <TextView value={value} />
         )}
-      </section>
+      </fieldset>
     </div>
   );
 }
