@@ -45,7 +45,7 @@ function useListing(): { readonly listing: RunListing; readonly refresh: () => v
 export function Runs() {
   const navigate = useNavigate();
   const search = useSearch({ from: "/signed-in/runs" });
-  const { run } = useParams({ strict: false });
+  const { agent, run } = useParams({ strict: false });
   const { listing, refresh } = useListing();
   const change = (filters: Partial<RunsSearch>) =>
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
@@ -53,6 +53,7 @@ export function Runs() {
   const list = (
     <Page
       title="Runs"
+      tabTitle={run === undefined ? "Runs" : `Run of ${agent}`}
       actions={<NewRuns listing={listing} onShow={refresh} />}
       below={<RunFilters search={search} onChange={change} onClear={clear} />}
     >

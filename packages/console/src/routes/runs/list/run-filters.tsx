@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { agentNamesQuery } from "../../../api/run-list-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { classNames } from "../../../parts/class-names.ts";
 import { Icon } from "../../../parts/icon.tsx";
+import { useElementWidth } from "../../../parts/use-element-width.ts";
 import type { RunsSearch } from "../runs-search.ts";
 
 const filterClass =
@@ -16,10 +17,12 @@ interface TextFilterProps {
   readonly value: string | undefined;
   readonly onChange: (value: string | undefined) => void;
   readonly suggestions?: readonly string[];
+  /** `/` on the keyboard leads here. */
+  readonly isFirst?: boolean;
 }
 
 /** It takes effect with Enter, or when it is left: every letter would be a request. */
-function TextFilter({ label, value, onChange, suggestions = [] }: TextFilterProps) {
+function TextFilter({ label, value, onChange, suggestions = [], isFirst = false }: TextFilterProps) {
   const id = useId();
   const commit = (text: string) => {
     const next = text.trim() || undefined;
@@ -30,6 +33,7 @@ function TextFilter({ label, value, onChange, suggestions = [] }: TextFilterProp
       <input
         key={value}
         type="text"
+        data-page-filter={isFirst ? "" : undefined}
         aria-label={label}
         placeholder={label}
         title={`Only runs with this ${label.toLowerCase()}`}
@@ -78,36 +82,47 @@ const StatusFilter = ({ search, onChange }: Omit<RunFiltersProps, "onClear">) =>
 export const countFilters = (search: RunsSearch): number =>
   [search.agent, search.status, search.session, search.user, search.version].filter(Boolean).length;
 
+const roomyWidth = 760;
+
 /** The filters of the list. Where there is little room they are behind a button. */
 export function RunFilters({ search, onChange, onClear }: RunFiltersProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const isRoomy = useElementWidth(box) >= roomyWidth;
   const [isOpen, setIsOpen] = useState(false);
   const count = countFilters(search);
+  return (
+    <div ref={box} className="flex flex-col items-start gap-2 pb-3">
+      {!isRoomy && (
+        <Button data-page-filter aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          Filters{count > 0 && ` (${count})`}
+          <Icon name="down" className="size-3.5" />
+        </Button>
+      )}
+      {(isRoomy || isOpen) && <FilterFields search={search} onChange={onChange} onClear={onClear} />}
+    </div>
+  );
+}
+
+function FilterFields({ search, onChange, onClear }: RunFiltersProps) {
   const { data: agents } = useQuery(agentNamesQuery);
   return (
-    <div className="@container pb-3">
-      <Button className="@3xl:hidden" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        Filters{count > 0 && ` (${count})`}
-        <Icon name="down" className="size-3.5" />
-      </Button>
-      <search
-        className={classNames("flex-wrap items-center gap-2 @3xl:mt-0 @3xl:flex", isOpen ? "mt-2 flex" : "hidden")}
-      >
-        <TextFilter
-          label="Agent"
-          value={search.agent}
-          onChange={(agent) => onChange({ agent })}
-          suggestions={agents ?? []}
-        />
-        <StatusFilter search={search} onChange={onChange} />
-        <TextFilter label="User" value={search.user} onChange={(user) => onChange({ user })} />
-        <TextFilter label="Session" value={search.session} onChange={(session) => onChange({ session })} />
-        <TextFilter label="Version" value={search.version} onChange={(version) => onChange({ version })} />
-        {count > 0 && (
-          <Button kind="quiet" onClick={onClear}>
-            Clear the filters
-          </Button>
-        )}
-      </search>
-    </div>
+    <search className="flex flex-wrap items-center gap-2">
+      <TextFilter
+        label="Agent"
+        value={search.agent}
+        onChange={(agent) => onChange({ agent })}
+        suggestions={agents ?? []}
+        isFirst
+      />
+      <StatusFilter search={search} onChange={onChange} />
+      <TextFilter label="User" value={search.user} onChange={(user) => onChange({ user })} />
+      <TextFilter label="Session" value={search.session} onChange={(session) => onChange({ session })} />
+      <TextFilter label="Version" value={search.version} onChange={(version) => onChange({ version })} />
+      {countFilters(search) > 0 && (
+        <Button kind="quiet" onClick={onClear}>
+          Clear the filters
+        </Button>
+      )}
+    </search>
   );
 }

@@ -80,7 +80,7 @@ function RunAgain({ agent, run }: RunProps) {
 export function RunActions({ agent, run }: RunProps) {
   const canWrite = useCan("write");
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div data-page-actions className="flex flex-wrap items-center gap-2">
       {canWrite && run.status === "running" && <CancelRun agent={agent} run={run} />}
       {canWrite && run.status !== "running" && <RunAgain agent={agent} run={run} />}
       {canWrite && (

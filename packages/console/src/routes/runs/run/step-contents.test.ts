@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { extentOf, toFields, toJson } from "./step-contents.ts";
+
+test("sizes and structure are told from contents, so that the page can say how to keep more", () => {
+  expect(extentOf(null)).toBe("nothing");
+  for (const shape of [{ characters: 52 }, { text: "string(12)", tool_calls: "array(3)" }, { a: { b: "number" } }])
+    expect(extentOf(shape)).toBe("shape");
+  for (const content of ["string(12)", { text: "Hello" }, { sku: "jasmine", n: "number" }, {}, [], 0])
+    expect(extentOf(content)).toBe("all");
+});
+
+test("a text has its own line breaks, other values are JSON, and empty texts say nothing", () => {
+  expect(toFields({ text: "a\nb", tool_calls: [1], reply: "" })).toEqual([
+    { name: "text", text: "a\nb", isJson: false },
+    { name: "tool_calls", text: "[\n  1\n]", isJson: true },
+  ]);
+  expect(toFields("a")).toEqual([{ name: undefined, text: "a", isJson: false }]);
+});
+
+test("a text that is JSON is shown as JSON, and any other as it is", () => {
+  expect(toJson('{"a":1}')).toBe('{\n  "a": 1\n}');
+  expect(toJson("{not json")).toBe('"{not json"');
+});
