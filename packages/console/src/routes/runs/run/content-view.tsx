@@ -4,7 +4,7 @@ import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { type ContentField, jsonIn, toCopy, toFields, toJson } from "./step-contents.ts";
 
-const boxClass = "max-h-[50vh] overflow-auto rounded border border-line bg-sunken px-3 py-2";
+const boxClass = "overflow-auto rounded border border-line bg-sunken px-3 py-2";
 
 const FieldText = ({ field }: { readonly field: ContentField }) => (
   <div className="flex flex-col gap-0.5">
@@ -51,7 +51,7 @@ interface ContentViewProps {
   /** What is copied, for the name of the button: "the message". */
   readonly what: string;
   readonly value: unknown;
-  /** Of its title: 3 within a step. */
+  /** Of its title: 3 within a step. Above the steps it leaves room for them. */
   readonly level?: 2 | 3;
 }
 
@@ -69,7 +69,11 @@ export function ContentView({ title, what, value, level = 3 }: ContentViewProps)
         <CopyButton text={toCopy(value)} what={what} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it; a section would be a landmark, and several of a page have this name. */}
-      <fieldset aria-label={title} tabIndex={0} className={boxClass}>
+      <fieldset
+        aria-label={title}
+        tabIndex={0}
+        className={classNames(boxClass, level === 2 ? "max-h-48" : "max-h-[50vh]")}
+      >
         {hasJson && view === "json" ? (
           <OutsideText block text={toJson(value)} className="font-mono text-small" />
         ) : (

@@ -30,6 +30,7 @@ function useTrace({ agent, run }: RunBodyProps) {
   return { isRunning, live, recorded, trace: trace ?? withoutGuesses(live) };
 }
 
+/** While the run is under way, `text` is what the model has said so far. */
 const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }) => (
   <div className="grid gap-3 px-4 @3xl:grid-cols-2">
     <ContentView title="Message" level={2} what="the message" value={run.message} />
@@ -76,7 +77,7 @@ export function RunBody({ agent, run }: RunBodyProps) {
           }}
         />
       )}
-      <Talk run={run} text={trace.text} />
+      <Talk run={run} text={isRunning ? trace.text : ""} />
       <WaterfallNotes
         run={run}
         trace={trace}

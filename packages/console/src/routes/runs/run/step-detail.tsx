@@ -122,7 +122,10 @@ interface StepDetailProps {
 
 /** What the selected step was asked and said. */
 export const StepDetail = ({ item, agent }: StepDetailProps) => (
-  <section aria-label="The selected step" className="flex min-w-0 flex-col gap-3 p-4">
+  <section
+    aria-label="The selected step"
+    className="flex min-w-0 flex-col gap-3 p-4 @5xl:sticky @5xl:top-0 @5xl:max-h-[calc(100vh-3rem)] @5xl:self-start @5xl:overflow-auto"
+  >
     {item?.type === "step" && <StepView key={item.key} step={item.step} agent={agent} />}
     {item?.type === "log" && <LogView key={item.key} item={item} />}
     {!item && <p className="text-muted text-table">Choose a step to see what it was asked and what it said.</p>}

@@ -66,6 +66,11 @@ test("log lines stand at their time, without those that say the same as a step",
   ]);
 });
 
+test("the line that says how the run ended is the last, also if a step began within the same millisecond", () => {
+  const logs = logItems([line(10, "ended", "ended")]);
+  expect(namesOf(waterfallItems([step("a", 10)], logs, 0))).toEqual(["a 1", "ended"]);
+});
+
 test("the picture has room for the whole run, every step and every wait", () => {
   const items = waterfallItems([step("a", -5), step("b", 90, { waitMs: 100, status: "retried" })], [], 0);
   expect(spanOf({ startMs: 0, endMs: 100 }, items)).toEqual({ startMs: -5, endMs: 200 });

@@ -65,6 +65,9 @@ export const logItems = (timeline: readonly LogEntry[]): LogItem[] =>
     .filter(({ metadata }) => !typesOfSteps.includes(metadata.type))
     .map((entry, index) => ({ type: "log", key: `log ${index}`, entry, atMs: Date.parse(entry.timestamp) }));
 
+/** A short run can end within the millisecond in which its last step began. */
+const isLast = ({ entry }: LogItem): boolean => entry.metadata.type === "ended";
+
 /** Steps with log lines between them, each line before the first call that began after it. */
 export function waterfallItems(
   steps: readonly TraceStep[],
@@ -75,7 +78,7 @@ export function waterfallItems(
   const waiting = [...logs];
   for (const group of groupByCall(steps)) {
     const begins = group[0]?.startedAtMs ?? 0;
-    while (waiting[0] && waiting[0].atMs <= begins) items.push(waiting.shift() as LogItem);
+    while (waiting[0] && waiting[0].atMs <= begins && !isLast(waiting[0])) items.push(waiting.shift() as LogItem);
     items.push(...toItems(group, nowMs));
   }
   return [...items, ...waiting];

@@ -69,6 +69,8 @@ export function Waterfall({ items, whole, selectedKey, onSelect }: WaterfallProp
         {...(selectedKey !== undefined && selected >= 0 && { "aria-activedescendant": idOfItem(selectedKey) })}
         onKeyDown={onKeyDown}
         onClick={(event) => onClick(event.target)}
+        // Above the step it has its own scroll, so that both are seen; beside it there is room for all.
+        className="max-h-[45vh] overflow-auto @5xl:max-h-none"
       >
         {items.map((item) => (
           <WaterfallRow key={item.key} item={item} whole={whole} isSelected={item.key === selectedKey} />
