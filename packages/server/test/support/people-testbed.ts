@@ -52,6 +52,8 @@ async function readAnswer(url: string, cookie: string): Promise<Answer> {
 
 interface TestbedOptions extends Partial<Omit<PeopleIssuerOptions, "origins" | "accounts">> {
   readonly nodes?: number;
+  /** Of the public address. `localhost` is another site for a browser than the issuer's 127.0.0.1. */
+  readonly host?: "127.0.0.1" | "localhost";
   readonly logger?: Logger;
   readonly overrides?: Partial<Config>;
 }
@@ -65,10 +67,10 @@ export const defaultAccounts = (): [string, Account][] => [
 
 /** Nodes of Perch with a real issuer of people, one database and, unless it is overridden, no Valkey. */
 export async function startPeopleTestbed(options: TestbedOptions = {}): Promise<PeopleTestbed> {
-  const { nodes = 1, logger = silent, overrides = {}, ...issuerOptions } = options;
+  const { nodes = 1, host = "127.0.0.1", logger = silent, overrides = {}, ...issuerOptions } = options;
   const database = await createTestDatabase();
   const ports = await Promise.all(Array.from({ length: nodes }, () => freePort()));
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const urls = ports.map((port) => `http://${host}:${port}`);
   const [publicUrl = ""] = urls;
   const accounts = new Map(defaultAccounts());
   const issuer = await startPeopleIssuer({ origins: [publicUrl], accounts, ...issuerOptions });
