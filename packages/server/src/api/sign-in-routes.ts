@@ -45,6 +45,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
     refuseReadableCookies(facts);
     return orSignInPage(reply, async () => {
       const { url, sealedState } = await people.begin({
+        correlationId: request.id,
         returnTo: queryValue(request, "return_to"),
         organisation: queryValue(request, "organisation"),
         sessionToken: createBrowser(request, publicUrl).sessionToken(),

@@ -171,6 +171,9 @@ describe("a sign-in", () => {
       kind: "denied",
       message: "the issuer sent the browser back with access_denied",
     });
+    // Whoever has a browser can say this, and must not make the issuer look as if it were away.
+    back.searchParams.set("error", "temporarily_unavailable");
+    await expect(client.finish(back.searchParams, secrets)).rejects.toMatchObject({ kind: "denied" });
     back.searchParams.set("error", "<script>");
     await expect(client.finish(back.searchParams, secrets)).rejects.toMatchObject({
       kind: "invalid",

@@ -22,11 +22,10 @@ export class OpenIdFailure extends Error {
 /** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
 const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
 
+/** RFC 6749, 4.1.2.1, and OpenID Connect Core, 3.1.2.6. A browser can say them too, so none of them counts as an issuer that is away. */
 const deniedAtIssuer: readonly string[] = [
-  "access_denied",
-  "login_required",
-  "consent_required",
-  "interaction_required",
+  ...["access_denied", "unauthorized_client", "server_error", "temporarily_unavailable"],
+  ...["login_required", "consent_required", "interaction_required", "account_selection_required"],
 ];
 
 /** What these mean is the operator's to mend, and may be mended while people are signed in. */
@@ -48,9 +47,7 @@ function fromErrorBody({ error, status }: oauth.ResponseBodyError, phase: Phase)
 
 function fromRedirect({ error }: oauth.AuthorizationResponseError): OpenIdFailure {
   const reason = `the issuer sent the browser back with ${protocolWord(error)}`;
-  if (deniedAtIssuer.includes(error)) return new OpenIdFailure("denied", reason);
-  const isDown = error === "temporarily_unavailable" || error === "server_error";
-  return new OpenIdFailure(isDown ? "unavailable" : "invalid", reason);
+  return new OpenIdFailure(deniedAtIssuer.includes(error) ? "denied" : "invalid", reason);
 }
 
 /** The errors of jose and oauth4webapi hold tokens and answers in their causes, so only their fixed words are kept. */

@@ -108,7 +108,7 @@ export async function endOldestSessions(
 ): Promise<number> {
   const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
-    .set({ ended_at: now })
+    .set({ ended_at: now, sealed_refresh_token: null })
     .where("organisation_id", "=", organisationId)
     .where("ended_at", "is", null)
     .where("id", "in", (eb) =>
@@ -271,7 +271,7 @@ export async function updateSessionEndedAt(
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
-    .set({ ended_at: now })
+    .set({ ended_at: now, sealed_refresh_token: null })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)

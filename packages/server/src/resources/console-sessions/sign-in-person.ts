@@ -28,6 +28,7 @@ const codeOf = {
 } as const satisfies Record<OpenIdFailure["kind"], SignInError>;
 
 interface StartRequest {
+  readonly correlationId: string;
   readonly returnTo: string | undefined;
   readonly organisation: string | undefined;
   /** Of the session that the browser has. */
@@ -107,7 +108,7 @@ async function finishSignIn(
 export function createPersonSignIn(deps: PersonSignInDeps): PersonSignIn {
   const { source, stateSealer, logger, onSignIn, now } = deps;
 
-  const reporting = async <T>(correlationId: string | undefined, work: () => Promise<T>): Promise<T> => {
+  const reporting = async <T>(correlationId: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -120,8 +121,8 @@ export function createPersonSignIn(deps: PersonSignInDeps): PersonSignIn {
   };
 
   return {
-    begin: ({ returnTo, organisation, sessionToken }) =>
-      reporting(undefined, async () => {
+    begin: ({ correlationId, returnTo, organisation, sessionToken }) =>
+      reporting(correlationId, async () => {
         const organisationId = requestedOrganisation(organisation);
         const { url, secrets } = await askIssuer(source.client.begin);
         const state = {
