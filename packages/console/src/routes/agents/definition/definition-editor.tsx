@@ -13,10 +13,22 @@ import { CheckResult, useDraftCheck } from "./draft-check.tsx";
 import { LeaveGuard } from "./leave-guard.tsx";
 import { LiveChanges } from "./live-changes.tsx";
 import { type Definition, useDefinition } from "./use-definition.ts";
+import type { YamlEditorProps } from "./yaml-editor.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/definition");
 
-const YamlEditor = lazy(async () => ({ default: (await import("./yaml-editor.tsx")).YamlEditor }));
+// In two parts, loaded at the same time: the editor itself, and what it knows of YAML and of agents.
+const YamlEditor = lazy(async () => {
+  const [{ createYamlExtensions }, { YamlEditor: Editor }] = await Promise.all([
+    import("./yaml-extensions.ts"),
+    import("./yaml-editor.tsx"),
+  ]);
+  return {
+    default: (props: Omit<YamlEditorProps, "createExtensions">) => (
+      <Editor {...props} createExtensions={createYamlExtensions} />
+    ),
+  };
+});
 
 interface DefinitionEditorProps {
   readonly agentRef: string;

@@ -1,14 +1,15 @@
+import type { Extension } from "@codemirror/state";
 import { useEffect, useMemo, useRef } from "react";
 import { type CodeEditor, createCodeEditor } from "../../../parts/code-editor.ts";
 import { rangeOf, type TextProblem } from "./agent-document.ts";
 import type { Schema } from "./definition-schema.ts";
 import type { Definition } from "./use-definition.ts";
-import { createYamlExtensions } from "./yaml-extensions.ts";
 
-interface YamlEditorProps {
+export interface YamlEditorProps {
   readonly definition: Definition;
   readonly schema: Schema;
   readonly readOnly: boolean;
+  readonly createExtensions: (schema: Schema) => Extension;
 }
 
 /** The path in a message such as `tools.0.url`. A field's own name has no dots in this document. */
@@ -20,7 +21,7 @@ function problemsInText({ parsed, problems }: Definition): readonly TextProblem[
   return [...problems].map(([field, message]) => ({ ...rangeOf(parsed.yaml, pathOf(field)), message }));
 }
 
-export function YamlEditor({ definition, schema, readOnly }: YamlEditorProps) {
+export function YamlEditor({ definition, schema, readOnly, createExtensions }: YamlEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<CodeEditor>(undefined);
   const latest = useRef(definition);
@@ -33,11 +34,11 @@ export function YamlEditor({ definition, schema, readOnly }: YamlEditorProps) {
       text: latest.current.text,
       readOnly,
       onChange: (text) => latest.current.setText(text),
-      extensions: createYamlExtensions(schema),
+      extensions: createExtensions(schema),
     });
     editor.current = created;
     return () => created.destroy();
-  }, [schema, readOnly]);
+  }, [schema, readOnly, createExtensions]);
   const problems = useMemo(() => problemsInText(definition), [definition]);
   useEffect(() => editor.current?.setText(definition.text), [definition.text]);
   useEffect(() => editor.current?.setProblems(problems), [problems]);
