@@ -1,10 +1,22 @@
 import { memo } from "react";
+import { classNames } from "../../../parts/class-names.ts";
 import { visiblePieces } from "../../../parts/visible-text.ts";
 import { blocksOf } from "./long-text.ts";
 
-const Block = memo(({ text }: { readonly text: string }) => (
-  // What is out of sight is not laid out.
-  <div dir="auto" className="[contain-intrinsic-size:auto_400px] [content-visibility:auto] [unicode-bidi:isolate]">
+interface BlockProps {
+  readonly text: string;
+  /** More blocks follow. What is out of sight is then not laid out. */
+  readonly isComplete: boolean;
+}
+
+const Block = memo(({ text, isComplete }: BlockProps) => (
+  <div
+    dir="auto"
+    className={classNames(
+      "[unicode-bidi:isolate]",
+      isComplete && "[contain-intrinsic-size:auto_400px] [content-visibility:auto]",
+    )}
+  >
     {visiblePieces(text).map(({ text: piece, isMark }, index) =>
       isMark ? (
         <span key={index} className="rounded bg-warning-soft px-0.5 font-mono text-[0.85em] text-warning">
@@ -20,8 +32,8 @@ const Block = memo(({ text }: { readonly text: string }) => (
 /** An answer while it comes. It is text, whatever it holds, and a long one stays smooth: only its last block changes. */
 export const StreamingText = ({ text }: { readonly text: string }) => (
   <div className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-    {blocksOf(text).map((block, index) => (
-      <Block key={index} text={block} />
+    {blocksOf(text).map((block, index, { length }) => (
+      <Block key={index} text={block} isComplete={index < length - 1} />
     ))}
   </div>
 );

@@ -50,8 +50,9 @@ export function usePlayground(agent: string) {
     }
     setText("");
     setEdit(undefined);
-    // An earlier conversation is one step back.
-    void change({ session: id, from: undefined }, session === undefined || session === id);
+    // An earlier conversation is one step back. Going to the same address again would scroll the page to where it was.
+    if (session !== id || search.from !== undefined)
+      void change({ session: id, from: undefined }, session === undefined);
   };
 
   const running = sides.flatMap(({ conversation }) => conversation.turns.filter(({ status }) => status === "running"));

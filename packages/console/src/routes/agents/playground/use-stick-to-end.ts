@@ -2,20 +2,36 @@ import { type RefObject, useLayoutEffect, useRef } from "react";
 
 const nearPx = 48;
 
-/** Keeps the end in sight while content grows, unless the reader has scrolled away from it. */
-export function useStickToEnd(content: unknown): {
+interface Item {
+  readonly id: string;
+}
+
+interface StickToEnd {
   readonly ref: RefObject<HTMLDivElement | null>;
-  onScroll: () => void;
-} {
+  readonly onScroll: () => void;
+}
+
+/**
+ * Keeps the end of a list in sight while it grows, unless the reader has scrolled away from it. A new item leads back to the end; earlier
+ * items that come before the first leave what is read where it is.
+ */
+export function useStickToEnd(items: readonly Item[]): StickToEnd {
   const ref = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  const last = useRef({ firstId: "", lastId: "", height: 0 });
   const onScroll = () => {
     const box = ref.current;
     if (box) isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
   };
   useLayoutEffect(() => {
     const box = ref.current;
-    if (box && isAtEnd.current) box.scrollTop = box.scrollHeight;
-  }, [content]);
+    if (!box) return;
+    const [firstId, lastId] = [items[0]?.id ?? "", items.at(-1)?.id ?? ""];
+    const isNew = lastId !== last.current.lastId;
+    if (isNew || isAtEnd.current) box.scrollTop = box.scrollHeight;
+    else if (firstId !== last.current.firstId) box.scrollTop += box.scrollHeight - last.current.height;
+    if (isNew) isAtEnd.current = true;
+    last.current = { firstId, lastId, height: box.scrollHeight };
+  }, [items]);
   return { ref, onScroll };
 }
