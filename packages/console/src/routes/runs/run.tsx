@@ -66,7 +66,11 @@ export function RunPage() {
   const navigate = useNavigate();
   const { data: run, error, refetch } = useQuery(runQuery(agent, id));
   const close = () =>
-    void navigate({ to: "/runs", search: ({ step: _step, logs: _logs, ...list }: Record<string, unknown>) => list });
+    void navigate({
+      to: "/runs",
+      search: ({ step: _step, logs: _logs, ...list }: Record<string, unknown>) => list,
+      resetScroll: false,
+    });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     close();

@@ -132,8 +132,14 @@ function useOpenRun() {
   return {
     openId,
     open: (agent: string, run: string, replace: boolean) =>
-      void navigate({ to: "/runs/$agent/$run", params: { agent, run }, search: withoutStep as never, replace }),
-    close: () => void navigate({ to: "/runs", search: withoutStep as never }),
+      void navigate({
+        to: "/runs/$agent/$run",
+        params: { agent, run },
+        search: withoutStep as never,
+        replace,
+        resetScroll: false,
+      }),
+    close: () => void navigate({ to: "/runs", search: withoutStep as never, resetScroll: false }),
     hrefOf: (agent: string, run: string): string =>
       `${router.basepath}/runs/${encodeURIComponent(agent)}/${run}${router.state.location.searchStr}`,
   };

@@ -60,7 +60,7 @@ export function RunBody({ agent, run }: RunBodyProps) {
   const failing = failingStep(run, trace.steps);
   const selectedKey = search.step ?? failing?.key ?? trace.steps.at(-1)?.key;
   const show = (change: { step?: string; logs?: "hide" | undefined }) =>
-    void navigate({ to: ".", search: (before) => ({ ...before, ...change }), replace: true });
+    void navigate({ to: ".", search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const durationMs = run.duration_ms ?? Math.max(0, now - Date.parse(run.created_at));
   return (
     <div className="flex flex-col gap-3 py-3">

@@ -46,7 +46,7 @@ const Bars = ({ item, whole }: { readonly item: StepItem; readonly whole: Span }
 );
 
 const attemptText = ({ step: { attempt, status }, isFurtherAttempt }: StepItem): string | undefined => {
-  if (status === "interrupted") return "interrupted, began again";
+  if (status === "interrupted") return "interrupted";
   if (!isFurtherAttempt) return undefined;
   return attempt > 1 ? `attempt ${attempt}` : "began again";
 };
