@@ -26,6 +26,8 @@ const HeaderRow = ({ columns, template }: { readonly columns: readonly Column[];
   </thead>
 );
 
+const rangeStep = 25;
+
 export interface RunGridProps {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly pages: RunPages;
@@ -61,7 +63,9 @@ export function RunGrid(props: RunGridProps) {
   // A row that comes into sight takes over the elements of one that has left: making new ones costs most of a frame.
   const pool = 2 ** Math.ceil(Math.log2(Math.max(64, items.length)));
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  useEffect(() => onRange(first, last), [onRange, first, last]);
+  // In steps, so that not every frame of scrolling asks which pages are needed.
+  const [from, to] = [Math.floor(first / rangeStep) * rangeStep, Math.ceil(last / rangeStep) * rangeStep];
+  useEffect(() => onRange(from, to), [onRange, from, to]);
   useEffect(() => {
     if (active >= 0 && active < pages.count) virtual.scrollToIndex(active, { align: "auto" });
   }, [active, virtual, pages.count === 0]);
