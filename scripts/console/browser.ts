@@ -41,7 +41,7 @@ export async function openContext(
   }: BrowserContextOptions & { readonly apiKey?: string | undefined; readonly theme?: Theme } = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL: url, viewport: wide, reducedMotion: "reduce", ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(15_000);
   if (theme) await context.addInitScript(`localStorage.setItem("perch.theme", "${theme}")`);
   if (apiKey !== undefined) await signIn(context, url, apiKey);
   return context;
@@ -57,8 +57,9 @@ export interface Watch {
   readonly complaints: string[];
 }
 
-/** Chromium writes a line for each answer from 400 on; `refusals` has them. */
-const isRefusal = (text: string): boolean => /^Failed to load resource: the server responded with a status/.test(text);
+/** Chromium writes a line for each answer from 400 on, and React one for each that a page shows as its error; `refusals` has them. */
+const isRefusal = (text: string): boolean =>
+  /^Failed to load resource: the server responded with a status|, 4\d\d \w+, correlation id/.test(text);
 
 /** Watches a page from now on. */
 export function watch(page: Page): Watch {
@@ -86,12 +87,14 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settle(page);
 }
 
-/** Waits until the page shows its title, no request is under way, and nothing says that it is loading. */
+/** Something in sight that says that it is loading. At the end of a long list, out of sight, it may stay. */
+const isLoading = `[...document.querySelectorAll("[role=status]")].some((status) => {
+  const { top, bottom, height } = status.getBoundingClientRect();
+  return /Loading/.test(status.textContent) && height > 0 && top < innerHeight && bottom > 0;
+})`;
+
+/** Waits until the page shows its title, and nothing in sight says that it is loading. */
 export async function settle(page: Page): Promise<void> {
-  await page.locator("h1").first().waitFor();
-  await page
-    .getByText(/^Loading .* …/)
-    .first()
-    .waitFor({ state: "hidden" });
-  await page.waitForFunction("document.fonts.status === 'loaded'");
+  await page.locator("h1:visible").first().waitFor();
+  await page.waitForFunction(`document.fonts.status === "loaded" && !${isLoading}`);
 }

@@ -1,0 +1,133 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+
+/** Each would set `hacked`, open a dialog or ask another host if it were taken for more than text. */
+const markup = [
+  "<script>window.hacked=1</script>",
+  "<img src=x onerror=alert(1)>",
+  "<svg onload=alert(2)>",
+  '"><iframe src="http://evil.test/"></iframe>',
+  "<style>@import 'http://evil.test/a.css'</style>",
+  "[click](javascript:alert(3)) ![](http://evil.test/p.png)",
+  "{{constructor.constructor('window.hacked=1')()}}",
+  "javascript:window.hacked=1",
+].join(" ");
+/** Turns what follows around, hides characters, and rings the bell. */
+const controls = "safe\u202Etxt.exe\u202C \u2066isolated \u200Bzero\u200B \u0007bell \u001B[31mred \uFEFFend";
+const hostile = `${markup} ${controls}`;
+const longWord = "W".repeat(20_000);
+
+let browser: Browser;
+let page: Page;
+let seen: Watch;
+let paths: Record<string, string>;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const { apiKey, perch } = await createOrganisation(server, `<b>Hostile</b> ${markup.slice(0, 60)}`);
+  const script = JSON.stringify({
+    steps: [
+      { reply: hostile, tool_calls: [{ name: "perch_echo", arguments: { [markup]: hostile, word: longWord } }] },
+      { reply: "{message}" },
+    ],
+  });
+  const large = JSON.stringify({ steps: [{ reply: "{message}{message}{message}{message}{message}" }] });
+  await perch.agents.create({ name: "hostile", model: "perch/script", logs: "full", instructions: script });
+  await perch.agents.create({ name: "large", model: "perch/script", logs: "full", instructions: large });
+  await perch.agents.create({ name: "broken", model: "nobody/model", instructions: hostile });
+  await perch.keys.create({ name: markup.slice(0, 60), role: "viewer" });
+  const context = { user_id: markup.slice(0, 60), session_id: markup.slice(60, 120) };
+  const run = await perch.agents.invoke("hostile", { message: hostile + longWord, context });
+  const mebibyte = await perch.agents.invoke("large", { message: `${markup} ${"long text ".repeat(21_000)}` });
+  const failed = await perch.agents.invokeInBackground("broken", { message: hostile });
+  await perch.runs.wait("broken", failed.request_id).catch(() => undefined);
+  const query = new URLSearchParams({ user: context.user_id, session: context.session_id });
+  paths = {
+    "list of agents": "/agents",
+    "agent's overview": "/agents/hostile",
+    definition: "/agents/hostile/definition",
+    "definition with a model that does not exist": "/agents/broken/definition",
+    playground: `/agents/hostile/playground?${query}`,
+    "playground from a run": `/agents/hostile/playground?from=${run.request_id}`,
+    "playground with hostile search": `/agents/hostile/playground?${new URLSearchParams({ version: markup, user: hostile })}`,
+    "list of runs": "/runs",
+    "filters of runs": `/runs?${new URLSearchParams({ user: hostile, session: markup, status: markup })}`,
+    run: `/runs/hostile/${run.request_id}`,
+    "run with a response of a mebibyte": `/runs/large/${mebibyte.request_id}`,
+    "failed run": `/runs/broken/${failed.request_id}`,
+    sessions: "/settings/sessions",
+    "address with markup": `/agents/${encodeURIComponent(markup.slice(0, 40))}`,
+    "sign-in with an error of its own": `/sign-in?${new URLSearchParams({ error: markup, return_to: "javascript:alert(1)" })}`,
+  };
+  const signedIn = await openContext(browser, server.url, { apiKey, userAgent: `Mozilla/5.0 ${markup.slice(0, 90)}` });
+  page = await signedIn.newPage();
+  seen = watch(page);
+});
+afterAll(() => browser?.close());
+
+/** Elements that only hostile text could have made. */
+const injected = `document.querySelectorAll(
+  "script:not([src]), #root script, #root img, #root iframe, #root style, #root [onerror], #root [onload], a[href^='javascript:']"
+).length`;
+
+/** Texts with a character that turns the direction around, which nothing keeps from their neighbours. */
+const unisolated = `(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (/[\\u202A-\\u202E\\u2066-\\u2069]/.test(node.data)) {
+      let element = node.parentElement;
+      while (element && !/isolate|plaintext/.test(getComputedStyle(element).unicodeBidi)) element = element.parentElement;
+      if (!element) found.push(node.data.slice(0, 80));
+    }
+  return found;
+})()`;
+
+const frameMs = `new Promise((resolve) => {
+  const startedAt = performance.now();
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - startedAt)));
+})`;
+
+describe("hostile names, messages, responses and tool results stay text", () => {
+  const names = [
+    "list of agents",
+    "agent's overview",
+    "definition",
+    "definition with a model that does not exist",
+    "playground",
+    "playground from a run",
+    "playground with hostile search",
+    "list of runs",
+    "filters of runs",
+    "run",
+    "run with a response of a mebibyte",
+    "failed run",
+    "sessions",
+    "address with markup",
+    "sign-in with an error of its own",
+  ];
+  test.each(names)("on the page %s", async (name) => {
+    await visit(page, `/console${paths[name]}`);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate(injected)).toBe(0);
+    expect(await page.evaluate("window.hacked")).toBe(undefined);
+    expect(await page.evaluate(unisolated)).toEqual([]);
+    // A page that is busy for seconds cannot be used.
+    expect(await page.evaluate(frameMs)).toBeLessThan(1000);
+    // Long words wrap, and do not push the page out of the window.
+    const width = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(width).toBeLessThanOrEqual(0);
+    expect(seen.complaints).toEqual([]);
+    expect(seen.requests.filter(({ url }) => url.origin !== server.url)).toEqual([]);
+  });
+
+  test("a run shows the markup of its message and of its tool's result as it was written", async () => {
+    await visit(page, `/console${paths.run}`);
+    await expect.poll(() => page.locator("body").textContent()).toContain("<script>window.hacked=1</script>");
+    expect(Object.keys(paths)).toEqual(names);
+  });
+});

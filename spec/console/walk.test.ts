@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type OperationKey, operationKeys, routeOf } from "../../packages/contract/src/index.ts";
+import { launchBrowser, openContext, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { listPages } from "../../scripts/console/page-list.ts";
+
+const server = inject("consoleServer");
+const story = inject("story");
+const pages = listPages(story);
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let seen: Watch;
+
+/** One walk through all pages, of which each test looks at another side. */
+beforeAll(async () => {
+  browser = await launchBrowser();
+  context = await openContext(browser, server.url, { apiKey: story.apiKey });
+  page = await context.newPage();
+  seen = watch(page);
+  for (const { path } of pages) await visit(page, path);
+});
+afterAll(() => browser?.close());
+
+const operationPatterns = operationKeys.map((key) => {
+  const { method, path } = routeOf(key);
+  return { key, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) };
+});
+const operationOf = (method: string, path: string): OperationKey | undefined =>
+  // A path without a parameter comes before one that has it: /v1/invocations is not an agent.
+  operationPatterns
+    .toSorted((a, b) => a.key.split("{").length - b.key.split("{").length)
+    .find((each) => each.method === method && each.pattern.test(path))?.key;
+
+test("every request of the console is an operation of the contract or one of its own files, and goes to its own server", () => {
+  const unknown = seen.requests.filter(({ method, url }) => {
+    const isFile = method === "GET" && (url.pathname.startsWith("/console/") || url.pathname === "/console");
+    return url.origin !== server.url || !(isFile || operationOf(method, url.pathname));
+  });
+  expect(unknown.map(({ method, url }) => `${method} ${url.href}`)).toEqual([]);
+  const used = new Set(seen.requests.map(({ method, url }) => operationOf(method, url.pathname)));
+  used.delete(undefined);
+  console.log(`${seen.requests.length} requests, operations: ${[...used].toSorted().join(", ")}`);
+  expect(used.size).toBeGreaterThan(8);
+});
+
+test("no page has an error in the browser's console, an uncaught error, or a violation of its policy", () => {
+  expect(pages.length).toBeGreaterThan(15);
+  expect(seen.complaints).toEqual([]);
+});
+
+test("an admin who looks at every page is refused nothing but what does not exist", () => {
+  const refusals = seen.refusals.filter(
+    ({ status, request }) => !(status === 404 && /nobody|req_01h455/.test(request)),
+  );
+  expect(refusals).toEqual([]);
+});
+
+test("the page's policy allows no inline code, no evaluation, no other host and no frame", async () => {
+  const response = await page.goto("/console/agents");
+  const policy = (await response?.allHeaders())?.["content-security-policy"] ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toMatch(/script-src 'self'(;|$)/);
+  expect(policy).not.toMatch(/unsafe-|https?:|\*/);
+  // A policy that the browser does not enforce would also pass.
+  await expect(page.evaluate("document.body.innerHTML = '<b>injected</b>'")).rejects.toThrow("TrustedHTML");
+  const blocked = await page.evaluate(`new Promise((resolve) => {
+    const directives = [];
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+      directives.push(effectiveDirective);
+      if (directives.length === 2) resolve(directives.sort());
+    });
+    new Image().src = "http://localhost:1/beacon.png";
+    fetch("http://localhost:1/").catch(() => undefined);
+  })`);
+  expect(blocked).toEqual(["connect-src", "img-src"]);
+});
+
+test("the key is in no storage, in no cookie that a script can read, in no address, and not in the server's log", async () => {
+  const storage = JSON.stringify(await page.evaluate("[{ ...localStorage }, { ...sessionStorage }, document.cookie]"));
+  expect(storage).not.toContain(story.apiKey);
+  expect(await page.evaluate("document.cookie")).toBe("");
+  expect(await page.evaluate("indexedDB.databases().then((all) => all.length)")).toBe(0);
+  const cookies = await context.cookies();
+  expect(cookies.length).toBe(1);
+  expect(cookies[0]).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+  expect(JSON.stringify(cookies)).not.toContain(story.apiKey);
+  expect(seen.requests.filter(({ url }) => url.href.includes(story.apiKey))).toEqual([]);
+  const log = readFileSync(server.logFile, "utf8");
+  expect(log.length).toBeGreaterThan(1000);
+  expect(log).not.toContain(story.apiKey);
+  expect(log).not.toContain(cookies[0]?.value ?? "");
+});
