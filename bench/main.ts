@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Figures } from "./comparison.ts";
+import { consolePages } from "./console/console.ts";
 import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { invoke, invokeKinds } from "./invoke.ts";
@@ -49,6 +50,11 @@ const benchmarks: Record<string, Benchmark> = {
   versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
   telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
   "run-list": { about: "lists of runs with 10,000 and with 1,000,000 runs, with each filter", run: runList },
+  console: {
+    about: "the console on a list of a million runs: first rows, frames while scrolling, slow networks",
+    run: (short) => consolePages({ short }),
+    hasShort: true,
+  },
   memory: { about: "search in 1,000 and in 200,000 memories", run: memory },
   housekeeping: { about: "150 simulated days of housekeeping, and invokes beside it", run: housekeeping },
   webhooks: { about: "nine receivers beside one that does not answer", run: webhooks },

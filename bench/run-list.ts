@@ -42,7 +42,7 @@ async function seed(database: ScratchDatabase, subject: Subject): Promise<void> 
   });
 }
 
-async function prepare(database: ScratchDatabase, name: string, size: number): Promise<Subject> {
+export async function prepareRuns(database: ScratchDatabase, name: string, size: number): Promise<Subject> {
   const key = await runCommand(database, ["create-organisation", "--name", name, "--tier", "enterprise"]);
   return withClient(database.adminUrl, async (client) => {
     const { rows } = await client.query<{ id: string }>("select id from organisations where name = $1", [name]);
@@ -131,8 +131,8 @@ export async function runList(): Promise<Figures> {
       client.query(`select maintain_partitions('invocations', ${days}, 2)`),
     );
     const subjects = [
-      await prepare(database, "small", sizes.small),
-      await prepare(database, "large", sizes.large),
+      await prepareRuns(database, "small", sizes.small),
+      await prepareRuns(database, "large", sizes.large),
     ] as const;
     await withClient(database.adminUrl, (client) => client.query("vacuum analyze invocations, agents"));
     const server = await startServer(database);
