@@ -68,9 +68,9 @@ export function ContentView({ title, what, value, level = 3 }: ContentViewProps)
         {hasJson && <ViewChoice view={view} onChange={setView} what={what} />}
         <CopyButton text={toCopy(value)} what={what} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it; a section would be a landmark, and several of a page have this name. */}
       <fieldset
         aria-label={title}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it; a section would be a landmark, and several of a page have this name.
         tabIndex={0}
         className={classNames(boxClass, level === 2 ? "max-h-48" : "max-h-[50vh]")}
       >
