@@ -60,6 +60,11 @@ export const invocations = {
     decision:
       "GET `/v1/invocations` lists the runs of every agent that the caller can see, newest first, each with its agent's name. A cursor continues, and shows each run once while others arrive.",
   },
+  "runs.found-by-id": {
+    section: "Endpoints",
+    silent: "How to find a run of which only the id is known: not shown.",
+    decision: "GET `/v1/invocations` with `request_id` finds the run, and names its agent.",
+  },
   "runs.list-bounded": {
     section: "Limits",
     silent: "What a list of runs costs where many are stored and few match: not shown.",

@@ -116,6 +116,7 @@ export type InvocationOfAnyAgent = z.infer<typeof InvocationOfAnyAgent>;
 
 const AllInvocationsQuery = z.strictObject({
   ...uncountedQuery,
+  request_id: RequestId.optional().describe("Only this run: finds its agent where only the run's id is known."),
   agent_id: AgentRef.min(1).max(128).optional().describe("Only runs of this agent (id or name)."),
   status: InvocationStatus.optional(),
   user_id: ShortText.optional(),

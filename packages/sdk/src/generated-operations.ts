@@ -321,6 +321,8 @@ export interface Operations {
         limit?: number | undefined;
         /** `pagination.next_cursor` of the previous page. */
         cursor?: string | undefined;
+        /** Only this run: finds its agent where only the run's id is known. */
+        request_id?: RequestId | undefined;
         /** Only runs of this agent (id or name). */
         agent_id?: string | undefined;
         status?: InvocationStatus | undefined;

@@ -449,6 +449,7 @@ class AsyncRuns:
         *,
         limit: int | None = None,
         cursor: str | None = None,
+        request_id: str | None = None,
         agent_id: str | None = None,
         status: m.InvocationStatus | None = None,
         user_id: str | None = None,
@@ -481,6 +482,7 @@ class AsyncRuns:
             query={
                 "limit": limit,
                 "cursor": cursor,
+                "request_id": request_id,
                 "agent_id": agent_id,
                 "status": status,
                 "user_id": user_id,

@@ -56,12 +56,13 @@ export const invocationHandlers = (deps: InvocationDeps) => {
 
     "GET /v1/invocations": async ({ query }, context) => {
       const { scope } = context;
-      const { agent_id, deployment_id, cursor, limit, ...filter } = query;
+      const { request_id, agent_id, deployment_id, cursor, limit, ...filter } = query;
       const agentId = agent_id === undefined ? undefined : (await agents.get(context, agent_id)).id;
       const deploymentId = deployment_id && parseFilterId("deployment", deployment_id);
+      const id = request_id && parseFilterId("request", request_id);
       const page = { limit, before: cursor === undefined ? undefined : fromRunCursor(cursor), nowMs: now() };
       const { rows, end } = await db.inOrganisation(scope.organisationId, (trx) =>
-        listAllInvocations(trx, scope, { ...filter, agentId, deploymentId }, page),
+        listAllInvocations(trx, scope, { ...filter, id, agentId, deploymentId }, page),
       );
       return uncountedPage(rows.map(toInvocationOfAnyAgent), query, end === undefined ? null : toRunCursor(end));
     },

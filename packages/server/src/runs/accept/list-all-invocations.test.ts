@@ -55,6 +55,18 @@ beforeAll(() =>
 );
 
 describe(operation, () => {
+  test("finds one run by its id alone, with its agent, and none of another organisation", async () => {
+    verifies("runs.found-by-id");
+    const organisation = await createOrganisationWithAgents();
+    const [wanted = ""] = await organisation.insert("other", { count: 3 });
+    const { data, pagination } = await page(organisation, { request_id: wanted });
+    expect(data).toMatchObject([{ request_id: wanted, agent_id: organisation.agents.other, agent_name: "other" }]);
+    expect(pagination.next_cursor).toBeNull();
+    expect(await listed(organisation, { request_id: wanted, agent_id: "bot" })).toEqual([]);
+    expect(await listed(await createOrganisationWithAgents(), { request_id: wanted })).toEqual([]);
+    expect(await listed(organisation, { request_id: newPublicId("request") })).toEqual([]);
+  });
+
   test("lists the runs of all agents, newest first, with the names of their agents and no messages", async () => {
     verifies("runs.listed-across-agents");
     const organisation = await createOrganisationWithAgents();

@@ -8,7 +8,8 @@ import { type InvocationSummaryRow, summaryColumns } from "./invocation-queries.
 import { type TimeWindow, timeWindows } from "./run-list-rules.ts";
 
 export interface AllInvocationsFilter
-  extends Omit<AllInvocationsQuery, "agent_id" | "deployment_id" | "cursor" | "limit"> {
+  extends Omit<AllInvocationsQuery, "request_id" | "agent_id" | "deployment_id" | "cursor" | "limit"> {
+  readonly id?: string | undefined;
   readonly agentId?: string | undefined;
   readonly deploymentId?: string | undefined;
 }
@@ -85,6 +86,7 @@ function scanWindow(
   const { order, where } = agentId === undefined ? selectOfAll(window, before) : selectOfAgent(agentId, filter, before);
   const times = allOf([
     where,
+    filter.id !== undefined && sql`id = ${filter.id}::uuid`,
     window.from !== null && sql`accepted_at >= ${window.from}`,
     sql`accepted_at < ${window.until}`,
   ]);
@@ -107,6 +109,9 @@ async function findAgentOfDeployment(
   return row?.agent_id;
 }
 
+/** A run's id holds the time at which it was accepted. */
+const timeOf = (id: string): TimeWindow => ({ from: uuidTime(id), until: new Date(uuidTime(id).getTime() + 1) });
+
 /** Newest first. The cost does not grow with what is stored, nor with how few runs match. */
 export async function listAllInvocations(
   trx: OrganisationTransaction,
@@ -118,7 +123,8 @@ export async function listAllInvocations(
   const agentId = named ?? (deploymentId && (await findAgentOfDeployment(trx, scope, deploymentId)));
   const filter = { ...rest, agentId };
   const found: InvocationOfAnyAgentRow[] = [];
-  for (const window of timeWindows({ ...filter, before }, nowMs)) {
+  const windows = filter.id === undefined ? timeWindows({ ...filter, before }, nowMs) : [timeOf(filter.id)];
+  for (const window of windows) {
     const scanned = await scanWindow(trx, scope, filter, window, { limit: limit - found.length, before });
     found.push(...scanned.rows);
     if (scanned.isFull) return { rows: found, end: found.at(-1)?.id };
