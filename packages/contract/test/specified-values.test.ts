@@ -109,5 +109,6 @@ test("ids have the prefixes that were decided", () => {
     delivery: "dlv",
     audit: "aud",
     erasure: "erasure",
+    consoleSession: "cse",
   });
 });

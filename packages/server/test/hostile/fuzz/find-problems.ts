@@ -8,6 +8,8 @@ import type { SerializedRequest } from "./serialize-request.ts";
 import type { IdOwners, Tenant } from "./tenants.ts";
 import type { WireResponse } from "./wire-client.ts";
 
+const ownCookie = /^perch_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/;
+
 export interface Exchange {
   readonly template: RequestTemplate;
   readonly me: Tenant;
@@ -76,7 +78,10 @@ function checkHeaders({ template, request, answer }: Exchange & { answer: WireRe
   if (status === 401)
     problems.check(headers.get("www-authenticate")?.startsWith("Bearer") === true, "401 without a challenge");
   if (status === 429) problems.check(Number(headers.get("retry-after")) > 0, "429 without Retry-After");
-  for (const name of ["set-cookie", "server", "x-powered-by"]) problems.check(!headers.has(name), `has ${name}`);
+  for (const name of ["server", "x-powered-by"]) problems.check(!headers.has(name), `has ${name}`);
+  const { setsCookie }: Operation = operations[template.operation];
+  const cookie = headers.get("set-cookie");
+  problems.check(cookie === undefined || (setsCookie === true && ownCookie.test(cookie)), "has set-cookie");
   if (template.attack?.mayReachOtherOperation) return;
   for (const name of undeclaredHeaders(template.operation, status, headers.keys()) ?? [])
     problems.check(false, `${name} is not declared for ${status}`);

@@ -52,7 +52,8 @@ export function serializeRequest(template: RequestTemplate, me: Tenant, other: T
   const hasLength = bytes.length > 0 || !["GET", "HEAD"].includes(method);
   const lines = [
     `${method} ${attack?.target?.(target) ?? target} HTTP/1.1`,
-    "Host: perch",
+    // Browsers sign in over plain HTTP at loopback alone.
+    "Host: localhost",
     ...(authorization ? [`Authorization: ${authorization}`] : []),
     ...[...template.headers, ...bodyHeaders].map(([name, value]) => `${name}: ${value}`),
     ...(hasLength ? [`Content-Length: ${bytes.length}`] : []),
