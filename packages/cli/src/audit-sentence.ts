@@ -37,6 +37,7 @@ const phrases: Readonly<Record<string, (of: (noun: string) => string, entry: Aud
   removeMfa: (of) => ({ verb: "remove", past: "removed", object: `the second factor of ${of("key")}` }),
   createConsoleSession: (of) => ({ verb: "begin", past: "began", object: of("console session") }),
   createConsoleLink: (of) => ({ verb: "create", past: "created", object: `a link for ${of("console session")}` }),
+  recheckPerson: (of) => ({ verb: "get", past: "got", object: `another role in ${of("console session")}` }),
   // The resource is the erasure: the log does not name its user.
   eraseUser: (of) => ({ verb: "request", past: "requested", object: of("erasure") }),
   setTier: (of) => ({ verb: "change", past: "changed", object: `the tier of ${of("organisation")}` }),

@@ -165,6 +165,10 @@ describe("perch audit", () => {
       "key_1 began the enrolment of a second factor of key key_2 from 192.0.2.1",
     ],
     [
+      { operation: "recheckPerson", person: "ada@acme.example", resource: "cse_1", address: null, details: {} },
+      "ada@acme.example got another role in console session cse_1",
+    ],
+    [
       { outcome: "refused", operation: "createAgent", resource: "key_1", details: { reason: "forbidden" } },
       "key_1 was not allowed to create an agent from 192.0.2.1: forbidden",
     ],

@@ -26,7 +26,9 @@ export const AuditEntry = z
     session_id: ConsoleSessionId.nullable().describe("The session in the console, if the request came from one."),
     operation: z
       .string()
-      .describe("The operation's id in this document, such as `updateAgent`, or the operator's command."),
+      .describe(
+        "The operation's id in this document, such as `updateAgent`, the operator's command, or `recheckPerson` where the issuer of people changed the role of a session.",
+      ),
     resource_type: z.string(),
     resource: z.string().nullable().describe("Id of the resource, or its name if it has no id."),
     agent_id: AgentId.nullable().describe("The agent that the resource belongs to."),

@@ -141,7 +141,7 @@ export interface AuditEntry {
   person: string | null;
   /** The session in the console, if the request came from one. */
   session_id: ConsoleSessionId | null;
-  /** The operation's id in this document, such as `updateAgent`, or the operator's command. */
+  /** The operation's id in this document, such as `updateAgent`, the operator's command, or `recheckPerson` where the issuer of people changed the role of a session. */
   operation: string;
   resource_type: string;
   /** Id of the resource, or its name if it has no id. */

@@ -196,8 +196,11 @@ export async function composeApi(core: Core): Promise<Api> {
       { name: "close the engine client", limitSeconds: 5, run: engine.close },
       { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
-      { name: "close connections to token issuers", limitSeconds: 2, run: closeGuard },
-      { name: "close connections to the issuer of people", limitSeconds: 2, run: people.close },
+      {
+        name: "close connections to token issuers",
+        limitSeconds: 2,
+        run: async () => void (await Promise.all([closeGuard(), people.close()])),
+      },
       { name: "flush audit entries of refusals", limitSeconds: 5, run: refusals.stop },
     ],
   };

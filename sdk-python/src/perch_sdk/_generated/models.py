@@ -1171,7 +1171,7 @@ class AuditEntry(Model):
     session_id: str | None
     """The session in the console, if the request came from one."""
     operation: str
-    """The operation's id in this document, such as ``updateAgent``, or the operator's command."""
+    """The operation's id in this document, such as ``updateAgent``, the operator's command, or ``recheckPerson`` where the issuer of people changed the role of a session."""
     resource_type: str
     resource: str | None
     """Id of the resource, or its name if it has no id."""
