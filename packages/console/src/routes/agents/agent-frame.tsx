@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
 import { activeDeploymentsQuery } from "../../api/deployments-queries.ts";
 import { Page } from "../../parts/page.tsx";
@@ -9,6 +9,7 @@ import { AgentActions } from "./agent-actions.tsx";
 import { AgentState } from "./agent-state.tsx";
 import { servedEnvironments } from "./live-deployments.ts";
 import { LiveVersion } from "./live-version.tsx";
+import { UnsavedChangesContext } from "./unsaved-changes.ts";
 
 const route = getRouteApi("/signed-in/agents/$agent");
 
@@ -48,26 +49,30 @@ export function AgentFrame() {
   const { data: agent } = useSuspenseQuery(agentQuery(ref));
   const { data: active } = useQuery(activeDeploymentsQuery(ref));
   const served = active && servedEnvironments(active);
+  const [hasUnsaved, setHasUnsaved] = useState(false);
+  const unsavedChanges = useMemo(() => ({ hasUnsaved, setHasUnsaved }), [hasUnsaved]);
   return (
-    <Page
-      title={agent.name}
-      actions={<AgentActions agent={agent} />}
-      below={
-        <>
-          <div className="-mt-2 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-1 text-table">
-            <AgentState status={agent.status} />
-            {served?.map((one) => (
-              <LiveVersion key={one.environment} {...one} />
-            ))}
-            {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
-          </div>
-          <Tabs agent={ref} name={agent.name} />
-        </>
-      }
-    >
-      <Suspense fallback={<Working what="the page" />}>
-        <Outlet />
-      </Suspense>
-    </Page>
+    <UnsavedChangesContext value={unsavedChanges}>
+      <Page
+        title={agent.name}
+        actions={<AgentActions agent={agent} />}
+        below={
+          <>
+            <div className="-mt-2 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-1 text-table">
+              <AgentState status={agent.status} />
+              {served?.map((one) => (
+                <LiveVersion key={one.environment} {...one} />
+              ))}
+              {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
+            </div>
+            <Tabs agent={ref} name={agent.name} />
+          </>
+        }
+      >
+        <Suspense fallback={<Working what="the page" />}>
+          <Outlet />
+        </Suspense>
+      </Page>
+    </UnsavedChangesContext>
   );
 }

@@ -5,6 +5,7 @@ import { classNames } from "../../../parts/class-names.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Working } from "../../../parts/working.tsx";
 import { useCan } from "../../../session/session.ts";
+import { useSayUnsaved } from "../unsaved-changes.ts";
 import { ConflictNote } from "./conflict-note.tsx";
 import { DefinitionBar } from "./definition-bar.tsx";
 import { DefinitionForm } from "./definition-form.tsx";
@@ -56,6 +57,7 @@ function View({ agent, agentRef, schema, definition, canWrite }: ViewProps) {
 /** The draft, as a form or as YAML: one document in both, kept while somebody goes back and forth. */
 export function DefinitionEditor(props: DefinitionEditorProps) {
   const definition = useDefinition(props.agentRef, props.agent, props.schema);
+  useSayUnsaved(definition.isDirty);
   const { view } = route.useSearch();
   const check = useDraftCheck(props.agent, definition.isDirty);
   const canWrite = useCan("write");

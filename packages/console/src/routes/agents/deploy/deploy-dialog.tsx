@@ -10,6 +10,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { problemsByField } from "../problems-by-field.ts";
+import { useHasUnsaved } from "../unsaved-changes.ts";
 import { useAgentChanged } from "../use-agent-changed.ts";
 import { draft, EnvironmentField, LabelField, SourceField, TrafficField } from "./deploy-fields.tsx";
 import { nextLabel } from "./next-label.ts";
@@ -32,6 +33,7 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   const [source, setSource] = useState(version ?? draft);
   const [typedLabel, setLabel] = useState<string>();
   const [traffic, setTraffic] = useState("100");
+  const hasUnsaved = useHasUnsaved();
   const changed = useAgentChanged();
   const label = source === draft ? (typedLabel ?? nextLabel(labels)) : source;
   const deploy = useMutation({
@@ -62,6 +64,11 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
       <SourceField value={source} onChange={setSource} labels={labels} first={version} />
       {source === draft && <LabelField value={label} onChange={setLabel} problem={problems.get("version")} />}
       <TrafficField value={traffic} onChange={setTraffic} problem={problems.get("traffic_percent")} />
+      {source === draft && hasUnsaved && (
+        <p className="text-table text-warning">
+          Your unsaved changes to the definition are not part of it: save the draft first to deploy them.
+        </p>
+      )}
       <p role="status" className="text-table">
         {deploy.isPending
           ? "Checking the model, the tools and the limits; this takes up to 20 seconds."
