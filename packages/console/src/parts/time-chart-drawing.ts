@@ -30,6 +30,7 @@ export function drawMarks(
   ctx.save();
   ctx.font = `${11 * ratio}px sans-serif`;
   ctx.fillStyle = ctx.strokeStyle = colourOf("--canary");
+  ctx.textAlign = "left";
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
   for (const { atSeconds, label } of [...marks].sort((a, b) => b.atSeconds - a.atSeconds)) {

@@ -24,14 +24,23 @@ interface TimeChartProps {
 
 const height = 140;
 
-const optionsOf = ({ format, marks, tone = "accent" }: TimeChartProps, width: number): uPlot.Options => ({
+/** Until the end of the last interval: what happened within it, such as a deployment, has its place too. */
+const wholeRange = (times: readonly number[]): [number, number] => {
+  const [first = 0, second = first + 1] = times;
+  return [first, (times.at(-1) ?? first) + second - first];
+};
+
+const optionsOf = ({ times, format, marks, tone = "accent" }: TimeChartProps, width: number): uPlot.Options => ({
   width,
   height,
   // All charts of a page show the same moment, so that one look reads all of them.
   cursor: { sync: { key: "page" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
   legend: { show: false },
   // The axis starts at zero; a line of zeros is at the bottom, not in the middle.
-  scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+  scales: {
+    x: { range: () => wholeRange(times) },
+    y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+  },
   axes: [
     {
       stroke: () => colourOf("--muted"),

@@ -1,21 +1,26 @@
 import type { Agent } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { keyNamesQuery } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
 
-/** Who changed the agent last. Only those who may read the audit log learn it. */
-function useLastChange(agentId: string) {
+/** Who changed the agent last: a person, a user, or a key by its name. Only those who may read the audit log learn it. */
+function useLastChange(agentId: string): string | undefined {
+  const canManage = useCan("manage");
+  const { data: names } = useQuery({ ...keyNamesQuery, enabled: canManage });
   const { data } = useQuery({
     queryKey: ["audit-log", "last-change", agentId],
     queryFn: async ({ signal }) =>
       (await perch.auditLog.list({ resource: agentId, outcome: "changed", limit: 1 }, { signal }).page()).data[0],
-    enabled: useCan("manage"),
+    enabled: canManage,
     staleTime: 0,
   });
-  return data?.user_id ?? data?.key_id ?? undefined;
+  if (!data) return undefined;
+  const { person, user_id, key_id } = data;
+  return person ?? user_id ?? (key_id === null ? undefined : `the key ${names?.get(key_id) ?? key_id}`);
 }
 
 interface ConflictNoteProps {
