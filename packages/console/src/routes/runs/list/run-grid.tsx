@@ -1,4 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { type Range, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, type ReactNode, type RefObject, useEffect, useMemo } from "react";
 import { useSlowClock } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
@@ -27,6 +27,24 @@ const HeaderRow = ({ columns, template }: { readonly columns: readonly Column[];
 );
 
 const rangeStep = 25;
+const rowsAround = 12;
+
+/**
+ * Always the same number of rows, so that one that comes into sight takes over the elements of one that has left: making new elements
+ * costs most of a frame.
+ */
+function extractRows({ startIndex, count }: Range, height: number): number[] {
+  const length = Math.min(count, Math.ceil(height / rowHeight) + 1 + 2 * rowsAround);
+  const first = Math.max(0, Math.min(startIndex - rowsAround, count - length));
+  return Array.from({ length }, (_, index) => first + index);
+}
+
+/**
+ * While the list scrolls, elements keep their order in the page, whichever rows they show: moving them costs as much as new ones. Afterwards
+ * they have the order of the rows, for readers of the screen.
+ */
+const inDrawingOrder = (items: readonly VirtualItem[], isScrolling: boolean): readonly VirtualItem[] =>
+  isScrolling ? items.toSorted((a, b) => (a.index % items.length) - (b.index % items.length)) : items;
 
 export interface RunGridProps {
   readonly scroller: RefObject<HTMLDivElement | null>;
@@ -57,11 +75,10 @@ export function RunGrid(props: RunGridProps) {
     // The row of titles stays above the first that is seen.
     scrollMargin: rowHeight,
     scrollPaddingStart: rowHeight,
-    overscan: 12,
+    isScrollingResetDelay: 500,
+    rangeExtractor: (range) => extractRows(range, scroller.current?.clientHeight ?? 0),
   });
   const items = virtual.getVirtualItems();
-  // A row that comes into sight takes over the elements of one that has left: making new ones costs most of a frame.
-  const pool = 2 ** Math.ceil(Math.log2(Math.max(64, items.length)));
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   // In steps, so that not every frame of scrolling asks which pages are needed.
   const [from, to] = [Math.floor(first / rangeStep) * rangeStep, Math.ceil(last / rangeStep) * rangeStep];
@@ -86,11 +103,11 @@ export function RunGrid(props: RunGridProps) {
       >
         <HeaderRow columns={columns} template={template} />
         <tbody className="relative block" style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start }) => {
+          {inDrawingOrder(items, virtual.isScrolling).map(({ index, start }) => {
             const run = pages.rowAt(index);
             return (
               <RunRow
-                key={index % pool}
+                key={index % items.length}
                 run={run}
                 index={index}
                 top={start - rowHeight}
