@@ -5,12 +5,15 @@ import type { Column } from "./columns.tsx";
 
 export const rowHeight = 32;
 export const rowClass = "grid h-8 items-center gap-3 border-line border-b px-4";
+/** Browsers let cells inherit their row's alignment, and then look at every cell again when its row moves. */
+const cellClass = "align-middle";
+
 /** Text from outside finds its own direction, which its neighbours do not feel: as in `OutsideText`, with fewer elements. */
 const cellClasses = {
-  plain: "truncate",
-  outside: "truncate [unicode-bidi:plaintext]",
-  id: "truncate font-mono text-small",
-  number: "truncate text-right font-mono text-small",
+  plain: `${cellClass} truncate`,
+  outside: `${cellClass} truncate [unicode-bidi:plaintext]`,
+  id: `${cellClass} truncate font-mono text-small`,
+  number: `${cellClass} truncate text-right font-mono text-small`,
 };
 
 export const idOfRow = (index: number): string => `run-row-${index}`;
