@@ -15,6 +15,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { linkIn, signIn } from "../../server/test/support/browser.ts";
+import { sendRawRequest } from "../../server/test/support/raw-request.ts";
 import { createShell } from "./shell.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "perch-dev-"));
@@ -96,6 +98,14 @@ describe("perch dev", () => {
     expect(await perch(["deploy", "bot", "--label", "v1"])).toMatchObject({ code: 0 });
     expect(await perch(["memory", "add", "bot", "Ada likes tea"])).toMatchObject({ code: 0 });
     expect((await perch(["memory", "search", "bot", "tea"])).stdout).toContain("Ada likes tea");
+  });
+
+  test("prints an address that signs a browser in to the console once, and answers for loopback names alone", async () => {
+    const [address = ""] = /http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#link=[\w-]{43}$/m.exec(printed) ?? [];
+    const { session } = await signIn(state().url, { link: linkIn(address) });
+    expect(session.role).toBe("admin");
+    const headers = { host: "evil.example" };
+    expect((await sendRawRequest(`${state().url}/v1/me`, { key: state().key, headers })).status).toBe(403);
   });
 
   test("one at a time in a folder", async () => {
