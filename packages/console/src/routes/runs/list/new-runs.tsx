@@ -11,10 +11,15 @@ interface NewRunsProps {
 export function NewRuns({ listing, onShow }: NewRunsProps) {
   const { data: first } = useQuery(runPageQuery(useQueryClient(), listing, undefined));
   const { data: count = 0 } = useQuery(newRunsQuery(listing, first));
+  const show = () => {
+    onShow();
+    // The button goes, and the keyboard with it: it goes on in the list.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>("#page [role=grid]")?.focus());
+  };
   return (
     <div role="status" className="h-8">
       {count > 0 && (
-        <Button kind="plain" className="border-accent text-accent" onClick={onShow}>
+        <Button kind="plain" className="border-accent text-accent" onClick={show}>
           {count >= runsPerPage ? `${runsPerPage} or more` : count} new
         </Button>
       )}
