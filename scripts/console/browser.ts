@@ -96,5 +96,16 @@ const isLoading = `[...document.querySelectorAll("[role=status]")].some((status)
 /** Waits until the page shows its title, and nothing in sight says that it is loading. */
 export async function settle(page: Page): Promise<void> {
   await page.locator("h1:visible").first().waitFor();
-  await page.waitForFunction(`document.fonts.status === "loaded" && !${isLoading}`);
+  await until(page, `document.fonts.status === "loaded" && !${isLoading}`);
+}
+
+/** Waits until the expression is true or a number, and returns it. The page's policy forbids Playwright's own way, which evaluates in the page. */
+export async function until<T = unknown>(page: Page, expression: string, timeoutMs = 15_000): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await page.evaluate<T>(expression);
+    if (value) return value;
+    if (performance.now() > deadline) throw new Error(`Not true after ${timeoutMs} ms at ${page.url()}: ${expression}`);
+    await page.waitForTimeout(20);
+  }
 }

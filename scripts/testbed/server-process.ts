@@ -77,7 +77,7 @@ export async function startServer(
   role: "serve" | "all" = "serve",
   onLog: (text: Buffer) => void = (text) => void process.stderr.write(text),
 ): Promise<ServerProcess> {
-  const port = await freePort();
+  const port = Number(extra.PERCH_PORT ?? (await freePort()));
   const env = { ...process.env, ...scratchSettings(database, port), ...extra };
   const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr?.on("data", onLog);
