@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { launchBrowser, openContext } from "../../scripts/console/browser.ts";
 import { buildConsole } from "../../scripts/console/console-server.ts";
-import { createScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { createScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import type { Figures } from "../comparison.ts";
 import { median } from "../load.ts";
@@ -70,7 +70,9 @@ export async function consolePages({ short }: { readonly short: boolean }): Prom
     const database = await createScratchDatabase();
     stops.add(database.drop);
     await runCommand(database, ["migrate"]);
+    await withClient(database.ownerUrl, (client) => client.query("select maintain_partitions('invocations', 30, 2)"));
     const { key } = await prepareRuns(database, "Bench", short ? sizes.short : sizes.full);
+    await withClient(database.adminUrl, (client) => client.query("vacuum analyze invocations, agents"));
     const server = await startServer(database);
     stops.add(server.stop);
     const browser = await launchBrowser();

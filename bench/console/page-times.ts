@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { openContext } from "../../scripts/console/browser.ts";
+import { openContext, until } from "../../scripts/console/browser.ts";
 
 /** What a machine and a network slow a page down by. */
 export interface Throttle {
@@ -46,12 +46,12 @@ async function timePage(context: BrowserContext, conditions: Throttle | undefine
   await page.addInitScript(noteFirstRow);
   if (conditions) await throttle(page, conditions);
   await page.goto("/console/runs", { waitUntil: "commit" });
-  const firstRowMs = await page.waitForFunction("window.firstRowAt").then((handle) => handle.jsonValue());
+  const firstRowMs = await until<number>(page, "window.firstRowAt", 60_000);
   await page.locator("tr[data-index='0']").click();
   await page.waitForURL("**/runs/*/req_*");
   const usableMs = await page.evaluate<number>("performance.now()");
   await page.close();
-  return { firstRowMs: Number(firstRowMs), usableMs };
+  return { firstRowMs, usableMs };
 }
 
 /** Opens the list of runs with an empty cache, each time in a new browser profile that is signed in. */

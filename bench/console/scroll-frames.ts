@@ -8,6 +8,8 @@ interface TraceEvent {
   readonly tid: number;
   readonly ts: number;
   readonly dur?: number;
+  /** Of the thread's own time, without what the machine did meanwhile. */
+  readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
@@ -41,10 +43,10 @@ export function frameWork(events: readonly TraceEvent[]): number[] {
   const tasks = own.filter(({ name, ph, dur }) => name === "RunTask" && ph === "X" && dur !== undefined);
   const work = starts.map(() => 0);
   let frame = 0;
-  for (const { ts, dur = 0 } of tasks) {
+  for (const { ts, dur = 0, tdur = dur } of tasks) {
     // A task belongs to the frame that it fires, or to the one before it.
     while (frame < starts.length - 1 && (starts[frame + 1] ?? 0) < ts + dur) frame++;
-    work[frame] = (work[frame] ?? 0) + dur / 1000;
+    work[frame] = (work[frame] ?? 0) + tdur / 1000;
   }
   // The first and the last are not whole frames.
   return work.slice(1, -1);
