@@ -1,3 +1,4 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { createBrowserJar, signInAtIssuer } from "../../test/support/browser-jar.ts";
@@ -6,8 +7,15 @@ import { defaultAccounts, type PeopleTestbed, startPeopleTestbed } from "../../t
 let testbed: PeopleTestbed;
 let perch: string;
 
+/** What the operator reads. */
+const reasons: string[] = [];
+const logger = pino(
+  { level: "warn" },
+  { write: (line: string) => void reasons.push(String((JSON.parse(line) as { readonly reason?: string }).reason)) },
+);
+
 beforeAll(async () => {
-  testbed = await startPeopleTestbed();
+  testbed = await startPeopleTestbed({ logger });
   [perch = ""] = testbed.urls;
 });
 beforeEach(() => {
@@ -96,7 +104,7 @@ describe("a sign-in of a person", () => {
     });
   });
 
-  test("without a group that leads to an organisation, or to the one that was asked for, is refused", async () => {
+  test("without a group that leads to an organisation, or to the one that was asked for, is refused, and the log says why", async () => {
     const { unmapped, globex } = testbed.organisations;
     for (const [login, query] of [
       ["eve", ""],
@@ -108,6 +116,15 @@ describe("a sign-in of a person", () => {
       expect(jar.cookies(perch).size).toBe(0);
     }
     expect(await landing(createBrowserJar().request(start("?organisation=acme")))).toBe(errorPage("no_organisation"));
+    testbed.accounts.set("nobody", { name: "Nobody" });
+    await testbed.signIn("nobody");
+    expect(reasons.splice(0)).toEqual([
+      "none of the person's groups is in PERCH_OIDC",
+      "no group of the person leads to the organisation that was asked for",
+      "no group of the person leads to the organisation that was asked for",
+      "the organisation that was asked for is no id",
+      "the issuer sent no claim groups for this person",
+    ]);
   });
 
   test("ends the session that the browser had", async () => {

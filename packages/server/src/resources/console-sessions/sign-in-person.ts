@@ -1,4 +1,6 @@
+import type { IssuerAnswer } from "../../auth/openid-client.ts";
 import { OpenIdFailure } from "../../auth/openid-failure.ts";
+import { groupsFromClaims } from "../../auth/person-rules.ts";
 import { safeReturnTo } from "../../auth/return-to-rules.ts";
 import { openSignInState, type SignInState, sealSignInState } from "../../auth/sign-in-state.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
@@ -71,6 +73,20 @@ const requestedOrganisation = (publicId: string | undefined): string | null => {
   return id;
 };
 
+/** For the operator: which of the usual mistakes it is. */
+function whyNowhere(
+  { claims }: IssuerAnswer,
+  groups: ReadonlySet<string>,
+  organisations: number,
+  { groupsClaim }: PeopleSource,
+): string {
+  if (!groupsFromClaims(claims, groupsClaim)) return `the issuer sent no claim ${groupsClaim} for this person`;
+  if (groups.size === 0) return "none of the person's groups is in PERCH_OIDC";
+  return organisations === 0
+    ? "the organisations that PERCH_OIDC has for the person's groups do not exist"
+    : "no group of the person leads to the organisation that was asked for";
+}
+
 async function finishSignIn(
   deps: PersonSignInDeps,
   parameters: URLSearchParams,
@@ -84,7 +100,7 @@ async function finishSignIn(
   const { person, groups } = found;
   const organisations = await listPersonOrganisations(db, groups, source.mappings);
   const chosen = organisations.find(({ id }) => state.organisationId === null || id === state.organisationId);
-  if (!chosen) throw new SignInRefusal("no_organisation", "no group of the person leads to the organisation");
+  if (!chosen) throw new SignInRefusal("no_organisation", whyNowhere(answer, groups, organisations.length, source));
   const [organisationId, sessionId] = [chosen.id, newUuid()];
   const owner = {
     ...person,
