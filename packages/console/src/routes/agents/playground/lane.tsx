@@ -39,7 +39,9 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
         className="flex min-h-0 min-w-0 flex-1 flex-col"
       >
         {title !== undefined && <h2 className="truncate border-line border-b px-4 py-1.5 text-table">{title}</h2>}
-        <div ref={stick.ref} onScroll={stick.onScroll} className="min-h-0 flex-1 overflow-auto">
+        {/* It scrolls, so the keyboard must reach it, also while it is empty. */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls. */}
+        <div ref={stick.ref} tabIndex={0} onScroll={stick.onScroll} className="min-h-0 flex-1 overflow-auto">
           {isLoading && <Working what="the session" />}
           {error !== null && <ErrorNote error={error} />}
           {hasEarlier && (
