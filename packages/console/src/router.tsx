@@ -1,10 +1,10 @@
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/frame.tsx";
-import { lazyPage } from "./frame/lazy-page.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
+import { lazyPage } from "./parts/lazy-page.tsx";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";

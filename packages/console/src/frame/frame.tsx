@@ -1,16 +1,17 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { Suspense, useCallback, useEffect, useState } from "react";
+import { lazyPage, preloadPages } from "../parts/lazy-page.tsx";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
 import { ConnectionLine } from "./connection-line.tsx";
-import { KeyboardHelp } from "./keyboard-help.tsx";
-import { preloadPages } from "./lazy-page.tsx";
 import { OtherOrganisation } from "./other-organisation.tsx";
-import { CommandPalette } from "./palette/command-palette.tsx";
 import { Rail } from "./rail.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useFrameSearch } from "./use-frame-search.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
+
+const CommandPalette = lazyPage(() => import("./palette/command-palette.tsx"), "CommandPalette");
+const KeyboardHelp = lazyPage(() => import("./keyboard-help.tsx"), "KeyboardHelp");
 
 /** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
 function useOrganisationInAddress(): string | undefined {
@@ -36,12 +37,18 @@ const SkipLink = () => (
 /** The rail, the top bar, and the page beside and below them. */
 export function Frame() {
   const [opened, setOpened] = useState<"palette" | "help">();
+  // Once opened they stay, and give the focus back by themselves when they close.
+  const [wasOpened, setWasOpened] = useState(false);
   const { organisation } = useMe();
   const [, change] = useFrameSearch();
   const otherOrganisation = useOrganisationInAddress();
   const close = useCallback(() => setOpened(undefined), []);
-  const onPalette = useCallback(() => setOpened("palette"), []);
-  const onHelp = useCallback(() => setOpened("help"), []);
+  const open = useCallback((part: "palette" | "help") => {
+    setWasOpened(true);
+    setOpened(part);
+  }, []);
+  const onPalette = useCallback(() => open("palette"), [open]);
+  const onHelp = useCallback(() => open("help"), [open]);
   useShortcuts({ onPalette, onHelp });
   useEffect(preloadPages, []);
   return (
@@ -63,8 +70,12 @@ export function Frame() {
           </main>
         </div>
       </div>
-      <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
-      <KeyboardHelp isOpen={opened === "help"} onClose={close} />
+      {wasOpened && (
+        <Suspense fallback={null}>
+          <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
+          <KeyboardHelp isOpen={opened === "help"} onClose={close} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -1,10 +1,8 @@
 import { Dialog } from "../parts/dialog.tsx";
-import { Keys } from "./keys.tsx";
+import { Keys, paletteKeys } from "./keys.tsx";
 import { ownPlaces, places } from "./places.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 import { singleKeysOff } from "./use-shortcuts.ts";
-
-export const paletteKeys = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K";
 
 const shortcuts: readonly (readonly [keys: string, what: string])[] = [
   [paletteKeys, "Search for pages, agents, actions and ids"],

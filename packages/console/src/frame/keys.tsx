@@ -1,5 +1,7 @@
 import { classNames } from "../parts/class-names.ts";
 
+export const paletteKeys = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K";
+
 interface KeysProps {
   readonly keys: string;
   /** Whether readers of a screen hear them, where they are the content and not a hint. */

@@ -1,6 +1,5 @@
-import { paletteKeys } from "./keyboard-help.tsx";
-import { Keys } from "./keys.tsx";
-import { RailSheet } from "./rail-sheet.tsx";
+import { Keys, paletteKeys } from "./keys.tsx";
+import { RailButton } from "./rail-button.tsx";
 import { BarButton } from "./top-bar/bar-button.tsx";
 import { EnvironmentMenu } from "./top-bar/environment-menu.tsx";
 import { OrganisationMenu } from "./top-bar/organisation-menu.tsx";
@@ -10,7 +9,7 @@ import { TimeRangeMenu } from "./top-bar/time-range-menu.tsx";
 /** What the pages are about, and the way to all of them. On a narrow screen it has two lines. */
 export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
   <header className="flex shrink-0 flex-wrap items-center gap-x-1 border-line border-b px-2 py-1 text-table md:h-12">
-    <RailSheet />
+    <RailButton />
     <div className="min-w-0 flex-1">
       <OrganisationMenu />
     </div>

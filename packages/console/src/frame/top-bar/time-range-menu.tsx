@@ -1,9 +1,11 @@
-import { useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyPage } from "../../parts/lazy-page.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../../parts/menu.tsx";
 import { defaultRange, isNamedRange, type NamedRange, namedRanges, rangeLabel } from "../time-range.ts";
 import { useFrameSearch } from "../use-frame-search.ts";
 import { BarButton } from "./bar-button.tsx";
-import { CustomRangeDialog } from "./custom-range-dialog.tsx";
+
+const CustomRangeDialog = lazyPage(() => import("./custom-range-dialog.tsx"), "CustomRangeDialog");
 
 const choices = Object.entries(namedRanges).map(([value, { label }]) => ({ value: value as NamedRange, label }));
 
@@ -32,11 +34,13 @@ export function TimeRangeMenu() {
         </MenuItem>
       </Menu>
       {isCustomOpen && (
-        <CustomRangeDialog
-          range={range}
-          onClose={() => setIsCustomOpen(false)}
-          onChoose={(chosen) => change({ range: chosen })}
-        />
+        <Suspense fallback={null}>
+          <CustomRangeDialog
+            range={range}
+            onClose={() => setIsCustomOpen(false)}
+            onChoose={(chosen: string) => change({ range: chosen })}
+          />
+        </Suspense>
       )}
     </>
   );

@@ -4,14 +4,14 @@ import { type ComponentType, use } from "react";
 const pages = new Set<() => Promise<void>>();
 
 /**
- * A page that loads when it is opened. The router has such a component, but it reloads the whole page when a part is missing,
+ * A page, or a part of the frame, that loads when it is opened. The router has such a component, but it reloads the whole page when a part is missing,
  * and without a connection that would lose what is on the screen.
  */
-export function lazyPage<Name extends string>(
-  load: () => Promise<Readonly<Record<Name, ComponentType>>>,
+export function lazyPage<Name extends string, Props extends object = object>(
+  load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,
   name: Name,
-): AsyncRouteComponent<object> {
-  let Loaded: ComponentType | undefined;
+): AsyncRouteComponent<Props> {
+  let Loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
   const preload = (): Promise<void> => {
     loading ??= load().then(
@@ -29,9 +29,9 @@ export function lazyPage<Name extends string>(
     return loading;
   };
   pages.add(preload);
-  const LazyPage = () => {
+  const LazyPage = (props: Props) => {
     if (Loaded === undefined) use(preload());
-    return Loaded && <Loaded />;
+    return Loaded && <Loaded {...props} />;
   };
   // What fails ahead of time is shown when the page is opened.
   return Object.assign(LazyPage, { preload: () => preload().catch(() => undefined) });
