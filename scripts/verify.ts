@@ -196,6 +196,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await tests(["sdk", "cli"], services, twoWorkers);
   yield await quickStart();
   yield* await Promise.all([tests("acceptance", services, twoWorkers), checkPythonSdk(), checkManifests()]);
+  yield await tests("console", services, twoWorkers);
   yield* containers(services);
   yield await chaos("--short");
   yield await chaos("--short", "--neighbour");
