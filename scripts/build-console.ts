@@ -9,6 +9,8 @@ export function buildConsole(): void {
   execFileSync(process.execPath, [join(folder, "node_modules/vite/bin/vite.js"), "build", "--logLevel=warn"], {
     cwd: folder,
     stdio: "inherit",
+    // Under vitest it would be "test", and the files would have React's development form.
+    env: { ...process.env, NODE_ENV: "production" },
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
+import { buildConsole } from "../../scripts/build-console.ts";
 import { launchBrowser, openContext } from "../../scripts/console/browser.ts";
-import { buildConsole } from "../../scripts/console/console-server.ts";
 import { createScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import type { Figures } from "../comparison.ts";
@@ -66,7 +66,7 @@ async function measure(browser: Browser, url: string, apiKey: string, short: boo
 export async function consolePages({ short }: { readonly short: boolean }): Promise<Figures> {
   const stops = createStops();
   try {
-    await buildConsole();
+    buildConsole();
     const database = await createScratchDatabase();
     stops.add(database.drop);
     await runCommand(database, ["migrate"]);

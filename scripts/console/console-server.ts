@@ -2,8 +2,6 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../services/commands.ts";
-import { checkoutDir } from "../services/layout.ts";
 import { startRestate } from "../testbed/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../testbed/scratch-database.ts";
 import { freePort, runCommand, startServer } from "../testbed/server-process.ts";
@@ -16,14 +14,6 @@ export interface ConsoleServer {
   readonly settings: Readonly<Record<string, string>>;
   /** All that the server has logged. */
   readonly logFile: string;
-}
-
-/** Builds the files that the server serves. Takes a second or two. */
-export async function buildConsole(): Promise<void> {
-  const folder = join(checkoutDir, "packages/console");
-  // Under vitest it would be "test", and the files would have React's development form.
-  const env = { ...process.env, NODE_ENV: "production" };
-  await run(process.execPath, [join(folder, "node_modules/vite/bin/vite.js"), "build"], { cwd: folder, env });
 }
 
 /** Starts a server with an engine and a database of its own, which logs everything. */

@@ -25,7 +25,7 @@ export function listPages({ runs, conversation }: Story): readonly ConsolePage[]
     "run-troubled": `/runs/support/${runs.troubled}`,
     "run-failed": `/runs/order-intake/${runs.failed}`,
     "run-running": `/runs/research/${runs.running}`,
-    "run-cancelled": `/runs/research/${runs.cancelled}`,
+    "run-cancelled": `/runs/weekly-digest/${runs.cancelled}`,
     "run-missing": "/runs/support/req_01h455vb4pex5vsknk084sn02q",
     sessions: "/settings/sessions",
     "no-such-page": "/nowhere",

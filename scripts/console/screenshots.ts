@@ -2,8 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser } from "playwright-core";
+import { buildConsole } from "../build-console.ts";
 import { launchBrowser, narrow, openContext, type Theme, themes, visit, wide } from "./browser.ts";
-import { buildConsole, type ConsoleServer, startConsoleServer } from "./console-server.ts";
+import { type ConsoleServer, startConsoleServer } from "./console-server.ts";
 import { type ConsolePage, listPages } from "./page-list.ts";
 import { openShop } from "./shop.ts";
 import { createOrganisation, tellStory } from "./story.ts";
@@ -62,7 +63,7 @@ async function listAlbums(server: ConsoleServer, shop: Awaited<ReturnType<typeof
   ];
 }
 
-await buildConsole();
+buildConsole();
 const shop = await openShop();
 const server = await startConsoleServer();
 const browser = await launchBrowser();

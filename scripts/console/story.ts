@@ -75,6 +75,10 @@ async function createAgents(perch: Perch, { toolUrl, modelUrl, modelKey }: Shop)
   await perch.agents.create({ name: "order-intake", model: "perch/script", logs: "full", instructions: intake });
   const research = script({ reply: "Reading the market reports of the last quarter.", delay_ms: 600_000 });
   await perch.agents.create({ name: "research", model: "perch/script", instructions: research });
+  // A model call is not cut short: a run that is cancelled ends before its next step.
+  const collect = { delay_ms: 1000, tool_calls: [{ name: "perch_echo", arguments: { source: "orders" } }] };
+  const digest = script(collect, { reply: "Nothing new." });
+  await perch.agents.create({ name: "weekly-digest", model: "perch/script", logs: "full", instructions: digest });
   await perch.agents.create({ name: "night-report", model: "perch/echo" });
   await perch.agents.pause("night-report");
 }
@@ -114,8 +118,9 @@ async function makeRuns(perch: Perch): Promise<Story["runs"]> {
     (await perch.agents.invokeInBackground(agent, { message, context: { user_id } })).request_id;
   const failed = await background("order-intake", "Two packets of sencha, please", "customer-1019");
   await perch.runs.wait("order-intake", failed).catch(() => undefined);
-  const cancelled = await background("research", "What did the market do?", "anna");
-  await perch.runs.cancel("research", cancelled);
+  const cancelled = await background("weekly-digest", "What happened this week?", "anna");
+  await perch.runs.cancel("weekly-digest", cancelled);
+  await perch.runs.wait("weekly-digest", cancelled).catch(() => undefined);
   const running = await background("research", "Which teas will be asked for in spring?", "anna");
   return { completed: ids[1] ?? "", troubled: ids[4] ?? "", failed, running, cancelled };
 }
@@ -146,7 +151,7 @@ async function recordPast({ database }: Pick<ConsoleServer, "database">, organis
   );
 }
 
-/** Tells the story of a tea shop: six agents, their traffic of a day, and a few runs worth looking at. */
+/** Tells the story of a tea shop: seven agents, their traffic of a day, and a few runs worth looking at. */
 export async function tellStory(server: ConsoleServer, shop: Shop, name = "Ghent Tea"): Promise<Story> {
   const { apiKey, organisationId, perch } = await createOrganisation(server, name);
   await createAgents(perch, shop);

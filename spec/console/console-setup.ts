@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
-import { buildConsole, type ConsoleServer, startConsoleServer } from "../../scripts/console/console-server.ts";
+import { buildConsole } from "../../scripts/build-console.ts";
+import { type ConsoleServer, startConsoleServer } from "../../scripts/console/console-server.ts";
 import { openShop } from "../../scripts/console/shop.ts";
 import { type Story, tellStory } from "../../scripts/console/story.ts";
 
@@ -13,7 +14,7 @@ declare module "vitest" {
 
 /** Builds the console, and starts one server for all files. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  await buildConsole();
+  buildConsole();
   const shop = await openShop();
   const { stop, ...server } = await startConsoleServer();
   const end = async () => {
