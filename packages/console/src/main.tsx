@@ -15,6 +15,9 @@ applyTheme(readTheme());
 setNonce(styleNonce());
 
 watchSession(router);
+// The code of the page, while the router still waits to learn who is signed in.
+for (const { routeId } of router.matchRoutes(router.latestLocation))
+  void router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])?.catch(() => undefined);
 
 const root = document.getElementById("root");
 if (root)

@@ -1,14 +1,14 @@
 import { onlineManager } from "@tanstack/react-query";
 
 type Listener = () => void;
-const signedOut = new Set<Listener>();
+const refused = new Set<Listener>();
 
-/** Calls this whenever the server says that nobody is signed in. */
-export const onSignedOut = (listener: Listener): void => void signedOut.add(listener);
+/** Calls this whenever the server answers 401: nobody is signed in, or an agent's own settings ask for more than a session. */
+export const onUnauthorized = (listener: Listener): void => void refused.add(listener);
 
 export function noteAnswer(status: number): void {
   onlineManager.setOnline(true);
-  if (status === 401) for (const listen of signedOut) listen();
+  if (status === 401) for (const listen of refused) listen();
 }
 
 /** Queries wait from here on, and those that are out of date run when the server answers again. */

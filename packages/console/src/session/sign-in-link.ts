@@ -7,7 +7,7 @@ let token: string | undefined;
  * the router or anything else sees it.
  */
 if (location.hash.startsWith(mark)) {
-  token = decodeURIComponent(location.hash.slice(mark.length));
+  token = location.hash.slice(mark.length);
   history.replaceState(null, "", location.pathname + location.search);
 }
 

@@ -1,24 +1,44 @@
 import { hashKey } from "@tanstack/react-query";
-import { onSignedOut } from "../api/connection.ts";
+import { onUnauthorized } from "../api/connection.ts";
 import { signInMethodsQuery } from "../api/console-sessions.ts";
-import { queryClient } from "../api/query-client.ts";
+import { isSignedOut, queryClient } from "../api/query-client.ts";
 import type { router as Router } from "../router.tsx";
 import { meQuery } from "./session.ts";
 
 const kept = hashKey(signInMethodsQuery.queryKey);
 
-/** A session that ends while somebody works leads to the page to sign in, and from there back to the same address. */
+const pauseMs = 500;
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
+
+const isSessionEnded = (): Promise<boolean> =>
+  queryClient.fetchQuery({ ...meQuery, staleTime: 0 }).then(
+    () => false,
+    (error: unknown) => isSignedOut(error),
+  );
+
+/**
+ * A session that ends while somebody works leads to the page to sign in, and from there back to the same address. Not every 401 means
+ * that: agents can ask for a user's token, and during an upgrade a node may not know sessions yet. So the server is asked twice.
+ */
 export function watchSession(router: typeof Router): void {
-  let isLeaving = false;
-  onSignedOut(() => {
-    const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
-    if (!wasSignedIn || isLeaving) return;
-    isLeaving = true;
+  let isAsking = false;
+
+  const leaveIfEnded = async (): Promise<void> => {
+    if (!(await isSessionEnded())) return;
+    await pause();
+    if (!(await isSessionEnded())) return;
     const search = { return_to: router.state.location.publicHref, error: "session_ended" };
-    void router.navigate({ to: "/sign-in", search }).then(() => {
-      // Not before the pages are gone that show it, and not what the page to sign in has asked for meanwhile.
-      queryClient.removeQueries({ predicate: ({ queryHash }) => queryHash !== kept });
-      isLeaving = false;
+    await router.navigate({ to: "/sign-in", search });
+    // Not before the pages are gone that show it, and not what the page to sign in has asked for meanwhile.
+    queryClient.removeQueries({ predicate: ({ queryHash }) => queryHash !== kept });
+  };
+
+  onUnauthorized(() => {
+    const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
+    if (!wasSignedIn || isAsking) return;
+    isAsking = true;
+    void leaveIfEnded().finally(() => {
+      isAsking = false;
     });
   });
 }
