@@ -47,8 +47,12 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "alerts",
   ],
   "docs/security": ["settings", "console-sessions", "secret-scanning", "threat-model"],
-  docs: ["adding-an-endpoint", "dependencies"],
+  docs: ["console", "adding-an-endpoint", "dependencies"],
 };
+/** For people who use Perch, unlike the other pages beside it. */
+const console = "docs/console.md";
+/** Not pages: other pages show them. */
+const pictures = "docs/images";
 /** Its files begin with a number, so the order is that of their names. */
 const decisions = "docs/decisions";
 
@@ -59,7 +63,7 @@ export function listParts(repository: string): readonly Part[] {
   if (problems.length > 0) throw new Error(problems.join("\n"));
   const ordered = (folder: string) => (readingOrder[folder] ?? []).map((name) => `${folder}/${name}.md`);
   return [
-    { title: "Guides", sources: ordered("docs/guides") },
+    { title: "Guides", sources: [...ordered("docs/guides"), console] },
     {
       title: "Operations",
       sources: [
@@ -71,7 +75,15 @@ export function listParts(repository: string): readonly Part[] {
       ],
     },
     { title: "Security", sources: ["SECURITY.md", ...ordered("docs/security")] },
-    { title: "Project", sources: ["ARCHITECTURE.md", "CONTRIBUTING.md", ...ordered("docs"), "CHANGELOG.md"] },
+    {
+      title: "Project",
+      sources: [
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        ...ordered("docs").filter((page) => page !== console),
+        "CHANGELOG.md",
+      ],
+    },
     { title: "Decisions", sources: withReadme(repository, decisions) },
   ];
 }
@@ -89,7 +101,7 @@ function checkReadingOrder(repository: string): string[] {
 }
 
 function checkFolders(repository: string): string[] {
-  const known = [...Object.keys(readingOrder), decisions];
+  const known = [...Object.keys(readingOrder), decisions, pictures];
   return readdirSync(join(repository, "docs"), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `docs/${join(entry.parentPath, entry.name).slice(join(repository, "docs").length + 1)}`)
