@@ -29,6 +29,8 @@ test("a run that streams in the playground goes on to its end when its API node 
   const script = JSON.stringify({ steps: [{ reply: words, word_delay_ms: 100 }] });
   await perch.agents.create({ name: "talker", model: "perch/script", instructions: script });
   const context = await openContext(browser, balancer.url, { apiKey });
+  // Two more servers have just started, which a busy machine takes its time for.
+  context.setDefaultTimeout(40_000);
   const page = await context.newPage();
   const seen = watch(page);
   await visit(page, "/console/agents/talker/playground");
