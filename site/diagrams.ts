@@ -1,13 +1,8 @@
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import { launchChromium } from "../scripts/testbed/chromium.ts";
 
 /** Mermaid diagrams become SVG while the site is built, so that a reader loads no script of 2.9 MB for them. */
-
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
 
 const themes = {
   light: { background: "#ffffff", surface: "#f3f6f5", text: "#1c2422", line: "#5d6b67" },
@@ -23,8 +18,7 @@ const maxWidth = 830;
 
 export async function renderDiagrams(diagrams: readonly string[]): Promise<string[]> {
   if (diagrams.length === 0) return [];
-  if (!executablePath) throw new Error("Diagrams are drawn by Chromium: apt-get install chromium");
-  const browser = await chromium.launch({ executablePath, args: quiet });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.setContent("<!doctype html><html><body></body></html>");

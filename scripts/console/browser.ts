@@ -1,22 +1,6 @@
-import { existsSync } from "node:fs";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-
-export function launchBrowser(): Promise<Browser> {
-  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
-  const quiet = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-  ];
-  return chromium.launch({ executablePath, args: quiet });
-}
+export { launchChromium as launchBrowser } from "../testbed/chromium.ts";
 
 export const wide = { width: 1440, height: 900 };
 export const narrow = { width: 390, height: 844 };

@@ -1,24 +1,12 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OperationKey, operationExamples, operationKeys, operations } from "../../packages/contract/src/index.ts";
 import { type RequestParts, sendOperation } from "../../scripts/record-examples/send.ts";
 import { type Narration, playStory } from "../../scripts/record-examples/story.ts";
 import { type StoryServer, startStoryServer } from "../../scripts/record-examples/story-server.ts";
+import { launchChromium } from "../../scripts/testbed/chromium.ts";
 import { RequestPanel } from "../docs-page/request-panel.ts";
 import { shapeDifferences } from "../docs-page/shape.ts";
-
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const quiet = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-];
 
 /** With PERCH_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; else one of each group. */
 const sentFromPage: readonly OperationKey[] =
@@ -44,8 +32,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
-  [server, browser] = await Promise.all([startStoryServer(), chromium.launch({ executablePath, args: quiet })]);
+  [server, browser] = await Promise.all([startStoryServer(), launchChromium()]);
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   // A busy machine takes long to show what the page has.
   context.setDefaultTimeout(100_000);

@@ -6,8 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../../scripts/testbed/chromium.ts";
 import { createScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import { checkOutput } from "../../site/check-output.ts";
@@ -17,10 +18,6 @@ import { renderMarkdown } from "../../site/markdown.ts";
 import { listParts } from "../../site/page-list.ts";
 
 const repository = join(import.meta.dirname, "../..");
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
 const mediaTypes: Record<string, string> = {
   ".css": "text/css",
   ".html": "text/html; charset=utf-8",
@@ -37,7 +34,6 @@ let browser: Browser;
 let siteUrl: string;
 
 beforeAll(async () => {
-  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
   await promisify(execFile)(process.execPath, [join(repository, "site/main.ts"), "--out", site]);
   server = createServer(({ url = "" }, response) => {
     const path = join(
@@ -49,7 +45,7 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   siteUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/docs/perch/`;
-  browser = await chromium.launch({ executablePath, args: quiet });
+  browser = await launchChromium();
 }, 120_000);
 afterAll(async () => {
   await browser?.close();

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, expect, test } from "vitest";
+import { launchChromium } from "../../../scripts/testbed/chromium.ts";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { requestCases } from "./request-cases.ts";
@@ -39,10 +39,7 @@ test("it does its work in a browser", async () => {
   const bundle = await rolldown({ input: join(import.meta.dirname, "../src/index.ts"), platform: "browser" });
   const [{ code }] = (await bundle.generate({ format: "iife", name: "sdk", minify: true })).output;
   const { adminKey } = await server().createOrganisation();
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.goto(origin);

@@ -1,10 +1,6 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { launchChromium } from "../../../scripts/testbed/chromium.ts";
 import { connectionOf } from "../chatbot.ts";
 import type { Task } from "../task.ts";
-
-const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
 
 /** On a signal, Playwright would end this process before everything else has ended. */
 const withoutSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
@@ -14,10 +10,8 @@ export const docsPage: Task = {
   title: "a request from /docs in Chromium",
   needs: [2],
   run: async (trial) => {
-    const executablePath = browsers.find((path) => existsSync(path));
-    if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
     const { PERCH_API_KEY: key = "" } = await connectionOf(trial);
-    const browser = await chromium.launch({ executablePath, args: quiet, ...withoutSignals });
+    const browser = await launchChromium(withoutSignals);
     trial.onEnd(() => browser.close());
     trial.signal.addEventListener("abort", () => void browser.close());
     const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });

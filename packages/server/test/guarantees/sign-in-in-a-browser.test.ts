@@ -1,5 +1,6 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../../../../scripts/testbed/chromium.ts";
 import { type PeopleTestbed, startPeopleTestbed } from "../support/people-testbed.ts";
 
 let testbed: PeopleTestbed;
@@ -10,10 +11,7 @@ beforeAll(async () => {
   // For a browser, localhost and the issuer's 127.0.0.1 are two sites.
   testbed = await startPeopleTestbed({ host: "localhost" });
   [perch = ""] = testbed.urls;
-  browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-  });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
