@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const fast = [
   "packages/contract/**/*.test.ts",
-  "packages/console/src/**/*.test.ts",
+  "packages/console/**/*.test.ts",
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
   "deploy/image/dockerfile.test.ts",

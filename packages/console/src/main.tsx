@@ -5,8 +5,8 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/query-client.ts";
 import "./app.css";
-import { styleNonce } from "./frame/style-nonce.ts";
 import { applyTheme, readTheme } from "./frame/theme.ts";
+import { styleNonce } from "./parts/style-nonce.ts";
 import { router } from "./router.tsx";
 import { watchSession } from "./session/watch-session.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentMetrics, MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { resolveRange } from "../frame/time-range.ts";
+import { resolveRange } from "../parts/time-range.ts";
 import { perch } from "./perch.ts";
 
 /** What a line of the list of agents shows of an agent's runs. */

@@ -4,7 +4,7 @@ import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemi
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { styleNonce } from "../frame/style-nonce.ts";
+import { styleNonce } from "./style-nonce.ts";
 
 interface CodeEditorOptions {
   readonly parent: HTMLElement;

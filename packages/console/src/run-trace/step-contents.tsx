@@ -1,7 +1,7 @@
+import { extentOf } from "../parts/content-text.ts";
+import { ContentView } from "../parts/content-view.tsx";
 import { formatDuration } from "../parts/duration.ts";
 import { OutsideText } from "../parts/outside-text.tsx";
-import { ContentView } from "../routes/runs/run/content-view.tsx";
-import { extentOf } from "../routes/runs/run/step-contents.ts";
 import type { TraceStep } from "./trace.ts";
 
 const nothingKept = ({ status }: TraceStep): string =>

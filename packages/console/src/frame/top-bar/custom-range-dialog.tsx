@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
-import { resolveRange } from "../time-range.ts";
+import { resolveRange } from "../../parts/time-range.ts";
 
 interface CustomRangeDialogProps {
   readonly range: string;

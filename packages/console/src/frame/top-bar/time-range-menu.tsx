@@ -1,7 +1,7 @@
 import { Suspense, useState } from "react";
 import { lazyPage } from "../../parts/lazy-page.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../../parts/menu.tsx";
-import { defaultRange, isNamedRange, type NamedRange, namedRanges, rangeLabel } from "../time-range.ts";
+import { defaultRange, isNamedRange, type NamedRange, namedRanges, rangeLabel } from "../../parts/time-range.ts";
 import { useFrameSearch } from "../use-frame-search.ts";
 import { BarButton } from "./bar-button.tsx";
 

@@ -1,8 +1,8 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { RunListing } from "../../api/run-list-queries.ts";
-import { resolveRange } from "../../frame/time-range.ts";
 import { Page } from "../../parts/page.tsx";
+import { resolveRange } from "../../parts/time-range.ts";
 import { NewRuns } from "./list/new-runs.tsx";
 import { NoRuns } from "./list/no-runs.tsx";
 import { countFilters, RunFilters } from "./list/run-filters.tsx";

@@ -4,10 +4,10 @@ import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { deploymentsQuery } from "../../../api/deployments-queries.ts";
 import { type AgentHistory, historyQuery } from "../../../api/metrics-queries.ts";
-import { rangeLabel } from "../../../frame/time-range.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import type { ChartMark } from "../../../parts/time-chart.tsx";
+import { rangeLabel } from "../../../parts/time-range.ts";
 import { Working } from "../../../parts/working.tsx";
 import { HistoryTable } from "./history-table.tsx";
 

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { extentOf } from "../../../parts/content-text.ts";
+import { ContentView } from "../../../parts/content-view.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import type { TraceKind, TraceStep } from "../../../run-trace/trace.ts";
-import { ContentView } from "./content-view.tsx";
-import { extentOf } from "./step-contents.ts";
 import type { LogItem, WaterfallItem } from "./waterfall-items.ts";
 
 const kindNames: Record<TraceKind, string> = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { extentOf, toFields, toJson } from "./step-contents.ts";
+import { extentOf, toFields, toJson } from "./content-text.ts";
 
 test("sizes and structure are told from contents, so that the page can say how to keep more", () => {
   expect(extentOf(null)).toBe("nothing");

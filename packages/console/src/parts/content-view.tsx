@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { classNames } from "../../../parts/class-names.ts";
-import { CopyButton } from "../../../parts/copy-button.tsx";
-import { OutsideText } from "../../../parts/outside-text.tsx";
-import { type ContentField, jsonIn, toCopy, toFields, toJson } from "./step-contents.ts";
+import { classNames } from "./class-names.ts";
+import { type ContentField, jsonIn, toCopy, toFields, toJson } from "./content-text.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { OutsideText } from "./outside-text.tsx";
 
 const boxClass = "overflow-auto rounded border border-line bg-sunken px-3 py-2";
 

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "src");
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+  (path) => /\.tsx?$/.test(path) && !path.includes(".test."),
+);
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** A folder uses those before it. */
+const order = ["parts", "api", "session", "run-trace", "frame", "routes"];
+const folderOf = (path: string): string => path.split("/")[0] ?? "";
+
+/** What a file imports, without what it imports as a type alone. */
+const importsOf = (path: string): string[] =>
+  [...read(path).matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from "(\.[^"]+)"/gms)].map(([, to = ""]) =>
+    relative(root, join(root, path, "..", to)),
+  );
+
+test("a folder of the console uses only those before it", () => {
+  expect(files.length).toBeGreaterThan(100);
+  const wrong = files.flatMap((path) => {
+    const from = order.indexOf(folderOf(path));
+    if (from === -1) return [];
+    return importsOf(path)
+      .filter((to) => !order.slice(0, from + 1).includes(folderOf(to)))
+      .map((to) => `${path} -> ${to}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test.each([
+  [
+    "only the client's own file fetches",
+    /(?<![\w.])(fetch|EventSource|WebSocket|XMLHttpRequest)\(|sendBeacon/,
+    ["api/perch.ts"],
+  ],
+  ["nothing writes markup", /dangerouslySetInnerHTML|\.(inner|outer)HTML\b|insertAdjacentHTML|document\.write/, []],
+  [
+    "only what a person likes is stored: theme, folded rail, width",
+    /(local|session)Storage|indexedDB|document\.cookie/,
+    ["frame/stored-flag.ts", "frame/theme.ts", "routes/runs/split-view.tsx"],
+  ],
+] as const)("%s", (_, pattern, allowed) => {
+  expect(files.filter((path) => pattern.test(read(path))).toSorted()).toEqual([...allowed]);
+});
