@@ -4,7 +4,7 @@ import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { createBrowserJar, signInAtIssuer } from "../../test/support/browser-jar.ts";
 import { type Account, type PeopleIssuer, startPeopleIssuer } from "../../test/support/people-issuer.ts";
 import { createFindIssuer } from "./oauth-issuer.ts";
-import { createOpenIdClient, type OpenIdClient } from "./openid-client.ts";
+import { createOpenIdClient, type OpenIdClient, type PersonTokens } from "./openid-client.ts";
 
 const perch = "http://127.0.0.1:7499";
 const accounts = new Map<string, Account>();
@@ -53,6 +53,12 @@ async function comeBack(client: OpenIdClient, login = "ada") {
 const signIn = async (client: OpenIdClient, login?: string) => {
   const { back, secrets } = await comeBack(client, login);
   return client.finish(back, secrets);
+};
+
+/** As far as the claims. */
+const askAgain = async (client: OpenIdClient, subject: string, before: PersonTokens) => {
+  const { tokens, readClaims } = await client.ask(subject, before);
+  return { tokens, claims: await readClaims() };
 };
 
 /** Changes the ID token in answers of the token endpoint, and signs it with the issuer's own key. */
@@ -197,27 +203,38 @@ describe("asking again", () => {
     const client = clientOf(issuer);
     const { tokens } = await signIn(client);
     accounts.set("ada", { groups: ["perch-viewers"] });
-    const asked = await client.ask("ada", tokens);
+    const asked = await askAgain(client, "ada", tokens);
     resetAccounts();
     expect(asked.claims).toMatchObject({ sub: "ada", groups: ["perch-viewers"] });
     expect(asked.tokens.refreshToken).not.toBe(tokens.refreshToken);
-    await expect(client.ask("ada", tokens)).rejects.toMatchObject({ kind: "refused" });
+    await expect(askAgain(client, "ada", tokens)).rejects.toMatchObject({ kind: "refused" });
+  });
+
+  test("gives the new refresh token even if the ID token beside it does not count", async () => {
+    const { tokens } = await signIn(clientOf(issuer));
+    const client = clientOf(issuer, { fetch: withIdToken({ exp: 1_000_000 }, true) });
+    const asked = await client.ask("ada", tokens);
+    await expect(asked.readClaims()).rejects.toMatchObject({ kind: "invalid" });
+    const again = await askAgain(clientOf(issuer), "ada", asked.tokens);
+    expect(again.claims).toMatchObject({ sub: "ada", groups: ["perch-admins"] });
   });
 
   test("without a refresh token asks userinfo, until the access token expires", async () => {
     const { tokens } = await signIn(clientOf(withoutRefresh));
     accounts.set("ada", { groups: ["perch-viewers"] });
-    expect((await clientOf(withoutRefresh).ask("ada", tokens)).claims).toMatchObject({ groups: ["perch-viewers"] });
+    expect((await askAgain(clientOf(withoutRefresh), "ada", tokens)).claims).toMatchObject({
+      groups: ["perch-viewers"],
+    });
     resetAccounts();
     const later = clientOf(withoutRefresh, { now: () => Date.now() + 61_000 });
-    await expect(later.ask("ada", tokens)).rejects.toMatchObject({ kind: "refused" });
+    await expect(askAgain(later, "ada", tokens)).rejects.toMatchObject({ kind: "refused" });
   });
 
   test("is refused once the account is gone, with a refresh token and without", async () => {
     for (const of of [issuer, withoutRefresh]) {
       const { tokens } = await signIn(clientOf(of));
       accounts.delete("ada");
-      await expect(clientOf(of).ask("ada", tokens)).rejects.toMatchObject({ kind: "refused" });
+      await expect(askAgain(clientOf(of), "ada", tokens)).rejects.toMatchObject({ kind: "refused" });
       resetAccounts();
     }
   });
@@ -225,15 +242,15 @@ describe("asking again", () => {
   test("is refused when the answer is about somebody else", async () => {
     const { tokens } = await signIn(clientOf(issuer));
     const client = clientOf(issuer, { fetch: withIdToken({ sub: "eve" }, true) });
-    await expect(client.ask("ada", tokens)).rejects.toMatchObject({ kind: "refused" });
+    await expect(askAgain(client, "ada", tokens)).rejects.toMatchObject({ kind: "refused" });
     const { tokens: others } = await signIn(clientOf(withoutRefresh), "eve");
-    await expect(clientOf(withoutRefresh).ask("ada", others)).rejects.toThrow();
+    await expect(askAgain(clientOf(withoutRefresh), "ada", others)).rejects.toThrow();
   });
 
   test("is unavailable when the issuer refuses the client itself: the operator can mend that while people go on", async () => {
     const { tokens } = await signIn(clientOf(issuer));
     const client = clientOf({ ...issuer, clientSecret: "rotated" });
-    await expect(client.ask("ada", tokens)).rejects.toMatchObject({
+    await expect(askAgain(client, "ada", tokens)).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("compare client_id and client_secret in PERCH_OIDC"),
     });

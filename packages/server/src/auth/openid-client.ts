@@ -36,12 +36,18 @@ export interface IssuerAnswer {
   readonly tokens: PersonTokens;
 }
 
+/** The issuer may have spent the tokens that it was asked with, so `tokens` are stored before anything else is read. */
+export interface AskedAgain {
+  readonly tokens: PersonTokens;
+  readonly readClaims: () => Promise<Claims>;
+}
+
 /** The client of one OpenID Connect issuer: the code flow with PKCE. Everything that it throws is an `OpenIdFailure`. */
 export interface OpenIdClient {
   readonly begin: () => Promise<{ readonly url: URL; readonly secrets: SignInSecrets }>;
   readonly finish: (parameters: URLSearchParams, secrets: SignInSecrets) => Promise<IssuerAnswer>;
   /** Asks again, with the refresh token if there is one. The failure is `refused` if the issuer no longer lets them in. */
-  readonly ask: (subject: string, tokens: PersonTokens) => Promise<IssuerAnswer>;
+  readonly ask: (subject: string, tokens: PersonTokens) => Promise<AskedAgain>;
 }
 
 interface OpenIdClientDeps {
@@ -70,6 +76,36 @@ const clientRefused = (error: unknown): never => {
     `the issuer answered ${error.status} to the client: compare client_id and client_secret in PERCH_OIDC with the issuer`,
   );
 };
+
+/** Every failure gets a kind, and what the issuer or the browser wrote stays out of it. */
+async function withKind<T>(work: () => Promise<T>, phase: Phase): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFailure(error, phase);
+  }
+}
+
+/**
+ * The tokens of an answer, whatever else is wrong with it: a new refresh token counts even if the ID token beside it does not.
+ * Undefined if there are none.
+ */
+async function readGivenTokens(response: Response): Promise<oauth.TokenEndpointResponse | undefined> {
+  if (!response.ok) return undefined;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => undefined)) as Partial<Record<string, unknown>> | undefined;
+  const { access_token, refresh_token, expires_in } = body ?? {};
+  if (typeof access_token !== "string") return undefined;
+  const seconds = expires_in === undefined ? Number.NaN : Number(expires_in);
+  return {
+    access_token,
+    token_type: "bearer",
+    ...(typeof refresh_token === "string" && { refresh_token }),
+    ...(Number.isFinite(seconds) && { expires_in: seconds }),
+  };
+}
 
 export function createOpenIdClient({ settings, findIssuer, fetch, now }: OpenIdClientDeps): OpenIdClient {
   const client: oauth.Client = { client_id: settings.clientId, [oauth.clockTolerance]: clockToleranceSeconds };
@@ -134,33 +170,35 @@ export function createOpenIdClient({ settings, findIssuer, fetch, now }: OpenIdC
     return { claims, tokens: toTokens(answer, null) };
   };
 
-  const refresh = async (issuer: Issuer, subject: string, refreshToken: string): Promise<IssuerAnswer> => {
+  const refresh = async (issuer: Issuer, subject: string, refreshToken: string): Promise<AskedAgain> => {
     const { server } = issuer;
     const auth = clientAuth(issuer, settings.clientSecret);
     const response = await oauth.refreshTokenGrantRequest(server, client, auth, refreshToken, callOptions());
-    const answer = await oauth.processRefreshTokenResponse(server, client, response).catch(clientRefused);
-    await verifyIdToken(issuer, answer);
-    const idClaims = oauth.getValidatedIdTokenClaims(answer);
-    if (idClaims && idClaims.sub !== subject) throw new OpenIdFailure("refused", "the refreshed token is another's");
-    const claims = await withGroups(issuer, idClaims ?? {}, subject, answer.access_token);
-    return { claims: { ...claims, sub: subject }, tokens: toTokens(answer, refreshToken) };
+    const given = await readGivenTokens(response);
+    const readAnswer = () => oauth.processRefreshTokenResponse(server, client, response).catch(clientRefused);
+    if (!given) {
+      await readAnswer();
+      throw new OpenIdFailure("unavailable", "the answer has no tokens");
+    }
+    const readClaims = async () => {
+      const answer = await readAnswer();
+      await verifyIdToken(issuer, answer);
+      const idClaims = oauth.getValidatedIdTokenClaims(answer);
+      if (idClaims && idClaims.sub !== subject) throw new OpenIdFailure("refused", "the refreshed token is another's");
+      return { ...(await withGroups(issuer, idClaims ?? {}, subject, answer.access_token)), sub: subject };
+    };
+    return { tokens: toTokens(given, refreshToken), readClaims: () => withKind(readClaims, "recheck") };
   };
 
-  const askUserInfo = async (issuer: Issuer, subject: string, tokens: PersonTokens): Promise<IssuerAnswer> => {
+  const askUserInfo = async (issuer: Issuer, subject: string, tokens: PersonTokens): Promise<AskedAgain> => {
     const expired = tokens.accessTokenExpiresAtMs !== null && tokens.accessTokenExpiresAtMs <= now();
     const claims = expired ? undefined : await userInfo(issuer, subject, tokens.accessToken);
     if (!claims) throw new OpenIdFailure("refused", "there is no token left to ask the issuer with");
-    return { claims, tokens };
+    return { tokens, readClaims: async () => claims };
   };
 
-  /** Every failure gets a kind, and what the issuer or the browser wrote stays out of it. */
-  const withIssuer = async <T>(work: (issuer: Issuer) => Promise<T>, phase: Phase): Promise<T> => {
-    try {
-      return await work(await findIssuer(operator, settings.issuer));
-    } catch (error) {
-      throw toFailure(error, phase);
-    }
-  };
+  const withIssuer = <T>(work: (issuer: Issuer) => Promise<T>, phase: Phase): Promise<T> =>
+    withKind(async () => work(await findIssuer(operator, settings.issuer)), phase);
 
   return {
     begin: () =>

@@ -28,6 +28,8 @@ export interface PeopleIssuer {
   readonly signToken: (claims: Record<string, unknown>) => Promise<string>;
   /** The requests for tokens so far. */
   readonly tokenRequests: () => number;
+  /** The next request of this path gets 503, after something has happened meanwhile. */
+  readonly failNext: (path: string, meanwhile?: () => Promise<unknown>) => void;
   readonly stop: () => Promise<void>;
   /** After a stop, at the same address, with all that it knew. */
   readonly start: () => Promise<void>;
@@ -99,16 +101,27 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
   const jwk = { ...(await exportJWK(privateKey)), kid: "first", alg: "RS256", use: "sig" };
   let server: Server;
   let tokenRequests = 0;
+  const failing = new Map<string, () => Promise<unknown>>();
+
+  const fail = async (path: string, response: ServerResponse) => {
+    const meanwhile = failing.get(path);
+    failing.delete(path);
+    await meanwhile?.();
+    response.writeHead(503).end();
+  };
 
   const provider = createProvider(issuer, jwk, options);
   const answer = provider.callback();
   const start = async () => {
     server = createServer((request, response) => {
       if (request.url === "/token") tokenRequests += 1;
-      const handled = request.url?.startsWith("/interaction/")
-        ? interact(provider, options.accounts, request, response)
-        : answer(request, response);
-      handled.catch((error: unknown) => response.writeHead(500).end(String(error)));
+      const { url = "" } = request;
+      const handle = () => {
+        if (failing.has(url)) return fail(url, response);
+        if (url.startsWith("/interaction/")) return interact(provider, options.accounts, request, response);
+        return answer(request, response);
+      };
+      handle().catch((error: unknown) => response.writeHead(500).end(String(error)));
     }).listen(port, "127.0.0.1");
     await once(server, "listening");
   };
@@ -119,6 +132,7 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
     ...client,
     signToken: (claims) => new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "first" }).sign(privateKey),
     tokenRequests: () => tokenRequests,
+    failNext: (path, meanwhile = async () => undefined) => void failing.set(path, meanwhile),
     start,
     stop: async () => {
       server.close();

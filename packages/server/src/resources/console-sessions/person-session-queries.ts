@@ -50,31 +50,53 @@ export async function findPersonSession(
   };
 }
 
-interface Claim {
-  /** Not if somebody has checked it since. */
-  readonly checkedAt: Date;
-  readonly now: Date;
+export interface CheckClaim {
+  /** Two claims of one session never end at the same moment, so this is also whose claim it is. */
   readonly until: Date;
+  readonly sealedTokens: Buffer | null;
 }
 
-/** The sealed tokens, for one node at a time. Undefined if another node has them, or has just asked. */
+/**
+ * The sealed tokens, for one node at a time. Undefined if another node has them, or somebody has checked the session since. The
+ * database's clock counts, because those of nodes differ.
+ */
 export async function claimCheck(
   trx: OrganisationTransaction,
   organisationId: string,
   id: string,
-  { checkedAt, now, until }: Claim,
-): Promise<{ readonly sealedTokens: Buffer | null } | undefined> {
+  { checkedAt, claimMs }: { readonly checkedAt: Date; readonly claimMs: number },
+): Promise<CheckClaim | undefined> {
   const row = await trx
     .updateTable("console_sessions")
-    .set({ check_claimed_until: until })
+    .set({ check_claimed_until: sql<Date>`now() + ${claimMs} * interval '1 millisecond'` })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)
     .where("checked_at", "=", checkedAt)
-    .where((eb) => eb.or([eb("check_claimed_until", "is", null), eb("check_claimed_until", "<=", now)]))
-    .returning("sealed_refresh_token")
+    .where((eb) => eb.or([eb("check_claimed_until", "is", null), eb("check_claimed_until", "<=", sql<Date>`now()`)]))
+    .returning(["sealed_refresh_token", "check_claimed_until"])
     .executeTakeFirst();
-  return row && { sealedTokens: row.sealed_refresh_token };
+  return row?.check_claimed_until
+    ? { until: row.check_claimed_until, sealedTokens: row.sealed_refresh_token }
+    : undefined;
+}
+
+/** Keeps the claim, because the rest of the issuer's answer has yet to be read. */
+export async function updateClaimedTokens(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  id: string,
+  { until }: CheckClaim,
+  sealedTokens: Buffer,
+): Promise<void> {
+  await trx
+    .updateTable("console_sessions")
+    .set({ sealed_refresh_token: sealedTokens })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("ended_at", "is", null)
+    .where("check_claimed_until", "=", until)
+    .execute();
 }
 
 export interface CheckedPerson {
@@ -83,16 +105,17 @@ export interface CheckedPerson {
   readonly role: Role;
   readonly groups: readonly string[];
   readonly checkedAt: Date;
-  readonly sealedTokens: Buffer;
 }
 
+/** False if the session has ended, or another node has claimed it since. */
 export async function updateCheckedPerson(
   trx: OrganisationTransaction,
   organisationId: string,
   id: string,
-  { name, email, role, groups, checkedAt, sealedTokens }: CheckedPerson,
-): Promise<void> {
-  await trx
+  { until }: CheckClaim,
+  { name, email, role, groups, checkedAt }: CheckedPerson,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
     .set({
       person_name: name,
@@ -100,13 +123,14 @@ export async function updateCheckedPerson(
       role,
       groups: [...groups],
       checked_at: checkedAt,
-      sealed_refresh_token: sealedTokens,
       check_claimed_until: null,
     })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .execute();
+    .where("check_claimed_until", "=", until)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
 }
 
 export async function updatePersonRole(
@@ -114,27 +138,30 @@ export async function updatePersonRole(
   organisationId: string,
   id: string,
   role: Role,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
     .set({ role })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
 }
 
-/** Lets the next one ask. */
+/** Lets the next one ask, unless another node has claimed the session since. */
 export async function updateCheckReleased(
   trx: OrganisationTransaction,
   organisationId: string,
   id: string,
+  { until }: CheckClaim,
 ): Promise<void> {
   await trx
     .updateTable("console_sessions")
     .set({ check_claimed_until: null })
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
+    .where("check_claimed_until", "=", until)
     .execute();
 }
 

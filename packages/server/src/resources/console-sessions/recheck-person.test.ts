@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
@@ -110,6 +111,65 @@ describe("a person's session, when 10 minutes have passed", () => {
       where id = (select id from console_sessions where ended_at is null order by created_at desc limit 1 offset 1)`);
     testbed.passMinutes(10);
     expect([await roleAt(first, 0), await roleAt(second, 0)]).toEqual([401, "admin"]);
+  });
+});
+
+describe("a refresh token that the issuer has replaced", () => {
+  test("is stored before the groups are read, so a failure between the two ends no session", async () => {
+    const browser = await testbed.signIn("ada");
+    // Without groups in the ID token, userinfo is asked for them.
+    testbed.accounts.set("ada", { name: "Ada" });
+    testbed.issuer.failNext("/me");
+    testbed.passMinutes(10);
+    expect(await roleAt(browser, 0)).toBe("admin");
+    setGroups(testbed, "ada", "perch-viewers");
+    testbed.passMinutes(1);
+    await expect.poll(() => roleAt(browser, 0)).toBe("viewer");
+  });
+
+  test("is not lost when the database does not take it at once", async () => {
+    const browser = await testbed.signIn("ada");
+    const before = testbed.issuer.tokenRequests();
+    await query(`
+      create function refuse_tokens() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+      create trigger refuse_tokens before update of sealed_refresh_token on console_sessions
+        for each row execute function refuse_tokens()`);
+    testbed.passMinutes(10);
+    const asked = roleAt(browser, 0);
+    await expect.poll(() => testbed.issuer.tokenRequests()).toBe(before + 1);
+    await sleep(500);
+    await query("drop trigger refuse_tokens on console_sessions; drop function refuse_tokens");
+    expect(await asked).toBe("admin");
+    testbed.passMinutes(10);
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+  });
+});
+
+describe("another node's claim of a check", () => {
+  const newestSession = "(select id from console_sessions order by created_at desc limit 1)";
+  const claimFor = (milliseconds: number) =>
+    query(`update console_sessions set check_claimed_until = now() + interval '${milliseconds} milliseconds'
+      where id = ${newestSession}`);
+
+  test("counts by the database's clock, however far ahead this node's is", async () => {
+    const browser = await testbed.signIn("ada");
+    const before = testbed.issuer.tokenRequests();
+    testbed.passMinutes(10);
+    await claimFor(1500);
+    const asked = roleAt(browser, 0);
+    await sleep(750);
+    expect(testbed.issuer.tokenRequests()).toBe(before);
+    expect(await asked).toBe("admin");
+    expect(testbed.issuer.tokenRequests()).toBe(before + 1);
+  });
+
+  test("is not released by a node whose own claim has passed", async () => {
+    const browser = await testbed.signIn("ada");
+    testbed.passMinutes(10);
+    testbed.issuer.failNext("/token", () => claimFor(30_000));
+    expect(await roleAt(browser, 0)).toBe("admin");
+    const { rows } = await query(`select check_claimed_until from console_sessions where id = ${newestSession}`);
+    expect(rows).toEqual([{ check_claimed_until: expect.any(Date) }]);
   });
 });
 

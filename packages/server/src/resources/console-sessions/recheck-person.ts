@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Role } from "@perch/contract";
 import { LRUCache } from "lru-cache";
-import type { IssuerAnswer } from "../../auth/openid-client.ts";
 import { OpenIdFailure } from "../../auth/openid-failure.ts";
-import { accessFromGroups } from "../../auth/person-rules.ts";
+import { accessFromGroups, type Claims } from "../../auth/person-rules.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { ApiError } from "../../platform/api-error.ts";
@@ -12,13 +11,9 @@ import type { Logger } from "../../platform/logger.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
-import { openTokens, type PeopleSource, readAnswer, sealTokens } from "./people.ts";
+import { type PeopleSource, readAnswer } from "./people.ts";
+import { createClaimPersonCheck, type PersonCheckClaim, type PersonSessionRef } from "./person-check-claims.ts";
 import * as queries from "./person-session-queries.ts";
-
-export interface PersonSessionRef {
-  readonly organisationId: string;
-  readonly sessionId: string;
-}
 
 /**
  * Asks the issuer again whether the person still has the role, if that was last asked too long ago. Undefined: nothing to wait for.
@@ -64,8 +59,6 @@ interface Known {
 }
 
 const maxSessions = 50_000;
-/** Longer than an issuer's answer may take. A node that dies meanwhile holds up the session for this long. */
-const claimMs = 20_000;
 const pollMs = 250;
 
 const roleIn = ({ mappings }: PeopleSource, groups: ReadonlySet<string>, organisationId: string): Role | undefined =>
@@ -92,6 +85,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   const { db, changes, source, logger, now, onChecked, times = recheckTimes } = deps;
   const known = new LRUCache<string, Known>({ max: maxSessions });
   const checking = new Map<string, Promise<void>>();
+  const claimCheck = createClaimPersonCheck(deps);
 
   const remember = ({ sessionId }: PersonSessionRef, checkedAtMs: number, failedAtMs: number | null = null): void =>
     void known.set(sessionId, { checkedAtMs, failedAtMs });
@@ -109,25 +103,36 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     logger.info({ sessionId: toPublicId("consoleSession", sessionId), reason }, "session of a person ended");
   };
 
-  /** Every node has the session cached, and reads it again only if something in it has changed. */
-  const changeRole = (
+  /** Every node has the session cached, and reads it again only if something in it has changed. False if the update found none. */
+  const changeRole = async (
     ref: PersonSessionRef,
     before: queries.PersonSession,
     role: Role,
-    update: (trx: OrganisationTransaction) => Promise<void>,
-  ) =>
-    changes.commit(ref.organisationId, async (trx) => {
-      await update(trx);
-      if (role === before.role) return new Unchanged(undefined);
+    update: (trx: OrganisationTransaction) => Promise<boolean>,
+  ): Promise<boolean> => {
+    const result = await changes.commit(ref.organisationId, async (trx) => {
+      if (!(await update(trx))) return new Unchanged(false);
+      if (role === before.role) return new Unchanged(true);
       await recordInAudit(trx, ref, before.person, "recheckPerson", `The role is ${role} now; it was ${before.role}.`);
-      return undefined;
+      return true;
     });
+    return result instanceof Unchanged ? result.answer : result;
+  };
 
-  const confirm = async (ref: PersonSessionRef, before: queries.PersonSession, answer: IssuerAnswer): Promise<void> => {
+  /** False if the claim was lost meanwhile. */
+  const confirm = async (
+    ref: PersonSessionRef,
+    before: queries.PersonSession,
+    { row }: PersonCheckClaim,
+    claims: Claims,
+  ): Promise<boolean> => {
     const { organisationId, sessionId } = ref;
-    const found = readAnswer(answer, source);
+    const found = readAnswer({ claims }, source);
     const role = found && roleIn(source, found.groups, organisationId);
-    if (!found || !role) return end(ref, before, "No group of the person leads to this organisation any more.");
+    if (!found || !role) {
+      await end(ref, before, "No group of the person leads to this organisation any more.");
+      return true;
+    }
     const checkedAt = new Date(now());
     const checked = {
       name: found.person.name,
@@ -135,24 +140,36 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
       role,
       groups: [...found.groups],
       checkedAt,
-      sealedTokens: sealTokens(source.sealer, ref, answer.tokens),
     };
-    await changeRole(ref, before, role, (trx) => queries.updateCheckedPerson(trx, organisationId, sessionId, checked));
+    const isWritten = await changeRole(ref, before, role, (trx) =>
+      queries.updateCheckedPerson(trx, organisationId, sessionId, row, checked),
+    );
+    if (!isWritten) return false;
     remember(ref, checkedAt.getTime());
     onChecked(role === before.role ? "confirmed" : "changed");
+    return true;
   };
 
-  /** Asks with the tokens that this node has claimed. */
-  const ask = async (ref: PersonSessionRef, session: queries.PersonSession, sealed: Buffer | null): Promise<void> => {
-    const { organisationId, sessionId } = ref;
-    const tokens = sealed && openTokens(source.sealer, ref, sealed);
-    if (!tokens) return end(ref, session, "There are no tokens to ask the issuer with.");
+  /** Asks with the tokens that this node has claimed. False if the claim was lost meanwhile. */
+  const ask = async (
+    ref: PersonSessionRef,
+    session: queries.PersonSession,
+    claim: PersonCheckClaim,
+  ): Promise<boolean> => {
+    if (!claim.tokens) {
+      await end(ref, session, "There are no tokens to ask the issuer with.");
+      return true;
+    }
     try {
-      await confirm(ref, session, await source.client.ask(session.subject, tokens));
+      const { tokens, readClaims } = await source.client.ask(session.subject, claim.tokens);
+      await claim.keep(tokens);
+      return await confirm(ref, session, claim, await readClaims());
     } catch (error) {
-      if (error instanceof OpenIdFailure && error.kind !== "unavailable")
-        return end(ref, session, "The issuer no longer confirms the sign-in.");
-      await db.inOrganisation(organisationId, (trx) => queries.updateCheckReleased(trx, organisationId, sessionId));
+      if (error instanceof OpenIdFailure && error.kind !== "unavailable") {
+        await end(ref, session, "The issuer no longer confirms the sign-in.");
+        return true;
+      }
+      await claim.release();
       throw error;
     }
   };
@@ -180,12 +197,8 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
       const checkedAtMs = session.checkedAt.getTime();
       if (now() - checkedAtMs < times.intervalMs) return remember(ref, checkedAtMs);
       remember(ref, checkedAtMs, known.get(sessionId)?.failedAtMs ?? null);
-      const at = new Date(now());
-      const claim = { checkedAt: session.checkedAt, now: at, until: new Date(at.getTime() + claimMs) };
-      const claimed = await db.inOrganisation(organisationId, (trx) =>
-        queries.claimCheck(trx, organisationId, sessionId, claim),
-      );
-      if (claimed) return ask(ref, session, claimed.sealedTokens);
+      const claim = await claimCheck(ref, session.checkedAt);
+      if (claim && (await ask(ref, session, claim))) return;
       // Another node is asking: its answer is in the row as soon as it has one.
       await sleep(pollMs);
     }
