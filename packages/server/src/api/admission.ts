@@ -39,6 +39,8 @@ export interface AdmissionRequest {
   readonly address: string;
   /** The agent in the path, if the path names one. */
   readonly agentRef: string | undefined;
+  /** Whether the request only ends this session: nobody has to confirm for that whose it is. */
+  readonly isSignOutOf?: (sessionId: string) => boolean;
   readonly setHeaders: (headers: Record<string, string | number>) => void;
   /** Called with what `admit` throws, and with whose key was sent, if anybody's. */
   readonly onRefused: (refusal: unknown, caller: Caller | undefined) => void;
@@ -254,7 +256,8 @@ export function createAdmission({
     const session = authorization === undefined ? await readSession(request) : undefined;
     const { credential, key: cachedKey } =
       identifyKnown(session ?? sentCredential(authorization)) ?? (await identify(request, session, sent));
-    const confirming = confirmPerson(cachedKey.organisation_id, cachedKey.session);
+    const isSignOut = cachedKey.session !== null && request.isSignOutOf?.(cachedKey.session.id);
+    const confirming = isSignOut ? undefined : confirmPerson(cachedKey.organisation_id, cachedKey.session);
     if (confirming) await confirming;
     const { tier } = toCaller(cachedKey).organisation;
     const organisationLimit = bucketOfTier[tier];

@@ -12,6 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
 import { requireOwnPage } from "../auth/browser-rules.ts";
 import { etagOf } from "../platform/etag.ts";
+import { toPublicId } from "../platform/ids.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
@@ -121,6 +122,12 @@ const etagOfBody = (body: unknown): string => etagOf((body as { readonly data: o
 
 const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id: string }).agent_id;
 
+const signOut: OperationKey = "DELETE /v1/console/sessions/{session_id}";
+
+const isSignOutOf = (key: OperationKey, { params }: FastifyRequest, sessionId: string): boolean =>
+  key === signOut &&
+  ["current", toPublicId("consoleSession", sessionId)].includes((params as { session_id: string }).session_id);
+
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
   const { handlers, admission, admitToAgents, agents, guard, clientOf, refusals, telemetry, openStreams, publicUrl } =
@@ -195,6 +202,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           readSessionToken: () => requireOwnPage(browserFacts(request), publicUrl),
           address: request.ip,
           agentRef: isLimitedByAgent ? agentRefOf(request) : undefined,
+          isSignOutOf: (sessionId) => isSignOutOf(key, request, sessionId),
           setHeaders: (headers) => void reply.headers(headers),
           onRefused: (refusal, caller) =>
             caller ? refusals.record(auditedRequest(key, request, { caller }), refusal) : refusals.count(key, refusal),

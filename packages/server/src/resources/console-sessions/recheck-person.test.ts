@@ -225,6 +225,29 @@ describe("an issuer that does not answer", () => {
     expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
   });
 
+  test("keeps nobody from signing out, and lets nobody end another's session", async () => {
+    const [admin, other] = [await testbed.signIn("ada"), await testbed.signIn("vic")];
+    const sessionOf = async ({ get }: SignedInBrowser) => (await get("/v1/me")).body.data.session;
+    const [own, others] = [await sessionOf(admin), await sessionOf(other)];
+    const end = async (browser: SignedInBrowser, id = "", token = "") => {
+      const headers = { "x-csrf-token": token };
+      const url = `${testbed.urls[0]}/v1/console/sessions/${id}`;
+      return (await browser.jar.request(url, { method: "DELETE", headers })).status;
+    };
+    await testbed.issuer.stop();
+    try {
+      testbed.passMinutes(20);
+      expect(await end(admin, others?.id, own?.csrf_token)).toBe(503);
+      expect(await end(admin, own?.id, own?.csrf_token)).toBe(200);
+      expect(await end(other, "current", others?.csrf_token)).toBe(200);
+      expect(await roleAt(other, 1)).toBe(401);
+    } finally {
+      await testbed.issuer.start();
+      // A failed discovery is remembered for a moment.
+      testbed.passMinutes(1);
+    }
+  });
+
   test("and hangs is waited for once, for 3 seconds, and never by others", async () => {
     const [browser, key] = [await testbed.signIn("ada"), testbed.adminKey];
     await testbed.issuer.stop();
