@@ -154,6 +154,19 @@ describe("an attack on a sign-in", () => {
     expect(victim.cookies(perch).has("perch_session")).toBe(false);
   });
 
+  test("by a link or a page of another site leads to the sign-in page, and begins none", async () => {
+    for (const site of ["cross-site", "same-site"]) {
+      const jar = createBrowserJar();
+      const begun = await jar.request(start(), { headers: { "sec-fetch-site": site } });
+      expect([begun.status, begun.headers.get("location")]).toEqual([303, "/console/sign-in"]);
+      expect(jar.setCookies).toEqual([]);
+    }
+    for (const site of ["same-origin", "none"])
+      expect(await landing(createBrowserJar().request(start(), { headers: { "sec-fetch-site": site } }))).toContain(
+        testbed.issuer.issuer,
+      );
+  });
+
   test("with a callback that was used before is refused", async () => {
     const { jar, callback } = await comeBack();
     const state = jar.cookies(perch).get("perch_sign_in") ?? "";
@@ -235,6 +248,20 @@ describe("an attack on a sign-in", () => {
     expect(body).toMatchObject({ data: { key: { role: "viewer" } } });
     testbed.accounts.set("odd", { name: { a: 1 }, email: 7, groups: { 0: "perch-admins" } });
     expect((await testbed.signIn("odd")).landed).toBe(errorPage("no_organisation"));
+  });
+});
+
+describe("a server whose public address has HTTPS", () => {
+  test("403 for a sign-in over plain HTTP, with what to do, and sets no cookie", async () => {
+    const { config, callOther } = testbed;
+    const browser = await testbed.signIn("ada");
+    for (const path of ["/console/oidc/start", "/console/oidc/callback?code=a"]) {
+      const { status, body } = await callOther({ ...config, publicUrl: "https://perch.example" }, browser, path);
+      expect({ status, error: body.error }).toMatchObject({
+        status: 403,
+        error: { code: "forbidden", message: expect.stringContaining("PERCH_TRUSTED_PROXIES") },
+      });
+    }
   });
 });
 

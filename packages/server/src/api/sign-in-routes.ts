@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { refuseReadableCookies } from "../auth/browser-rules.ts";
+import { type BrowserFacts, refuseReadableCookies } from "../auth/browser-rules.ts";
 import { cookieValues } from "../auth/session-token.ts";
 import { signInCookie, signInCookieName } from "../auth/sign-in-state.ts";
+import { forbidden } from "../platform/api-error.ts";
 import { type PersonSignIn, SignInRefusal } from "../resources/console-sessions/sign-in-person.ts";
 import type { Admission } from "./admission.ts";
 import { browserFacts, createBrowser } from "./browser.ts";
@@ -23,6 +24,18 @@ const queryValue = ({ query }: FastifyRequest, name: string): string | undefined
 const refusePerson = (reply: FastifyReply, code: SignInRefusal["code"]) =>
   reply.redirect(`/console/sign-in?error=${code}`, 303);
 
+/** The issuer sends people back to the public address, where a cookie that was set for plain HTTP does not count. */
+function requirePublicProtocol({ isHttps }: BrowserFacts, publicUrl: string | undefined): void {
+  if (isHttps || !publicUrl?.startsWith("https:")) return;
+  throw forbidden(
+    `This request came over plain HTTP, and PERCH_PUBLIC_URL is ${publicUrl}. Open the console there. If you did, the operator names the proxy that ends TLS in PERCH_TRUSTED_PROXIES.`,
+  );
+}
+
+/** Whether a link or a page of another site began the navigation. Browsers set the header themselves, and old ones do not. */
+const isFromOtherSite = ({ fetchSite = "none" }: BrowserFacts): boolean =>
+  fetchSite !== "none" && fetchSite !== "same-origin";
+
 /**
  * Where the console sends a browser to sign a person in, and where the issuer sends it back. Both are navigations, and answer with
  * a redirect.
@@ -42,7 +55,10 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
   app.get("/console/oidc/start", async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
     const facts = browserFacts(request);
+    requirePublicProtocol(facts, publicUrl);
     refuseReadableCookies(facts);
+    // Nobody but the person begins a sign-in: it would replace the session that the browser has.
+    if (isFromOtherSite(facts)) return reply.redirect("/console/sign-in", 303);
     return orSignInPage(reply, async () => {
       const { url, sealedState } = await people.begin({
         correlationId: request.id,
@@ -57,6 +73,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
   app.get("/console/oidc/callback", async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
     const facts = browserFacts(request);
+    requirePublicProtocol(facts, publicUrl);
     refuseReadableCookies(facts);
     // The state counts once, whatever comes of it.
     reply.header("set-cookie", signInCookie(undefined, facts.isHttps));
