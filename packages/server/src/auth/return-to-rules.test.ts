@@ -29,7 +29,8 @@ describe("where a browser goes after a sign-in", () => {
     "/console/sign-in?error=denied",
     "/console/oidc/start",
     "/console/OIDC/callback",
-    `/console/${"a".repeat(2000)}`,
+    `/console/${"a".repeat(1000)}`,
+    `/console/runs?q=${"\u65e5".repeat(200)}`,
   ])("%j leads to the console's first page", (path) => {
     expect(safeReturnTo(path)).toBe("/console");
   });

@@ -1,5 +1,6 @@
 const home = "/console";
-const maxLength = 2000;
+/** Of the path as it is sent: it is sealed into a cookie, and browsers drop one of more than 4,096 bytes. */
+const maxLength = 1000;
 
 /** Any origin: only what a browser would make of the path counts. */
 const anyOrigin = "https://perch.invalid";
@@ -15,5 +16,7 @@ export function safeReturnTo(given: string | undefined): string {
   const isConsole = pathname === home || pathname.startsWith(`${home}/`);
   // Never a page that begins or ends a sign-in: it could go round for ever.
   const isSignIn = /^\/console\/(?:oidc|sign-in)(?:\/|$)/i.test(pathname);
-  return isConsole && !isSignIn ? pathname + search + hash : home;
+  // Percent-encoding makes nine characters of one.
+  const path = pathname + search + hash;
+  return isConsole && !isSignIn && path.length <= maxLength ? path : home;
 }
