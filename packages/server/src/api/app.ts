@@ -287,8 +287,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   bindOperations(app, { ...options, clientOf, publicUrl: http.publicUrl });
   healthRoutes(app, readiness, logger);
   frontPageRoute(app, http);
-  if (http.console) consoleRoutes(app, readConsoleFiles());
-  signInRoutes(app, { ...options, publicUrl: http.publicUrl });
+  if (http.console) {
+    consoleRoutes(app, readConsoleFiles());
+    signInRoutes(app, { ...options, publicUrl: http.publicUrl });
+  }
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

@@ -37,4 +37,24 @@ describe("the console on an API node", () => {
       expect((await get(url + path)).status).toBe(404);
     expect((await get(url)).text).not.toContain("/console");
   });
+
+  test("a node with PERCH_CONSOLE=off starts no session and gives no link, and says what to do", async () => {
+    const { adminKey } = await withoutConsole().createOrganisation();
+    const post = (path: string, headers: Record<string, string>, body: object) =>
+      fetch(withoutConsole().url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+    for (const response of [
+      await post("/v1/console/sessions", {}, { api_key: adminKey }),
+      await post("/v1/console/links", { authorization: `Bearer ${adminKey}` }, {}),
+    ]) {
+      expect(response.headers.get("set-cookie")).toBeNull();
+      expect({ status: response.status, ...((await response.json()) as object) }).toMatchObject({
+        status: 403,
+        error: { message: expect.stringContaining("PERCH_CONSOLE=off") },
+      });
+    }
+  });
 });

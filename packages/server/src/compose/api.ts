@@ -149,6 +149,7 @@ export async function composeApi(core: Core): Promise<Api> {
         sessionDigest,
         onSignIn: telemetry.signedIn,
         people: people.source,
+        hasConsole: config.console,
         now,
       }),
       ...providerHandlers({ db, installation: config.providers, providerKeys, quotas }),

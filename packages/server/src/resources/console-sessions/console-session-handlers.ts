@@ -18,6 +18,8 @@ interface ConsoleSessionDeps extends SessionDeps {
   readonly keyDigest: Digest;
   /** The issuer where people sign in; undefined: there is none. */
   readonly people: { readonly name: string } | undefined;
+  /** False on a node that only programs should use. */
+  readonly hasConsole: boolean;
   readonly onSignIn: (method: "api_key" | "link", outcome: "succeeded" | "refused") => void;
 }
 
@@ -32,6 +34,13 @@ const wrongLink = () =>
   unauthorized(
     `This link was used before, or is older than ${linkMinutes} minutes. Get a new one: \`perch console\` prints it.`,
   );
+
+function requireConsole({ hasConsole }: Pick<ConsoleSessionDeps, "hasConsole">): void {
+  if (hasConsole) return;
+  throw forbidden(
+    "This node has no console, so nobody signs in here: the operator has set PERCH_CONSOLE=off. Send the API key in `Authorization`, or sign in at a node that has the console.",
+  );
+}
 
 function methodOf({ api_key, link }: SignInBody): "api_key" | "link" {
   if (api_key !== undefined && link !== undefined) throw invalid("link", "Give either `api_key` or `link`, not both");
@@ -97,6 +106,7 @@ export const consoleSessionHandlers = (deps: ConsoleSessionDeps) => {
     "POST /v1/console/sessions": async ({ body }, context) => {
       const method = methodOf(body);
       try {
+        requireConsole(deps);
         context.browser.requireSafeSignIn();
         const answer = await signIn(deps, body, context);
         onSignIn(method, "succeeded");
@@ -108,6 +118,7 @@ export const consoleSessionHandlers = (deps: ConsoleSessionDeps) => {
     },
 
     "POST /v1/console/links": (_, { caller, scope, address, browser, change }) => {
+      requireConsole(deps);
       const { keyId } = caller;
       if (caller.session || keyId === null)
         throw forbidden("A link needs an API key: a session cannot make another one. Use `perch console`.");
