@@ -5,7 +5,7 @@ import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
 /**
  * `denied`: the issuer, or the person there, said no. `refused`: it no longer lets them in. `invalid`: an answer that was not made
- * for this sign-in, or is not what the protocol allows. `unavailable`: the issuer did not say.
+ * for this sign-in, or is not what the protocol allows: it says nothing about the person. `unavailable`: the issuer did not say.
  */
 export type OpenIdFailureKind = "denied" | "refused" | "invalid" | "unavailable";
 
@@ -34,6 +34,9 @@ const ownMistakes: readonly string[] = ["invalid_client", "unauthorized_client"]
 /** Not the protocol's form, such as the error page of a proxy: it says nothing about the person. */
 const strangeForms: readonly unknown[] = [oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM, oauth.PARSE_ERROR];
 
+const isComparison = (error: unknown): boolean =>
+  error instanceof oauth.OperationProcessingError && error.code === oauth.JSON_ATTRIBUTE_COMPARISON;
+
 /** A code that does not count ends a sign-in; a refresh token that does not count ends a session. */
 const rejectedKind = { "sign-in": "invalid", recheck: "refused" } as const;
 
@@ -58,6 +61,9 @@ export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
   if (error instanceof oauth.ResponseBodyError) return fromErrorBody(error, phase);
   if (error instanceof oauth.WWWAuthenticateChallengeError)
     return new OpenIdFailure(rejectedKind[phase], `the issuer's userinfo answered ${error.status}`);
+  // Of what is read in a recheck, only userinfo's `sub` is compared this way.
+  if (phase === "recheck" && isComparison(error))
+    return new OpenIdFailure("refused", "the issuer's userinfo is about somebody else");
   if (error instanceof oauth.OperationProcessingError)
     return new OpenIdFailure(strangeForms.includes(error.code) ? "unavailable" : "invalid", error.message);
   if (error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid)

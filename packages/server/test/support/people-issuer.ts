@@ -28,8 +28,8 @@ export interface PeopleIssuer {
   readonly signToken: (claims: Record<string, unknown>) => Promise<string>;
   /** The requests for tokens so far. */
   readonly tokenRequests: () => number;
-  /** The next request of this path gets 503, after something has happened meanwhile. */
-  readonly failNext: (path: string, meanwhile?: () => Promise<unknown>) => void;
+  /** The next request of this path gets this as JSON, or 503 if it is undefined. */
+  readonly answerNext: (path: string, answer: () => Promise<object | undefined>) => void;
   readonly stop: () => Promise<void>;
   /** After a stop, at the same address, with all that it knew. */
   readonly start: () => Promise<void>;
@@ -101,13 +101,13 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
   const jwk = { ...(await exportJWK(privateKey)), kid: "first", alg: "RS256", use: "sig" };
   let server: Server;
   let tokenRequests = 0;
-  const failing = new Map<string, () => Promise<unknown>>();
+  const replaced = new Map<string, () => Promise<object | undefined>>();
 
-  const fail = async (path: string, response: ServerResponse) => {
-    const meanwhile = failing.get(path);
-    failing.delete(path);
-    await meanwhile?.();
-    response.writeHead(503).end();
+  const answerInstead = async (path: string, response: ServerResponse) => {
+    const body = await replaced.get(path)?.();
+    replaced.delete(path);
+    if (body) response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    else response.writeHead(503).end();
   };
 
   const provider = createProvider(issuer, jwk, options);
@@ -117,7 +117,7 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
       if (request.url === "/token") tokenRequests += 1;
       const { url = "" } = request;
       const handle = () => {
-        if (failing.has(url)) return fail(url, response);
+        if (replaced.has(url)) return answerInstead(url, response);
         if (url.startsWith("/interaction/")) return interact(provider, options.accounts, request, response);
         return answer(request, response);
       };
@@ -132,7 +132,7 @@ export async function startPeopleIssuer(options: PeopleIssuerOptions): Promise<P
     ...client,
     signToken: (claims) => new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "first" }).sign(privateKey),
     tokenRequests: () => tokenRequests,
-    failNext: (path, meanwhile = async () => undefined) => void failing.set(path, meanwhile),
+    answerNext: (path, instead) => void replaced.set(path, instead),
     start,
     stop: async () => {
       server.close();

@@ -119,7 +119,7 @@ describe("a refresh token that the issuer has replaced", () => {
     const browser = await testbed.signIn("ada");
     // Without groups in the ID token, userinfo is asked for them.
     testbed.accounts.set("ada", { name: "Ada" });
-    testbed.issuer.failNext("/me");
+    testbed.issuer.answerNext("/me", async () => undefined);
     testbed.passMinutes(10);
     expect(await roleAt(browser, 0)).toBe("admin");
     setGroups(testbed, "ada", "perch-viewers");
@@ -166,10 +166,29 @@ describe("another node's claim of a check", () => {
   test("is not released by a node whose own claim has passed", async () => {
     const browser = await testbed.signIn("ada");
     testbed.passMinutes(10);
-    testbed.issuer.failNext("/token", () => claimFor(30_000));
+    testbed.issuer.answerNext("/token", async () => void (await claimFor(30_000)));
     expect(await roleAt(browser, 0)).toBe("admin");
     const { rows } = await query(`select check_claimed_until from console_sessions where id = ${newestSession}`);
     expect(rows).toEqual([{ check_claimed_until: expect.any(Date) }]);
+  });
+});
+
+describe("an answer that cannot be believed", () => {
+  test("ends no session: it says nothing about the person", async () => {
+    const browser = await testbed.signIn("ada");
+    const { issuer, signToken } = testbed.issuer;
+    const seconds = Math.floor(Date.now() / 1000);
+    const claims = { iss: issuer, aud: testbed.issuer.clientId, sub: "ada", iat: seconds - 7200, exp: seconds - 3600 };
+    testbed.issuer.answerNext("/token", async () => ({
+      access_token: "any",
+      token_type: "Bearer",
+      id_token: await signToken(claims),
+    }));
+    testbed.passMinutes(10);
+    expect(await roleAt(browser, 0)).toBe("admin");
+    setGroups(testbed, "ada", "perch-viewers");
+    testbed.passMinutes(1);
+    await expect.poll(() => roleAt(browser, 0)).toBe("viewer");
   });
 });
 

@@ -165,7 +165,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
       await claim.keep(tokens);
       return await confirm(ref, session, claim, await readClaims());
     } catch (error) {
-      if (error instanceof OpenIdFailure && error.kind !== "unavailable") {
+      if (error instanceof OpenIdFailure && error.kind === "refused") {
         await end(ref, session, "The issuer no longer confirms the sign-in.");
         return true;
       }
