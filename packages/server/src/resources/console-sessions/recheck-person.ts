@@ -51,11 +51,25 @@ interface RecheckDeps {
   readonly times?: RecheckTimes;
 }
 
+type WaitsFor = "database" | "issuer" | "another node";
+
 /** What this node knows of a session. */
 interface Known {
   readonly checkedAtMs: number;
-  /** When the issuer last did not answer; null: it did. */
-  readonly failedAtMs: number | null;
+  /** When the last check did not come to an end in time, and what it waited for; null: it did. */
+  readonly failed: { readonly atMs: number; readonly waitsFor: WaitsFor } | null;
+}
+
+/** A check under way, however many requests wait for it. */
+interface Check {
+  readonly done: Promise<void>;
+  readonly progress: Progress;
+}
+
+interface Progress {
+  waitsFor: WaitsFor;
+  /** What has been logged and counted. */
+  readonly noted: Set<WaitsFor>;
 }
 
 const maxSessions = 50_000;
@@ -84,11 +98,11 @@ const recordInAudit = (
 export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   const { db, changes, source, logger, now, onChecked, times = recheckTimes } = deps;
   const known = new LRUCache<string, Known>({ max: maxSessions });
-  const checking = new Map<string, Promise<void>>();
+  const checking = new Map<string, Check>();
   const claimCheck = createClaimPersonCheck(deps);
 
-  const remember = ({ sessionId }: PersonSessionRef, checkedAtMs: number, failedAtMs: number | null = null): void =>
-    void known.set(sessionId, { checkedAtMs, failedAtMs });
+  const remember = ({ sessionId }: PersonSessionRef, checkedAtMs: number, failed: Known["failed"] = null): void =>
+    void known.set(sessionId, { checkedAtMs, failed });
 
   const end = async (ref: PersonSessionRef, { person }: queries.PersonSession, reason: string): Promise<void> => {
     const { organisationId, sessionId } = ref;
@@ -155,15 +169,23 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     ref: PersonSessionRef,
     session: queries.PersonSession,
     claim: PersonCheckClaim,
+    progress: Progress,
   ): Promise<boolean> => {
-    if (!claim.tokens) {
+    const askIssuer = async <T>(work: () => Promise<T>): Promise<T> => {
+      progress.waitsFor = "issuer";
+      const answer = await work();
+      progress.waitsFor = "database";
+      return answer;
+    };
+    const { tokens: before } = claim;
+    if (!before) {
       await end(ref, session, "There are no tokens to ask the issuer with.");
       return true;
     }
     try {
-      const { tokens, readClaims } = await source.client.ask(session.subject, claim.tokens);
+      const { tokens, readClaims } = await askIssuer(() => source.client.ask(session.subject, before));
       await claim.keep(tokens);
-      return await confirm(ref, session, claim, await readClaims());
+      return await confirm(ref, session, claim, await askIssuer(readClaims));
     } catch (error) {
       if (error instanceof OpenIdFailure && error.kind === "refused") {
         await end(ref, session, "The issuer no longer confirms the sign-in.");
@@ -187,7 +209,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     return true;
   };
 
-  const check = async (ref: PersonSessionRef): Promise<void> => {
+  const check = async (ref: PersonSessionRef, progress: Progress): Promise<void> => {
     const { organisationId, sessionId } = ref;
     for (;;) {
       const session = await db.inOrganisation(organisationId, (trx) =>
@@ -196,56 +218,69 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
       if (!session || !(await applySettings(ref, session))) return;
       const checkedAtMs = session.checkedAt.getTime();
       if (now() - checkedAtMs < times.intervalMs) return remember(ref, checkedAtMs);
-      remember(ref, checkedAtMs, known.get(sessionId)?.failedAtMs ?? null);
+      remember(ref, checkedAtMs, known.get(sessionId)?.failed);
       const claim = await claimCheck(ref, session.checkedAt);
-      if (claim && (await ask(ref, session, claim))) return;
+      if (claim && (await ask(ref, session, claim, progress))) return;
       // Another node is asking: its answer is in the row as soon as it has one.
+      progress.waitsFor = "another node";
       await sleep(pollMs);
     }
   };
 
-  const noteFailure = (ref: PersonSessionRef, reason: string): void => {
+  /** Logs and counts it once for each check, however many requests wait. */
+  const noteFailure = (ref: PersonSessionRef, { noted }: Progress, waitsFor: WaitsFor, reason: string): void => {
     const checkedAtMs = known.get(ref.sessionId)?.checkedAtMs;
-    if (checkedAtMs !== undefined) remember(ref, checkedAtMs, now());
-    onChecked("unavailable");
+    if (checkedAtMs !== undefined) remember(ref, checkedAtMs, { atMs: now(), waitsFor });
+    if (noted.has(waitsFor)) return;
+    noted.add(waitsFor);
     const sessionId = toPublicId("consoleSession", ref.sessionId);
-    logger.warn({ sessionId, issuer: source.issuer, reason }, "the issuer did not confirm a session, will retry");
+    if (waitsFor === "issuer") {
+      onChecked("unavailable");
+      logger.warn({ sessionId, issuer: source.issuer, reason }, "the issuer did not confirm a session, will retry");
+    } else logger.warn({ sessionId, waitsFor, reason }, "the check of a session takes long");
   };
 
   /** One at a time for each session. */
-  const checkOnce = (ref: PersonSessionRef): Promise<void> => {
+  const checkOnce = (ref: PersonSessionRef): Check => {
     const running = checking.get(ref.sessionId);
     if (running) return running;
-    const started = check(ref)
+    const progress: Progress = { waitsFor: "database", noted: new Set() };
+    const done = check(ref, progress)
       .catch((error: unknown) => {
-        if (error instanceof OpenIdFailure) noteFailure(ref, error.message);
+        if (error instanceof OpenIdFailure) noteFailure(ref, progress, "issuer", error.message);
         throw error;
       })
       .finally(() => checking.delete(ref.sessionId));
+    const started = { done, progress };
     checking.set(ref.sessionId, started);
     // Whoever waits is told; nobody may be waiting.
-    started.catch(() => undefined);
+    done.catch(() => undefined);
     return started;
   };
 
   const isInGrace = ({ checkedAtMs }: Known): boolean => now() - checkedAtMs < times.intervalMs + times.graceMs;
 
-  const silent = (cause: unknown): ApiError =>
-    new ApiError(
-      "unavailable",
-      `${source.name} did not answer for ${Math.round((times.intervalMs + times.graceMs) / 60_000)} minutes, so nobody knows whether you may still do this. Try again shortly, or sign in with an API key.`,
-      { retryAfterSeconds: 5, cause },
-    );
+  const unconfirmed = (waitsFor: WaitsFor, cause?: unknown): ApiError => {
+    const minutes = Math.round((times.intervalMs + times.graceMs) / 60_000);
+    const reason =
+      waitsFor === "issuer"
+        ? `${source.name} did not answer for ${minutes} minutes, so nobody knows whether you may still do this.`
+        : "Whether you may still do this could not be checked in time.";
+    const message = `${reason} Try again shortly, or sign in with an API key.`;
+    return new ApiError("unavailable", message, { retryAfterSeconds: 5, cause });
+  };
 
   const waitForCheck = async (ref: PersonSessionRef): Promise<void> => {
+    const { done, progress } = checkOnce(ref);
     try {
-      await withinLimit(times.waitMs, () => checkOnce(ref));
+      await withinLimit(times.waitMs, () => done);
     } catch (error) {
-      if (error instanceof NoAnswer) noteFailure(ref, error.message);
+      const waitsFor = error instanceof OpenIdFailure ? "issuer" : progress.waitsFor;
+      if (error instanceof NoAnswer) noteFailure(ref, progress, waitsFor, error.message);
       // Not about the issuer: the database, for example.
       else if (!(error instanceof OpenIdFailure)) throw error;
       const seen = known.get(ref.sessionId);
-      if (!seen || !isInGrace(seen)) throw silent(error);
+      if (!seen || !isInGrace(seen)) throw unconfirmed(waitsFor, error);
     }
   };
 
@@ -253,11 +288,12 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     const seen = known.get(ref.sessionId);
     if (!seen) return waitForCheck(ref);
     if (now() - seen.checkedAtMs < times.intervalMs) return undefined;
-    if (seen.failedAtMs === null) return waitForCheck(ref);
-    const mayRetry = now() - seen.failedAtMs >= times.retryMs;
-    if (!isInGrace(seen)) return mayRetry ? waitForCheck(ref) : Promise.reject(silent(undefined));
+    if (!seen.failed) return waitForCheck(ref);
+    const { atMs, waitsFor } = seen.failed;
+    const mayRetry = now() - atMs >= times.retryMs;
+    if (!isInGrace(seen)) return mayRetry ? waitForCheck(ref) : Promise.reject(unconfirmed(waitsFor));
     // Requests go on meanwhile, and do not wait for an issuer that does not answer.
-    if (mayRetry) void checkOnce(ref);
+    if (mayRetry) checkOnce(ref);
     return undefined;
   };
 }
