@@ -30,7 +30,7 @@ export function createBrowser(request: FastifyRequest, publicUrl: string | undef
   return {
     requireSafeSignIn: () => {
       refuseOtherOrigins(facts, publicUrl);
-      refuseReadableCookies(facts);
+      refuseReadableCookies(facts, publicUrl);
     },
     sessionToken: () => {
       try {

@@ -24,14 +24,6 @@ const queryValue = ({ query }: FastifyRequest, name: string): string | undefined
 const refusePerson = (reply: FastifyReply, code: SignInRefusal["code"]) =>
   reply.redirect(`/console/sign-in?error=${code}`, 303);
 
-/** The issuer sends people back to the public address, where a cookie that was set for plain HTTP does not count. */
-function requirePublicProtocol({ isHttps }: BrowserFacts, publicUrl: string | undefined): void {
-  if (isHttps || !publicUrl?.startsWith("https:")) return;
-  throw forbidden(
-    `This request came over plain HTTP, and PERCH_PUBLIC_URL is ${publicUrl}. Open the console there. If you did, the operator names the proxy that ends TLS in PERCH_TRUSTED_PROXIES.`,
-  );
-}
-
 /** Whether a link or a page of another site began the navigation. Browsers set the header themselves, and old ones do not. */
 const isFromOtherSite = ({ fetchSite = "none" }: BrowserFacts): boolean =>
   fetchSite !== "none" && fetchSite !== "same-origin";
@@ -55,8 +47,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
   app.get("/console/oidc/start", async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
     const facts = browserFacts(request);
-    requirePublicProtocol(facts, publicUrl);
-    refuseReadableCookies(facts);
+    refuseReadableCookies(facts, publicUrl);
     // Nobody but the person begins a sign-in: it would replace the session that the browser has.
     if (isFromOtherSite(facts)) return reply.redirect("/console/sign-in", 303);
     return orSignInPage(reply, async () => {
@@ -73,8 +64,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
   app.get("/console/oidc/callback", async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
     const facts = browserFacts(request);
-    requirePublicProtocol(facts, publicUrl);
-    refuseReadableCookies(facts);
+    refuseReadableCookies(facts, publicUrl);
     // The state counts once, whatever comes of it.
     reply.header("set-cookie", signInCookie(undefined, facts.isHttps));
     const states = cookieValues(facts.cookie ?? "", signInCookieName(facts.isHttps));

@@ -39,9 +39,20 @@ export function refuseOtherOrigins(facts: BrowserFacts, publicUrl: string | unde
   );
 }
 
-/** A session cookie over plain HTTP could be read on its way, except on the machine itself. */
-export function refuseReadableCookies({ isHttps, host }: Pick<BrowserFacts, "isHttps" | "host">): void {
-  if (isHttps || isLoopback(host)) return;
+/**
+ * A session cookie over plain HTTP could be read on its way, except on the machine itself. A proxy that ends TLS and rewrites `Host`
+ * looks like that machine, unless it is trusted: then the page, or the operator, says that the browser used HTTPS.
+ */
+export function refuseReadableCookies(
+  { isHttps, host, origin }: Pick<BrowserFacts, "isHttps" | "host" | "origin">,
+  publicUrl: string | undefined,
+): void {
+  if (isHttps) return;
+  if ((origin ?? publicUrl)?.startsWith("https:"))
+    throw forbidden(
+      "The browser used HTTPS, and this server was reached over plain HTTP: the session's cookie would not be kept to HTTPS. The operator names the proxy that ends TLS in PERCH_TRUSTED_PROXIES; it must send X-Forwarded-Proto.",
+    );
+  if (isLoopback(host)) return;
   throw forbidden(
     "Signing in needs HTTPS: over plain HTTP others could read the session. Put TLS in front of this server and name the proxy in PERCH_TRUSTED_PROXIES, or use http://127.0.0.1 on the server's own machine.",
   );
