@@ -120,6 +120,8 @@ export function createKeyDirectory({
       : await findKeyByDigest(db.unscoped, keyDigest(token));
     if (!key) {
       unknown.set(cacheKey, true);
+      // Otherwise its requests would count against the organisation, and no longer against their address.
+      known.delete(cacheKey);
       return undefined;
     }
     known.set(cacheKey, key);

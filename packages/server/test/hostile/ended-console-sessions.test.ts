@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { createAdmission } from "../../src/api/admission.ts";
-import { createKeyDirectory } from "../../src/auth/authenticate.ts";
+import { createKeyDirectory, sessionCredential } from "../../src/auth/authenticate.ts";
 import { unauthenticatedBucket } from "../../src/limits/rates.ts";
 import { createAgentDirectory } from "../../src/resources/agents/agent-directory.ts";
 import { linkIn, type SignedIn, sendFromPage, signIn } from "../support/browser.ts";
@@ -43,6 +43,17 @@ describe("a session that ended cannot be used again:", () => {
     // A node reads a key again when its organisation changes.
     await organisation.createKey({ role: "viewer" });
     expect((await victim.send("/v1/me")).status).toBe(401);
+  });
+
+  test("once its row is gone its cookie counts against the address, not against the organisation", async () => {
+    const { db, keyDigest, sessionDigest, nowMs } = perch().server.core;
+    const keys = createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => undefined, now: nowMs });
+    const credential = sessionCredential(victim.cookie.split("=")[1] ?? "");
+    await keys.find(credential);
+    expect(keys.lastKnown(credential)?.organisation_id).toBeDefined();
+    await withClient(perch().database.adminUrl, (client) => client.query("delete from console_sessions"));
+    await expect(keys.find(credential)).rejects.toThrow("This session has ended");
+    expect(keys.lastKnown(credential)).toBeUndefined();
   });
 
   test("a stream that is open ends with the session: at its next heartbeat it is judged again", async () => {
