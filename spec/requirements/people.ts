@@ -26,7 +26,7 @@ export const people = {
     section,
     silent: "Who is recorded where a person acts: not shown.",
     decision:
-      "The audit log has `person` as the actor, with the email address or the id at the issuer, and the session.",
+      "The audit log has `person` as the actor, with the id at the issuer and any verified email address, and the session.",
   },
   "console.person-attacks": {
     section,

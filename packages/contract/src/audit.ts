@@ -22,7 +22,9 @@ export const AuditEntry = z
     person: z
       .string()
       .nullable()
-      .describe("Email address of the person who signed in to the console, or the id at the issuer if it gave none."),
+      .describe(
+        "The person who signed in to the console: the id at the issuer, after the email address if there is one, as in `ada@example.com (248289761001)`.",
+      ),
     session_id: ConsoleSessionId.nullable().describe("The session in the console, if the request came from one."),
     operation: z
       .string()

@@ -137,7 +137,7 @@ export interface AuditEntry {
   key_id: KeyId | null;
   /** The user that the token names, if the request had one. */
   user_id: string | null;
-  /** Email address of the person who signed in to the console, or the id at the issuer if it gave none. */
+  /** The person who signed in to the console: the id at the issuer, after the email address if there is one, as in `ada@example.com (248289761001)`. */
   person: string | null;
   /** The session in the console, if the request came from one. */
   session_id: ConsoleSessionId | null;

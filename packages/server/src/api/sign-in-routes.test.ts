@@ -78,7 +78,7 @@ describe("a sign-in of a person", () => {
     const entries = log.body.data as unknown as { readonly operation: string }[];
     expect(entries.find(({ operation }) => operation === "createAgent")).toMatchObject({
       actor: "person",
-      person: "ada@acme.example",
+      person: "ada@acme.example (ada)",
       key_id: null,
     });
     expect(entries.find(({ operation }) => operation === "createConsoleSession")).toMatchObject({ actor: "person" });

@@ -18,6 +18,15 @@ describe("the person in an issuer's claims", () => {
     });
   });
 
+  test.each([[false], ["false"]])(
+    "an email address that the issuer has not verified (%o) is left out",
+    (email_verified) => {
+      const claims = { sub: "u1", email: "ada@acme.example" };
+      expect(personFromClaims({ ...claims, email_verified })?.email).toBeNull();
+      expect(personFromClaims({ ...claims, email_verified: true })?.email).toBe("ada@acme.example");
+    },
+  );
+
   test.each([
     ["characters that reorder text", "Ada\u202e moc.live\u2066", "Ada moc.live"],
     ["characters that hide", "A\u200bd\u00ada\u{e0041}", "A d a"],

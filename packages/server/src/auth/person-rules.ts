@@ -56,9 +56,14 @@ export function personFromClaims(claims: Claims): Person | undefined {
   return {
     subject: sub,
     name: displayText(claims.name, maxNameLength) ?? displayText(claims.preferred_username, maxNameLength),
-    email: emailOf(claims.email),
+    // Issuers write false also as a text. Where the claim is missing, the issuer has the address from an administrator.
+    email: String(claims.email_verified) === "false" ? null : emailOf(claims.email),
   };
 }
+
+/** How the audit log names a person. An address may change hands, and somebody else may have it at another issuer: the id tells. */
+export const auditedName = ({ email, subject }: Pick<Person, "email" | "subject">): string =>
+  email === null ? subject : `${email} (${subject})`;
 
 /** A list of texts, or one text. Undefined if the claim is missing: it may stand elsewhere. Anything else is no group. */
 export function groupsFromClaims(claims: Claims, claim: string): ReadonlySet<string> | undefined {

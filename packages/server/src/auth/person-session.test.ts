@@ -65,7 +65,7 @@ describe("a person who signed in", () => {
     expect((await send("/v1/agents", post(agent))).error?.message).toContain("this session holds read");
   });
 
-  test("is who the audit log names, by email address or else by the issuer's id, with the session", async () => {
+  test("is who the audit log names, by the issuer's id and the email address, if there is one, with the session", async () => {
     verifies("console.audited");
     const organisation = await perch().createOrganisation();
     const ada = await signInAsPerson(organisation, "admin");
@@ -77,8 +77,17 @@ describe("a person who signed in", () => {
     const [refused, created, , signedIn] = await entries();
     const by = { actor: "person", key_id: null, session_id: expect.stringMatching(/^cse_/) };
     expect(refused).toMatchObject({ ...by, person: "issuer-id-of-bob", operation: "createAgent" });
-    expect(created).toMatchObject({ ...by, person: "ada@example.com", operation: "createAgent", outcome: "changed" });
-    expect(signedIn).toMatchObject({ ...by, person: "ada@example.com", operation: "createConsoleSession" });
+    expect(created).toMatchObject({
+      ...by,
+      person: "ada@example.com (248289761001)",
+      operation: "createAgent",
+      outcome: "changed",
+    });
+    expect(signedIn).toMatchObject({
+      ...by,
+      person: "ada@example.com (248289761001)",
+      operation: "createConsoleSession",
+    });
   });
 
   test("makes what has no key as its creator, and repeats a request by its Idempotency-Key in the same session alone", async () => {

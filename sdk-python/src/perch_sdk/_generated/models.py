@@ -1167,7 +1167,7 @@ class AuditEntry(Model):
     user_id: str | None
     """The user that the token names, if the request had one."""
     person: str | None
-    """Email address of the person who signed in to the console, or the id at the issuer if it gave none."""
+    """The person who signed in to the console: the id at the issuer, after the email address if there is one, as in ``ada@example.com (248289761001)``."""
     session_id: str | None
     """The session in the console, if the request came from one."""
     operation: str

@@ -1,5 +1,6 @@
 import { dataPlaneOperations, type OperationKey, operations } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
+import { auditedName } from "../../auth/person-rules.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { insertAuditEntry, type NewAuditEntry } from "./audit-queries.ts";
@@ -36,7 +37,7 @@ export const toNewEntry = (
     actor: caller.user?.by ?? (person ? "person" : "key"),
     keyId: caller.keyId,
     userId: caller.user?.id ?? null,
-    person: person ? (person.email ?? person.subject) : null,
+    person: person ? auditedName(person) : null,
     sessionId: caller.session?.id ?? null,
     operation: operations[key].id,
     resourceType,

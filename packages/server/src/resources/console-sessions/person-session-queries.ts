@@ -1,5 +1,6 @@
 import type { Role } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
+import { auditedName } from "../../auth/person-rules.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
 
@@ -19,6 +20,7 @@ export async function listOrganisationNames(db: Kysely<DB>, ids: readonly string
 export interface PersonSession {
   readonly issuer: string;
   readonly subject: string;
+  /** As the audit log names the person. */
   readonly person: string;
   readonly role: Role;
   readonly groups: readonly string[];
@@ -43,7 +45,7 @@ export async function findPersonSession(
   return {
     issuer,
     subject,
-    person: email ?? subject,
+    person: auditedName({ email, subject }),
     role: row.role as Role,
     groups: row.groups ?? [],
     checkedAt: row.checked_at,

@@ -1,4 +1,5 @@
 import { sessionHours } from "@perch/contract";
+import { auditedName } from "../../auth/person-rules.ts";
 import { isActive } from "../../auth/presented-key.ts";
 import { findSessionByDigest, type PresentedSession } from "../../auth/presented-session.ts";
 import { digestSession, newSessionToken } from "../../auth/session-token.ts";
@@ -25,8 +26,7 @@ export interface SessionDeps {
 
 type SignInContext = Pick<PublicContext, "correlationId" | "address" | "browser">;
 
-const personOf = (owner: queries.SessionOwner): string | null =>
-  "keyId" in owner ? null : (owner.email ?? owner.subject);
+const personOf = (owner: queries.SessionOwner): string | null => ("keyId" in owner ? null : auditedName(owner));
 
 /** Who signed in or out, where no caller was admitted. */
 const insertAuditEntry = (
@@ -57,7 +57,7 @@ async function findReplaced({ db, sessionDigest, now }: SessionDeps, token: stri
 
 async function endReplaced({ changes, now }: SessionDeps, replaced: PresentedSession, context: SignInContext) {
   const { session, organisation_id } = replaced;
-  const person = session.person && (session.person.email ?? session.person.subject);
+  const person = session.person && auditedName(session.person);
   await changes.commit(organisation_id, async (trx) => {
     if (!(await queries.updateSessionEndedAt(trx, organisation_id, { id: session.id, now: now() })))
       return new Unchanged(undefined);
