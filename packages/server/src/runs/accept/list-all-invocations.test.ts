@@ -4,7 +4,7 @@ import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { insertRuns, type StoredRuns } from "../../../test/support/stored-runs.ts";
-import { newPublicId } from "../../platform/ids.ts";
+import { newPublicId, toPublicId } from "../../platform/ids.ts";
 import { maxReadRuns } from "../record/list-all-invocations.ts";
 
 const perch = usePerch();
@@ -65,6 +65,8 @@ describe(operation, () => {
     expect(await listed(organisation, { request_id: wanted, agent_id: "bot" })).toEqual([]);
     expect(await listed(await createOrganisationWithAgents(), { request_id: wanted })).toEqual([]);
     expect(await listed(organisation, { request_id: newPublicId("request") })).toEqual([]);
+    const last = toPublicId("request", "ffffffff-ffff-7fff-bfff-ffffffffffff");
+    expect(await listed(organisation, { request_id: last })).toEqual([]);
   });
 
   test("lists the runs of all agents, newest first, with the names of their agents and no messages", async () => {

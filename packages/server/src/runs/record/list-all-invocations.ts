@@ -5,7 +5,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import { type Scanned, scanInOrder } from "../../db/scan-in-order.ts";
 import { firstUuidAt, uuidTime } from "../../platform/ids.ts";
 import { type InvocationSummaryRow, summaryColumns } from "./invocation-queries.ts";
-import { type TimeWindow, timeWindows } from "./run-list-rules.ts";
+import { type TimeWindow, timeWindows, windowsOfRun } from "./run-list-rules.ts";
 
 export interface AllInvocationsFilter
   extends Omit<AllInvocationsQuery, "request_id" | "agent_id" | "deployment_id" | "cursor" | "limit"> {
@@ -109,9 +109,6 @@ async function findAgentOfDeployment(
   return row?.agent_id;
 }
 
-/** A run's id holds the time at which it was accepted. */
-const timeOf = (id: string): TimeWindow => ({ from: uuidTime(id), until: new Date(uuidTime(id).getTime() + 1) });
-
 /** Newest first. The cost does not grow with what is stored, nor with how few runs match. */
 export async function listAllInvocations(
   trx: OrganisationTransaction,
@@ -123,7 +120,7 @@ export async function listAllInvocations(
   const agentId = named ?? (deploymentId && (await findAgentOfDeployment(trx, scope, deploymentId)));
   const filter = { ...rest, agentId };
   const found: InvocationOfAnyAgentRow[] = [];
-  const windows = filter.id === undefined ? timeWindows({ ...filter, before }, nowMs) : [timeOf(filter.id)];
+  const windows = filter.id === undefined ? timeWindows({ ...filter, before }, nowMs) : windowsOfRun(filter.id);
   for (const window of windows) {
     const scanned = await scanWindow(trx, scope, filter, window, { limit: limit - found.length, before });
     found.push(...scanned.rows);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../platform/api-error.ts";
 import { firstUuidAt, newUuid } from "../../platform/ids.ts";
-import { fromRunCursor, timeWindows, toRunCursor } from "./run-list-rules.ts";
+import { fromRunCursor, timeWindows, toRunCursor, windowsOfRun } from "./run-list-rules.ts";
 
 const nowMs = Date.parse("2026-03-20T15:00:00Z");
 const windows = (times: Parameters<typeof timeWindows>[0]) =>
@@ -34,6 +34,12 @@ describe("the times in which runs are looked for", () => {
   test("none, where the start is not before the end, or in the future", () => {
     expect(windows({ start_time: "2026-03-12T00:00:00Z", end_time: "2026-03-12T00:00:00Z" })).toEqual([]);
     expect(windows({ start_time: "2027-01-01T00:00:00Z" })).toEqual([]);
+  });
+
+  test("one run's is its own millisecond; none, where its id names the last time that an id can hold", () => {
+    const from = new Date("2026-03-10T08:00:00Z");
+    expect(windowsOfRun(firstUuidAt(from))).toEqual([{ from, until: new Date("2026-03-10T08:00:00.001Z") }]);
+    expect(windowsOfRun("ffffffff-ffff-7fff-bfff-ffffffffffff")).toEqual([]);
   });
 
   test("follow each other without a gap, wherever the cursor is", () => {

@@ -41,6 +41,12 @@ export function timeWindows({ start_time, end_time, before }: ListedTimes, nowMs
   });
 }
 
+/** A run's id holds the time at which it was accepted. None, for an id whose time the database cannot hold: nobody has such a run. */
+export function windowsOfRun(id: string): TimeWindow[] {
+  const from = uuidTime(id);
+  return from > lastTime ? [] : [{ from, until: new Date(from.getTime() + 1) }];
+}
+
 export const toRunCursor = (id: string): string => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
 
 /** The id of a run. Its time must be one that the database can hold. */
