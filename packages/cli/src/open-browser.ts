@@ -7,14 +7,21 @@ export function browserCommand(env: NodeJS.ProcessEnv, platform: NodeJS.Platform
   return platform === "linux" && (env.DISPLAY || env.WAYLAND_DISPLAY) ? "xdg-open" : undefined;
 }
 
-/** Opens an address in the browser of whoever sits at this terminal. False where that is nobody, or there is no browser. */
+/** The address as a browser reads it; undefined if it is none. The desktop's command would open files and other programs too. */
+export function webAddress(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
+}
+
+/** Opens an address in the browser of whoever sits at this terminal. False where that is nobody, where there is no browser, or for what is no address of the web. */
 export function openBrowser(
   url: string,
   { terminal, env }: { readonly terminal: Pick<Terminal, "isInteractive">; readonly env: NodeJS.ProcessEnv },
 ): boolean {
   const opener = terminal.isInteractive ? browserCommand(env, process.platform) : undefined;
-  if (!opener) return false;
-  const child = spawn(opener, [url], { detached: true, stdio: "ignore" });
+  const address = webAddress(url);
+  if (!opener || address === undefined) return false;
+  const child = spawn(opener, [address], { detached: true, stdio: "ignore" });
   // The address was printed: whoever has no such command can copy it.
   child.on("error", () => {});
   child.unref();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linkIn, signIn } from "../../server/test/support/browser.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { browserCommand } from "../src/open-browser.ts";
+import { browserCommand, webAddress } from "../src/open-browser.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
 const server = usePerch();
@@ -26,6 +26,15 @@ describe("perch console", () => {
     expect(browserCommand({}, "darwin")).toBe("open");
     expect(browserCommand({ DISPLAY: ":0" }, "win32")).toBeUndefined();
   });
+});
+
+test("the desktop gets nothing but addresses of the web, whatever a server answers", () => {
+  expect(webAddress("https://perch.example/console/sign-in#link=a")).toBe(
+    "https://perch.example/console/sign-in#link=a",
+  );
+  expect(webAddress("http://127.0.0.1:7400")).toBe("http://127.0.0.1:7400/");
+  for (const other of ["file:///etc/passwd", "/usr/bin/true", "-a Calculator", "javascript:alert(1)", "vscode://x", ""])
+    expect(webAddress(other)).toBeUndefined();
 });
 
 describe("perch sessions", () => {
