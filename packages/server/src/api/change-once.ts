@@ -6,7 +6,7 @@ import { conflict } from "../platform/api-error.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
 import { RefusedChange } from "../platform/refused-change.ts";
 import type { Digest, Sealer } from "../platform/secrets.ts";
-import { Unchanged } from "../platform/unchanged.ts";
+import { Uncached, Unchanged } from "../platform/unchanged.ts";
 import { digestUser, digestUserOfRun } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
@@ -70,7 +70,7 @@ export const createChangeOnce =
   ({ changes, answers, bodyDigest, userDigest }: ChangeOnceDeps): ChangeOnce =>
   ({ credentialId, organisation: { id } }, request, operation, record = doNothing) => {
     const commit = async <T>(
-      work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>,
+      work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | Uncached<T> | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
       after: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
     ): Promise<T> => {
@@ -78,9 +78,15 @@ export const createChangeOnce =
         await before(trx);
         const answer = await work(trx);
         if (answer instanceof RefusedChange) return answer;
-        if (!(answer instanceof Unchanged)) await record(trx, answer);
-        await after(trx, answer instanceof Unchanged ? answer.answer : answer);
-        return answer;
+        if (answer instanceof Unchanged) {
+          await after(trx, answer.answer);
+          return answer;
+        }
+        const changed = answer instanceof Uncached ? answer.result : answer;
+        await record(trx, changed);
+        await after(trx, changed);
+        // What nobody caches leaves the epoch as it is.
+        return answer instanceof Uncached ? new Unchanged(changed) : changed;
       });
       if (result instanceof RefusedChange) throw result.error;
       return result instanceof Unchanged ? result.answer : result;

@@ -9,7 +9,7 @@ import { etagOf, type RequireMatch } from "../platform/etag.ts";
 import type { IdempotentRequest } from "../platform/idempotent-request.ts";
 import type { RefusedChange } from "../platform/refused-change.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
-import type { Unchanged } from "../platform/unchanged.ts";
+import type { Uncached, Unchanged } from "../platform/unchanged.ts";
 
 /** What a handler that begins or ends a session needs to know of the browser. */
 export interface Browser {
@@ -58,9 +58,12 @@ export interface RequestContext {
   /**
    * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
    * old state once this returns. The handler must return what `work` returns. A `RefusedChange` is committed and then thrown: no
-   * answer is stored for it, and no audit entry of a change. For `Unchanged` there is no audit entry and no new epoch.
+   * answer is stored for it, and no audit entry of a change. For `Unchanged` there is no audit entry and no new epoch,
+   * for `Uncached` no new epoch.
    */
-  readonly change: <T>(work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | RefusedChange>) => Promise<T>;
+  readonly change: <T>(
+    work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | Uncached<T> | RefusedChange>,
+  ) => Promise<T>;
 }
 
 /** A response with its own status and headers, where an operation has more than one. */

@@ -8,7 +8,7 @@ import { ApiError, forbidden, invalid, notFound } from "../../platform/api-error
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/secrets.ts";
-import { Unchanged } from "../../platform/unchanged.ts";
+import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import * as queries from "./console-session-queries.ts";
 import { maxLinks, type SessionDeps, startSession } from "./start-session.ts";
@@ -143,11 +143,14 @@ export const consoleSessionHandlers = (deps: ConsoleSessionDeps) => {
           userAgent: null,
         };
         await queries.insertConsoleSession(trx, scope.organisationId, link);
-        return single({
-          id: toPublicId("consoleSession", link.id),
-          url: `${browser.origin}/console/sign-in#link=${token}`,
-          expires_at: expiresAt.toISOString(),
-        });
+        // Whoever may only read makes links: that must not empty the organisation's caches, which have no links.
+        return new Uncached(
+          single({
+            id: toPublicId("consoleSession", link.id),
+            url: `${browser.origin}/console/sign-in#link=${token}`,
+            expires_at: expiresAt.toISOString(),
+          }),
+        );
       });
     },
 

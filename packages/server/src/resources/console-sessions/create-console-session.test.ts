@@ -4,6 +4,7 @@ import { verifies } from "../../../../../spec/verifies.ts";
 import { linkIn, sendFromPage, signIn } from "../../../test/support/browser.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
+import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch();
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
@@ -115,6 +116,22 @@ describe("POST /v1/console/links", () => {
     const { adminKey } = await perch().createOrganisation();
     const { send } = await signIn(perch().url, { api_key: adminKey });
     expect((await send("/v1/console/links", { method: "POST" })).error?.code).toBe("forbidden");
+  });
+
+  test("leaves the organisation's caches as they are, and an audit entry: a key that only reads can make links", async () => {
+    const { id, call, createKey } = await perch().createOrganisation();
+    const key = await createKey({ role: "viewer" });
+    const readEpoch = async () => {
+      const { epoch } = await perch().server.core.gate.pass(parsePublicId("organisation", id) ?? "", []);
+      return epoch.value;
+    };
+    const before = await readEpoch();
+    const link = ok(await call("POST /v1/console/links", {}, key)).data;
+    expect(await readEpoch()).toBe(before);
+    const [entry] = ok(await call("GET /v1/audit-log", { query: { limit: 1 } })).data;
+    expect(entry).toMatchObject({ operation: "createConsoleLink", resource: link.id });
+    await createKey({ role: "viewer" });
+    expect(await readEpoch()).not.toBe(before);
   });
 
   test("a key has at most 10 unused links", async () => {
