@@ -99,14 +99,14 @@ export async function deleteUselessSessions(
     .execute();
 }
 
-/** Ends all but the owner's newest sessions. Returns how many it ended. */
+/** Ends all but the owner's newest sessions. Returns the ids of those that it ended. */
 export async function endOldestSessions(
   trx: OrganisationTransaction,
   organisationId: string,
   owner: SessionOwner,
   { now, max }: { readonly now: Date; readonly max: number },
-): Promise<number> {
-  const { numUpdatedRows } = await trx
+): Promise<string[]> {
+  const ended = await trx
     .updateTable("console_sessions")
     .set({ ended_at: now, sealed_refresh_token: null })
     .where("organisation_id", "=", organisationId)
@@ -123,8 +123,9 @@ export async function endOldestSessions(
         .orderBy("id", "desc")
         .offset(max),
     )
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+    .returning("id")
+    .execute();
+  return ended.map(({ id }) => id);
 }
 
 /** Makes a session of a link. False if somebody else has just used it. */

@@ -82,15 +82,18 @@ describe("POST /v1/console/sessions", () => {
     expect((await signIn(perch().url, body, { headers: local })).session.current).toBe(true);
   });
 
-  test("a key has at most 50 sessions: the oldest ends when one more begins", async () => {
-    verifies("console.session-quota");
-    const { adminKey } = await perch().createOrganisation();
+  test("a key has at most 50 sessions: the oldest ends when one more begins, and the audit log says why", async () => {
+    verifies("console.session-quota", "console.audited");
+    const { adminKey, call } = await perch().createOrganisation();
     const all = [];
     for (let count = 0; count < 51; count++) all.push(await signIn(perch().url, { api_key: adminKey }));
     expect((await all[0]?.send("/v1/me"))?.status).toBe(401);
     expect((await all[1]?.send("/v1/me"))?.status).toBe(200);
     const listed = await all[50]?.send("/v1/console/sessions?limit=100");
     expect(listed?.data).toHaveLength(50);
+    const { data: entries } = ok(await call("GET /v1/audit-log", { query: { limit: 52 } }));
+    const ends = entries.filter(({ operation }) => operation === "endConsoleSession");
+    expect(ends).toMatchObject([{ resource: all[0]?.session.id, details: { reason: expect.stringContaining("50") } }]);
   });
 });
 

@@ -35,6 +35,7 @@ const insertAuditEntry = (
   operation: "createConsoleSession" | "endConsoleSession",
   session: { readonly id: string; readonly keyId: string | null; readonly person: string | null },
   { correlationId, address }: SignInContext,
+  details: { readonly reason?: string } = {},
 ) =>
   insertEntryWithoutCaller(trx, organisationId, {
     actor: session.person === null ? "key" : "person",
@@ -46,6 +47,7 @@ const insertAuditEntry = (
     resource: toPublicId("consoleSession", session.id),
     correlationId,
     address,
+    details,
   });
 
 /** The session that the browser has before it signs in. */
@@ -115,17 +117,15 @@ export async function startSession(
       });
     else if (!(await queries.updateLinkToSession(trx, organisationId, linkId, { ...session, now: at })))
       return new Unchanged(false);
-    const keyId = "keyId" in owner ? owner.keyId : null;
-    await insertAuditEntry(
-      trx,
-      organisationId,
-      "createConsoleSession",
-      { id, keyId, person: personOf(owner) },
-      context,
-    );
+    const who = { keyId: "keyId" in owner ? owner.keyId : null, person: personOf(owner) };
+    await insertAuditEntry(trx, organisationId, "createConsoleSession", { id, ...who }, context);
     const ended = await queries.endOldestSessions(trx, organisationId, owner, { now: at, max: maxSessions });
+    for (const endedId of ended)
+      await insertAuditEntry(trx, organisationId, "endConsoleSession", { id: endedId, ...who }, context, {
+        reason: `Another session began, and ${maxSessions} are the most.`,
+      });
     // No node has anything of a new session cached.
-    return ended > 0 ? true : new Unchanged(true);
+    return ended.length > 0 ? true : new Unchanged(true);
   });
   if (started instanceof Unchanged && !started.answer) return undefined;
   if (replaced) await endReplaced(deps, replaced, context);
