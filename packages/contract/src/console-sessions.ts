@@ -109,6 +109,7 @@ export const consoleSessionOperations = {
     permission: null,
     agents: "none",
     status: 201,
+    shownOnce: "If you did not get it, make another link with a new Idempotency-Key.",
     response: single(
       z
         .object({

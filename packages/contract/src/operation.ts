@@ -27,8 +27,8 @@ export interface Operation {
   /** What a client gets that asks for `text/event-stream`, where an operation can be watched: the data of its events. */
   readonly events?: z.ZodType;
   /**
-   * Set where the answer holds what proves a second factor: it is not kept for retries. A retry with the same `Idempotency-Key` is
-   * refused with this advice.
+   * Set where the answer holds what proves a second factor, or signs a browser in: it is not kept for retries. A retry with the
+   * same `Idempotency-Key` is refused with this advice.
    */
   readonly shownOnce?: string;
   /** Set where the body holds a secret that may be short: what is kept of it to compare a retry with cannot be used to test guesses. */

@@ -40,7 +40,10 @@ export type ChangeOnce = (
   record?: (trx: OrganisationTransaction, answer: unknown) => Promise<void>,
 ) => RequestContext["change"];
 
-/** What a retry is answered. Whoever holds the key alone must not get a second factor by repeating the request that made it. */
+/**
+ * What a retry is answered. Whoever holds the key alone must not get a second factor by repeating the request that made it, and the
+ * secret of a link is not kept for longer than it works.
+ */
 const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
   shownOnce === undefined
     ? { status, body: answer }

@@ -43,7 +43,7 @@ const keptKeys = repeatableKeys.filter((key) => !isShownOnce(key));
 const shownOnceKeys = repeatableKeys.filter(isShownOnce);
 
 describe.each(shownOnceKeys)("%s", (key) => {
-  test("a repeated request is 409 and says what to do: its answer would give away a second factor", async () => {
+  test("a repeated request is 409 and says what to do: its answer would give away a second factor or a session", async () => {
     const { organisation, first } = await createOrganisationWithSample(perch, key);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
@@ -59,8 +59,13 @@ describe.each(shownOnceKeys)("%s", (key) => {
   });
 });
 
-test("every answer that proves or enrols a second factor is shown once", () => {
-  expect(shownOnceKeys).toEqual(["POST /v1/keys/{key_id}/begin-mfa", "POST /v1/mfa", "POST /v1/mfa/step-up"]);
+test("every answer that signs a browser in, or proves or enrols a second factor, is shown once", () => {
+  expect([...shownOnceKeys].sort()).toEqual([
+    "POST /v1/console/links",
+    "POST /v1/keys/{key_id}/begin-mfa",
+    "POST /v1/mfa",
+    "POST /v1/mfa/step-up",
+  ]);
 });
 
 describe.each(keptKeys)("%s", (key) => {
