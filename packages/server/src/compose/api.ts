@@ -98,7 +98,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
-  const { waitingRuns, logSearches, comparisons, agentChecks } = core.shares.of;
+  const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
@@ -119,6 +119,7 @@ export async function composeApi(core: Core): Promise<Api> {
         slots,
         quotas,
         waitingRuns,
+        readsAcrossAgents,
         streams,
         telemetry,
         logger,
@@ -137,7 +138,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...versionHandlers({ db, agents, comparisons }),
       ...logHandlers({ db, agents, quotas, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, quotas, logger, ...core.memory }),
-      ...metricHandlers({ db, agents, now: nowMs }),
+      ...metricHandlers({ db, agents, readsAcrossAgents, now: nowMs }),
       ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),

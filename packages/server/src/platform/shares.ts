@@ -31,6 +31,16 @@ export const shareTable = {
   },
   // Each keeps a core of the database busy, so most of them wait outside of it.
   logSearches: { what: "log searches", total: 2, waitMs: 5000, rest: 7, free: 0.5, pro: 0.5, enterprise: 0.5 },
+  // The largest keep a core of the database busy for a second. A page of the console asks for several small ones.
+  readsAcrossAgents: {
+    what: "reads across agents",
+    total: 3,
+    waitMs: 5000,
+    rest: 1,
+    free: 0.34,
+    pro: 0.34,
+    enterprise: 0.67,
+  },
   // Each keeps the event loop busy.
   comparisons: {
     what: "comparisons of versions",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { newUuid, parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
 import { listInvocations } from "../../src/runs/record/invocation-queries.ts";
-import { ok } from "../support/contract-client.ts";
+import { expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 
 // What one request can make a process do is bounded by bytes, and what one organisation asks for delays no other.
@@ -42,6 +42,25 @@ describe("a list of invocations", () => {
     );
     expect(data.map(({ request_id }) => request_id)).toEqual([toPublicId("request", id)]);
   });
+});
+
+describe("reads across agents", () => {
+  test("beyond an organisation's part wait, then are 429, and no other organisation notices", async () => {
+    const greedy = await perch().createOrganisation("free");
+    const other = await perch().createOrganisation("free");
+    const ownerId = parsePublicId("organisation", greedy.id) ?? "";
+    const { readsAcrossAgents } = perch().server.core.shares.of;
+    // A read of everything, which the database has not answered yet.
+    await greedy.call("GET /v1/me", {});
+    const giveBack = await readsAcrossAgents.acquire(ownerId);
+    const read = ({ call }: Organisation) =>
+      Promise.all([call("GET /v1/metrics", { query: {} }), call("GET /v1/invocations", { query: {} })]);
+    const waiting = read(greedy);
+    for (const answer of await read(other)) expect(answer.status).toBe(200);
+    for (const answer of await waiting) expectError(answer, "rate_limited");
+    giveBack();
+    for (const answer of await read(greedy)) expect(answer.status).toBe(200);
+  }, 20_000);
 });
 
 describe("a diff of versions", () => {

@@ -2,6 +2,7 @@ import type { MetricOperationKey, Tier } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
+import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Handlers } from "../handlers.ts";
 import { laterOf, timeRange, visibleSince } from "../logs/log-rules.ts";
@@ -20,6 +21,7 @@ import {
 interface MetricDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
+  readonly readsAcrossAgents: Pick<Share, "hold">;
   readonly now: () => number;
 }
 
@@ -31,7 +33,7 @@ const visibleIntervals = (all: Intervals, tier: Tier, nowMs: number): Intervals 
   from: laterOf(all.from, visibleSince(tier, nowMs)),
 });
 
-export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
+export const metricHandlers = ({ db, agents, readsAcrossAgents, now }: MetricDeps) =>
   ({
     "GET /v1/metrics": ({ query }, { scope, caller }) => {
       const nowMs = now();
@@ -42,8 +44,9 @@ export const metricHandlers = ({ db, agents, now }: MetricDeps) =>
         environment: query.environment,
         intervals: visibleIntervals(all, caller.organisation.tier, nowMs),
       };
-      return db.inOrganisation(scope.organisationId, async (trx) =>
-        single(await findAgentMetrics(trx, scope, request)),
+      const { organisationId } = scope;
+      return readsAcrossAgents.hold(organisationId, () =>
+        db.inOrganisation(organisationId, async (trx) => single(await findAgentMetrics(trx, scope, request))),
       );
     },
 

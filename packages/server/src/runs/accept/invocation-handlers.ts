@@ -2,6 +2,7 @@ import type { InvocationOperationKey } from "@perch/contract";
 import { notFound } from "../../platform/api-error.ts";
 import { cappedPage, maxCounted, single, uncountedPage } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
+import type { Share } from "../../platform/shares.ts";
 import type { Handlers, RequestContext } from "../../resources/handlers.ts";
 import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
@@ -14,11 +15,12 @@ import { createInvokeAgent, type InvokeDeps } from "./invoke-agent.ts";
 
 interface InvocationDeps extends Omit<InvokeDeps, "followRun"> {
   readonly streams: RunStreams;
+  readonly readsAcrossAgents: Pick<Share, "hold">;
   readonly now: () => number;
 }
 
 export const invocationHandlers = (deps: InvocationDeps) => {
-  const { db, agents, now } = deps;
+  const { db, agents, readsAcrossAgents, now } = deps;
   const followRun = createFollowRun(deps);
 
   const findInvocation = async (
@@ -61,8 +63,10 @@ export const invocationHandlers = (deps: InvocationDeps) => {
       const deploymentId = deployment_id && parseFilterId("deployment", deployment_id);
       const id = request_id && parseFilterId("request", request_id);
       const page = { limit, before: cursor === undefined ? undefined : fromRunCursor(cursor), nowMs: now() };
-      const { rows, end } = await db.inOrganisation(scope.organisationId, (trx) =>
-        listAllInvocations(trx, scope, { ...filter, id, agentId, deploymentId }, page),
+      const { rows, end } = await readsAcrossAgents.hold(scope.organisationId, () =>
+        db.inOrganisation(scope.organisationId, (trx) =>
+          listAllInvocations(trx, scope, { ...filter, id, agentId, deploymentId }, page),
+        ),
       );
       return uncountedPage(rows.map(toInvocationOfAnyAgent), query, end === undefined ? null : toRunCursor(end));
     },
