@@ -106,6 +106,12 @@ const streamKeyAgeFactor = 6;
 const tiers = Object.keys(tierLimits) as Tier[];
 const bucketOfTier = Object.fromEntries(tiers.map((tier) => [tier, organisationBucket(tier)])) as Record<Tier, Bucket>;
 
+/** For who signs in, once it is known whose key that is: the same limit as for the key's other requests. */
+export const createAdmitOrganisation =
+  (gate: Pick<Gate, "pass">) =>
+  async (organisationId: string, tier: Tier): Promise<void> =>
+    throwIfRefused(await gate.pass(organisationId, [bucketOfTier[tier]]), "this organisation");
+
 const agentLimit = "this agent (its `security.rateLimit`)";
 
 const scopeOf = (key: PresentedKey): Scope => ({ organisationId: key.organisation_id, onlyAgentId: key.agent_id });

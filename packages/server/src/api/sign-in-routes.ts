@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type BrowserFacts, refuseReadableCookies } from "../auth/browser-rules.ts";
 import { cookieValues } from "../auth/session-token.ts";
 import { signInCookie, signInCookieName } from "../auth/sign-in-state.ts";
-import { forbidden } from "../platform/api-error.ts";
 import { type PersonSignIn, SignInRefusal } from "../resources/console-sessions/sign-in-person.ts";
 import type { Admission } from "./admission.ts";
 import { browserFacts, createBrowser } from "./browser.ts";

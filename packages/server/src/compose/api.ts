@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { createAdmission } from "../api/admission.ts";
+import { createAdmission, createAdmitOrganisation } from "../api/admission.ts";
 import { createAdmitToAgents } from "../api/admit-to-agents.ts";
 import { createApp } from "../api/app.ts";
 import { createChangeOnce } from "../api/change-once.ts";
@@ -148,6 +148,7 @@ export async function composeApi(core: Core): Promise<Api> {
         changes,
         keyDigest,
         sessionDigest,
+        admitOrganisation: createAdmitOrganisation(gate),
         onSignIn: telemetry.signedIn,
         people: people.source,
         hasConsole: config.console,

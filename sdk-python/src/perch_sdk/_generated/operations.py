@@ -2785,7 +2785,7 @@ class ConsoleSessions:
     ) -> m.CreatedConsoleSession:
         """Sign in to the console.
 
-        For browsers: exchanges an API key or a one-time link for a session, whose token is set as a cookie that scripts cannot read. The session may do what the key may do, for 12 hours at most, and ends with the key. A change with the cookie needs the header ``X-CSRF-Token``. Requests from other sites are refused, and so is plain HTTP unless it is on this machine. Signing in ends the session that the browser had. Rate-limited by address.
+        For browsers: exchanges an API key or a one-time link for a session, whose token is set as a cookie that scripts cannot read. The session may do what the key may do, for 12 hours at most, and ends with the key. A change with the cookie needs the header ``X-CSRF-Token``. Requests from other sites are refused, and so is plain HTTP unless it is on this machine. Signing in ends the session that the browser had. Rate-limited by address, and with the other requests of the organisation.
         Needs no API key.
 
         :param api_key: Give either ``api_key`` or ``link``.

@@ -1,4 +1,4 @@
-import { type ConsoleSessionOperationKey, linkMinutes, type Role } from "@perch/contract";
+import { type ConsoleSessionOperationKey, linkMinutes, type Role, type Tier } from "@perch/contract";
 import { requireActiveKey } from "../../auth/authenticate.ts";
 import { isWellFormedToken } from "../../auth/key-token.ts";
 import { findKeyByDigest, type PresentedKey } from "../../auth/presented-key.ts";
@@ -20,6 +20,8 @@ interface ConsoleSessionDeps extends SessionDeps {
   readonly people: { readonly name: string } | undefined;
   /** False on a node that only programs should use. */
   readonly hasConsole: boolean;
+  /** Counts a sign-in against the organisation's limit: it may end a session, which every node then reads about. */
+  readonly admitOrganisation: (organisationId: string, tier: Tier) => Promise<void>;
   readonly onSignIn: (method: "api_key" | "link", outcome: "succeeded" | "refused") => void;
 }
 
@@ -75,6 +77,7 @@ async function signIn(
   context: Pick<RequestContext, "correlationId" | "address" | "browser">,
 ) {
   const { key, linkId } = await findSigningIn(deps, body);
+  await deps.admitOrganisation(key.organisation_id, key.tier as Tier);
   const started = await startSession(
     deps,
     { organisationId: key.organisation_id, owner: { keyId: key.id }, notAfter: key.expires_at, linkId },

@@ -4,6 +4,7 @@ import { verifies } from "../../../../../spec/verifies.ts";
 import { linkIn, sendFromPage, signIn } from "../../../test/support/browser.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
+import { organisationBucket } from "../../limits/rates.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch();
@@ -80,6 +81,19 @@ describe("POST /v1/console/sessions", () => {
     expect(refused.error?.message).toContain("PERCH_TRUSTED_PROXIES");
     const local = { host: "localhost:7400", origin: "http://localhost:7400" };
     expect((await signIn(perch().url, body, { headers: local })).session.current).toBe(true);
+  });
+
+  test("429 where the organisation has used up its requests: a sign-in counts like any other", async () => {
+    const { id, adminKey } = await perch().createOrganisation("free");
+    const drain = () =>
+      perch().server.core.gate.pass(parsePublicId("organisation", id) ?? "", [organisationBucket("free")]);
+    while ((await drain()).allowed);
+    const attempt = { method: "POST", body: { api_key: adminKey } };
+    // The limit may have let one more pass meanwhile.
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => sendFromPage(perch().url, "/v1/console/sessions", attempt)),
+    );
+    expect(answers.map(({ status }) => status)).toContain(429);
   });
 
   test("a key has at most 50 sessions: the oldest ends when one more begins, and the audit log says why", async () => {
