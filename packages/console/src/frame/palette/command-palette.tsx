@@ -1,5 +1,6 @@
 import * as Radix from "@radix-ui/react-dialog";
 import { type KeyboardEvent, useId, useState } from "react";
+import { useFocusReturn } from "../../parts/focus-return.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Command, findCommands } from "./command.ts";
 import { CommandList, optionId } from "./command-list.tsx";
@@ -79,17 +80,21 @@ interface CommandPaletteProps extends PaletteProps {
   readonly isOpen: boolean;
 }
 
-export const CommandPalette = ({ isOpen, onClose, onHelp }: CommandPaletteProps) => (
-  <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
-    <Radix.Portal>
-      <Radix.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
-      <Radix.Content
-        aria-describedby={undefined}
-        className="fixed top-[12vh] left-1/2 z-50 flex max-h-[70vh] w-[min(600px,calc(100vw-24px))] -translate-x-1/2 flex-col rounded border border-line-strong bg-surface shadow-xl"
-      >
-        <Radix.Title className="sr-only">Command palette</Radix.Title>
-        <Palette onClose={onClose} onHelp={onHelp} />
-      </Radix.Content>
-    </Radix.Portal>
-  </Radix.Root>
-);
+export function CommandPalette({ isOpen, onClose, onHelp }: CommandPaletteProps) {
+  const returnFocus = useFocusReturn(isOpen);
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
+        <Radix.Content
+          onCloseAutoFocus={returnFocus}
+          aria-describedby={undefined}
+          className="fixed top-[12vh] left-1/2 z-50 flex max-h-[70vh] w-[min(600px,calc(100vw-24px))] -translate-x-1/2 flex-col rounded border border-line-strong bg-surface shadow-xl"
+        >
+          <Radix.Title className="sr-only">Command palette</Radix.Title>
+          <Palette onClose={onClose} onHelp={onHelp} />
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
