@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { narrow, settle, themes, wide } from "../../scripts/console/browser.ts";
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+/** A theme changes colours and nothing else, so the second one is asked only for what depends on them. */
+const rulesOfColours = `runOnly: ["color-contrast", "link-in-text-block"]`;
+
+/** Looks for barriers in what the tab shows now, in both themes. Playwright evaluates past the page's policy. */
+export async function barriersOf(tab: Page): Promise<string[]> {
+  const found: string[] = [];
+  const [first] = themes;
+  for (const theme of themes) {
+    const options = `{ resultTypes: ["violations"], preload: false, ${theme === first ? "" : rulesOfColours} }`;
+    const violations = await tab.evaluate<Violation[]>(`(async () => {
+      document.documentElement.dataset.theme = "${theme}";
+      return (await axe.run(document, ${options})).violations;
+    })()`);
+    for (const { id, help, nodes } of violations)
+      for (const { target, failureSummary } of nodes)
+        found.push(`${theme} ${id}: ${help}: ${target.join(" ")}: ${failureSummary.split("\n").slice(1, 2).join("")}`);
+  }
+  return found;
+}
+
+/** Looks for barriers in what the tab shows, at each of these widths, and leaves it at the last of them. */
+export async function barriersAt(tab: Page, viewports: readonly (typeof wide)[] = [narrow, wide]): Promise<string[]> {
+  if (!(await tab.evaluate<boolean>("'axe' in window"))) await tab.evaluate(axeSource);
+  const found: string[] = [];
+  for (const viewport of viewports) {
+    await tab.setViewportSize(viewport);
+    await settle(tab);
+    found.push(...(await barriersOf(tab)).map((each) => `${viewport.width} ${each}`));
+  }
+  return found;
+}

@@ -1,0 +1,66 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, until, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { barriersAt } from "./barriers.ts";
+import { listOverlays, type Overlay } from "./overlay-list.ts";
+
+const server = inject("consoleServer");
+const story = inject("story");
+
+let browser: Browser;
+let page: Page;
+let seen: Watch;
+/** Where the page is, with nothing open. */
+let restsAt: string | undefined;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  // Another session of the same key, to have one to end.
+  await openContext(browser, server.url, { apiKey: story.apiKey });
+  const context = await openContext(browser, server.url, { apiKey: story.apiKey });
+  page = await context.newPage();
+  seen = watch(page);
+});
+afterAll(() => browser?.close());
+
+/** Shows the page of an overlay. A page that rests there already is not loaded again. */
+async function show({ path, viewports }: Overlay): Promise<void> {
+  const [first] = viewports;
+  if (first) await page.setViewportSize(first);
+  if (restsAt !== path) await visit(page, path);
+  restsAt = undefined;
+}
+
+/** All of them were opened by one. */
+const isOnButton = "document.activeElement?.matches('button, a') === true";
+
+describe("axe finds no barrier in both themes, the focus goes in, and Escape gives it back:", () => {
+  test.each(listOverlays(story))("$name, at $path", async (overlay) => {
+    await show(overlay);
+    await overlay.open(page);
+    const shown = overlay.shown(page);
+    await shown.waitFor();
+    const isOver = /^(dialog|menu)$/.test((await shown.getAttribute("role")) ?? "");
+    if (isOver)
+      await expect
+        .poll(() =>
+          shown
+            .locator(":focus")
+            .or(shown.and(page.locator(":focus")))
+            .count(),
+        )
+        .toBe(1);
+    expect(await barriersAt(page, overlay.viewports)).toEqual([]);
+    if (!isOver) return;
+    await page.keyboard.press("Escape");
+    await shown.waitFor({ state: "hidden" });
+    await until(page, isOnButton, 3000);
+    await overlay.tidy?.(page);
+    restsAt = overlay.path;
+  });
+});
+
+test("nothing that was opened has sent a change or made the browser complain", () => {
+  expect(seen.requests.filter(({ method }) => method !== "GET").map(({ url }) => url.pathname)).toEqual([]);
+  expect(seen.complaints).toEqual([]);
+});
