@@ -33,7 +33,8 @@ export function TraceList({ trace, hasTimes = true, minLengthMs = 1 }: TraceList
             key={step.key}
             step={step}
             span={hasTimes ? spanOf(step, trace, nowMs, minLengthMs) : undefined}
-            runningMs={hasTimes && step.status === "running" ? nowMs - step.startedAtMs : undefined}
+            // The clock of this list ticks five times a second: a step may have begun after its last tick.
+            runningMs={hasTimes && step.status === "running" ? Math.max(0, nowMs - step.startedAtMs) : undefined}
           />
         ))}
       </ol>

@@ -1,5 +1,6 @@
 import type { RunStep, RunStreamEvent } from "@perch/sdk";
 import { describe, expect, test } from "vitest";
+import { callCount } from "./trace.ts";
 import { addEvent, endTrace, startTrace, traceOfEvents } from "./trace-of-events.ts";
 import { traceOfSteps } from "./trace-of-steps.ts";
 import { spanOf } from "./trace-times.ts";
@@ -48,6 +49,10 @@ describe("traceOfEvents", () => {
     expect(steps[3]).toMatchObject({ kind: "tool", call: 2, asked: { packets: 2 }, said: "ordered" });
     expect(new Set(steps.map(({ key }) => key)).size).toBe(6);
     expect(trace).toEqual({ text: "Ordered.", startedAtMs: 0, endedAtMs: 150, tokens: 4, dropped: null });
+  });
+
+  test("counts a call once, however often it was attempted", () => {
+    expect(callCount(traceOfEvents(arrived(events)))).toBe(4);
   });
 
   test("adding events one by one gives the same as all at once, after any number of them", () => {

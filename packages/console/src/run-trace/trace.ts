@@ -44,6 +44,10 @@ export interface Trace {
   readonly dropped: string | null;
 }
 
+/** The calls of a trace, each counted once however often it was attempted. */
+export const callCount = ({ steps }: Pick<Trace, "steps">): number =>
+  new Set(steps.map(({ kind, step, call, name }) => `${kind} ${step}.${call ?? 0} ${name}`)).size;
+
 type Identity = Pick<TraceStep, "kind" | "step" | "call" | "name" | "attempt">;
 
 export const isSameAttempt = (one: Identity, other: Identity): boolean =>

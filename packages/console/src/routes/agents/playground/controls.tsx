@@ -132,7 +132,7 @@ export function Controls({ search, options, onChange, onNewSession }: ControlsPr
         />
         <TextControl
           label="Session"
-          placeholder="begins with a message"
+          placeholder="new with the first message"
           width="md:w-48"
           value={session}
           onCommit={(text) => onChange({ session: text })}

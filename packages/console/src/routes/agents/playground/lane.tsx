@@ -49,7 +49,9 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
               Show earlier turns
             </Button>
           )}
-          {turns.length === 0 && !isLoading && error === null && <NothingYet agent={agent} />}
+          {turns.length === 0 && !isLoading && error === null && (
+            <NothingYet agent={agent} mayRun={onEdit !== undefined} />
+          )}
           {others !== undefined && turns.length > 0 && turns.length < others.length && (
             <p className="px-4 pt-3 text-muted text-small">
               This side began later. Its model has not seen the earlier messages.
@@ -87,12 +89,24 @@ export function Lane({ agent, title, conversation, others, onEdit, onFollow }: L
   );
 }
 
-const NothingYet = ({ agent }: { readonly agent: string }) => (
+interface NothingYetProps {
+  readonly agent: string;
+  readonly mayRun: boolean;
+}
+
+const NothingYet = ({ agent, mayRun }: NothingYetProps) => (
   <div className="flex max-w-xl flex-col gap-2 px-4 py-8 text-muted text-table">
     <h2 className="text-body text-text">No messages in this session yet</h2>
-    <p>
-      Write to {agent} below. Its answer appears here word by word, with the steps that led to it. Each message is a run
-      like any other: it counts against limits, and is in the list of runs.
-    </p>
+    {mayRun ? (
+      <p>
+        Write to {agent} below. Its answer appears here word by word, with the steps that led to it. Each message is a
+        run like any other: it counts against limits, and is in the list of runs.
+      </p>
+    ) : (
+      <p>
+        Enter the name of a session above to read what was said in it. The list of runs shows which session each run of{" "}
+        {agent} belongs to.
+      </p>
+    )}
   </div>
 );

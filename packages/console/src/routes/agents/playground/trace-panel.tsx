@@ -6,7 +6,7 @@ import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Working } from "../../../parts/working.tsx";
-import type { Trace } from "../../../run-trace/trace.ts";
+import { callCount, type Trace } from "../../../run-trace/trace.ts";
 import { TraceList } from "../../../run-trace/trace-list.tsx";
 import { traceOfSteps } from "../../../run-trace/trace-of-steps.ts";
 import type { Turn } from "./turn.ts";
@@ -21,9 +21,11 @@ function useTrace(agent: string, turn: Turn | undefined) {
 }
 
 const factsOf = (trace: Trace | undefined, turn: Turn | undefined): string => {
-  const count = trace?.steps.length ?? 0;
+  const attempts = trace?.steps.length ?? 0;
+  const count = trace ? callCount(trace) : 0;
   const facts = [
     `${count} ${count === 1 ? "step" : "steps"}`,
+    attempts > count && `${attempts} attempts`,
     turn?.durationMs != null && formatDuration(turn.durationMs),
     turn?.tokens != null && `${formatCount(turn.tokens)} tokens`,
   ];

@@ -34,10 +34,10 @@ describe("choiceOptions", () => {
 
   test("has what the address names even if it is not in the list", () => {
     expect(choiceOptions("v0", undefined, [], []).at(-1)).toEqual({ value: "v0", label: "v0" });
-    expect(choiceOptions("live:qa", undefined, [], []).at(-1)?.label).toBe("Live in qa (draft)");
+    expect(choiceOptions("live:qa", undefined, [], []).at(-1)?.label).toBe("Draft (nothing is live in qa)");
   });
 });
 
 test("an environment without a deployment says that the draft runs", () => {
-  expect(choiceLabel(undefined, undefined, [])).toBe("Live in production (draft)");
+  expect(choiceLabel(undefined, undefined, [])).toBe("Draft (nothing is live in production)");
 });

@@ -27,7 +27,7 @@ type Live = Pick<Deployment, "environment" | "version">;
 /** Where nothing was deployed, the draft runs. */
 const liveLabel = (environment: string, live: readonly Live[]): string => {
   const version = live.find((deployment) => deployment.environment === environment)?.version;
-  return `Live in ${environment} (${version ?? "draft"})`;
+  return version === undefined ? `Draft (nothing is live in ${environment})` : `Live in ${environment} (${version})`;
 };
 
 export function choiceLabel(
