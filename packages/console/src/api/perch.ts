@@ -8,6 +8,13 @@ export function setCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
 
+let renewCsrfToken: () => Promise<boolean> = () => Promise.resolve(false);
+
+/** How to get the token of the session that the browser has now. False: the change must not be made with it. */
+export function renewCsrfTokenWith(renew: () => Promise<boolean>): void {
+  renewCsrfToken = renew;
+}
+
 /** Tells the rest of the page what it learns on the way: whether the server can be reached, and whether the session has ended. */
 const watchedFetch: typeof fetch = async (input, init) => {
   try {
@@ -21,11 +28,23 @@ const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
+const isAboutToken = async (response: Response): Promise<boolean> =>
+  response.status === 403 && (await response.clone().text()).includes("X-CSRF-Token");
+
+/** Whoever signs in again in another tab has another session, and this page still has the token of the one before. */
+const fetchWithToken: typeof fetch = async (input, init) => {
+  const response = await watchedFetch(input, init);
+  if (!(await isAboutToken(response)) || !(await renewCsrfToken().catch(() => false))) return response;
+  const headers = new Headers(init?.headers);
+  headers.set("x-csrf-token", csrfToken ?? "");
+  return watchedFetch(input, { ...init, headers });
+};
+
 /** A client that says what its connections do, for a page that shows it. */
 export const createPerch = (logger?: Logger): Perch =>
   new Perch({
     baseUrl: location.origin,
-    fetch: watchedFetch,
+    fetch: fetchWithToken,
     csrfToken: () => csrfToken,
     maxRetries: 2,
     ...(logger && { logger }),

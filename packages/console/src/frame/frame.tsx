@@ -6,6 +6,7 @@ import { useMe } from "../session/session.ts";
 import { ConnectionLine } from "./connection-line.tsx";
 import { OtherOrganisation } from "./other-organisation.tsx";
 import { Rail } from "./rail.tsx";
+import { SessionLine } from "./session-line.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useFrameSearch } from "./use-frame-search.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
@@ -55,6 +56,7 @@ export function Frame() {
     <div className="flex h-full flex-col">
       <SkipLink />
       <ConnectionLine />
+      <SessionLine />
       <div className="flex min-h-0 flex-1">
         <Rail />
         <div className="flex min-w-0 flex-1 flex-col">

@@ -1,6 +1,7 @@
 import type { Me } from "@perch/sdk";
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { perch, setCsrfToken } from "../api/perch.ts";
+import { setSessionEnded } from "./session-ended.ts";
 
 type Permission = Me["key"]["permissions"][number];
 
@@ -10,6 +11,7 @@ export const meQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Me> => {
     const me = await perch.me({ signal });
     setCsrfToken(me.session?.csrf_token);
+    setSessionEnded(false);
     return me;
   },
   staleTime: 60_000,

@@ -1,14 +1,24 @@
 import { hashKey } from "@tanstack/react-query";
 import { onUnauthorized } from "../api/connection.ts";
 import { signInMethodsQuery } from "../api/console-sessions.ts";
+import { renewCsrfTokenWith } from "../api/perch.ts";
 import { isSignedOut, queryClient } from "../api/query-client.ts";
 import type { router as Router } from "../router.tsx";
 import { meQuery } from "./session.ts";
+import { setSessionEnded } from "./session-ended.ts";
+import { hasUnsaved } from "./unsaved.ts";
 
 const kept = hashKey(signInMethodsQuery.queryKey);
 
 const pauseMs = 500;
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
+
+/** Asks who is signed in now. A change that was meant for one organisation is not made in another. */
+async function isSameOrganisation(): Promise<boolean> {
+  const before = queryClient.getQueryData(meQuery.queryKey)?.organisation.id;
+  const { organisation } = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
+  return organisation.id === before;
+}
 
 const isSessionEnded = (): Promise<boolean> =>
   queryClient.fetchQuery({ ...meQuery, staleTime: 0 }).then(
@@ -19,14 +29,18 @@ const isSessionEnded = (): Promise<boolean> =>
 /**
  * A session that ends while somebody works leads to the page to sign in, and from there back to the same address. Not every 401 means
  * that: agents can ask for a user's token, and during an upgrade a node may not know sessions yet. So the server is asked twice.
+ * A page with something unsaved stays, and says that the session has ended.
  */
 export function watchSession(router: typeof Router): void {
   let isAsking = false;
+  renewCsrfTokenWith(isSameOrganisation);
 
   const leaveIfEnded = async (): Promise<void> => {
     if (!(await isSessionEnded())) return;
     await pause();
     if (!(await isSessionEnded())) return;
+    // Leaving would lose it. Whoever signs in in another tab can save it here.
+    if (hasUnsaved()) return setSessionEnded(true);
     const search = { return_to: router.state.location.publicHref, error: "session_ended" };
     await router.navigate({ to: "/sign-in", search });
     // Not before the pages are gone that show it, and not what the page to sign in has asked for meanwhile.

@@ -1,9 +1,11 @@
 import { useBlocker } from "@tanstack/react-router";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { useUnsaved } from "../../../session/unsaved.ts";
 
 /** Asks before unsaved changes are lost, by a link, the back button or closing the window. */
 export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
+  useUnsaved(isDirty);
   const { status, proceed, reset } = useBlocker({
     // Other views of the same page keep what was typed.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
