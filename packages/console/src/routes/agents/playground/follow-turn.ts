@@ -38,8 +38,8 @@ export async function readInFrames(
   }
 }
 
-/** Says what a connection does: `undefined` when it is there (again). */
-export const connectionLogger = (onTrouble: (trouble: string | undefined) => void): Logger => ({
+/** Says what a connection does: `undefined` when it is there (again). The status is of an answer that is tried again. */
+export const connectionLogger = (onTrouble: (trouble: string | undefined, status?: unknown) => void): Logger => ({
   debug: (message) => {
     if (message === "response") onTrouble(undefined);
   },
@@ -48,5 +48,6 @@ export const connectionLogger = (onTrouble: (trouble: string | undefined) => voi
       status === undefined
         ? "The connection is lost. This page tries again; a run that began goes on."
         : `The server answered ${status} ${code ?? ""}. This page tries again.`.replace(" .", "."),
+      status,
     ),
 });

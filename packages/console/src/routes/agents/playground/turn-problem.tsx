@@ -2,7 +2,7 @@ import { ConnectionError } from "@perch/sdk";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import type { Turn } from "./turn.ts";
+import { StoppedUnsentError, type Turn } from "./turn.ts";
 
 interface TurnProblemProps {
   readonly turn: Turn;
@@ -13,6 +13,12 @@ interface TurnProblemProps {
 /** Why a turn has no answer, in the API's words. A run that this page lost sight of may go on, and can be followed again. */
 export function TurnProblem({ turn, onFollow, onEdit }: TurnProblemProps) {
   const { error, status, runId } = turn;
+  if (error instanceof StoppedUnsentError)
+    return (
+      <p className="text-muted text-table">
+        Stopped before the server had accepted the message. If it arrived all the same, its run is in the list of runs.
+      </p>
+    );
   if (status !== "failed" || error === undefined) return null;
   if (typeof error === "string")
     return (

@@ -4,7 +4,7 @@ import type { ArrivedEvent } from "../../../run-trace/trace-of-events.ts";
 import { differenceText } from "./difference.ts";
 import { nextSession } from "./edit.ts";
 import { pushEvent } from "./follow-turn.ts";
-import { addEvents, counterpartOf, failTurn, joinTurns, newTurn, turnOfRun } from "./turn.ts";
+import { addEvents, counterpartOf, failTurn, joinTurns, newTurn, StoppedUnsentError, turnOfRun } from "./turn.ts";
 
 const turn = newTurn({ id: "1", session: "s", message: "Tea?" }, 1000);
 const done: RunStreamEvent = {
@@ -72,6 +72,10 @@ describe("a turn", () => {
 
   test("that was refused before it became a run has neither duration nor tokens", () => {
     expect(failTurn(turn, new Error("refused"), 1100)).toMatchObject({ durationMs: null, tokens: null });
+  });
+
+  test("that was stopped before it was sent is cancelled, and is no run", () => {
+    expect(failTurn(turn, new StoppedUnsentError(), 1100)).toMatchObject({ status: "cancelled", runId: undefined });
   });
 
   test("that has ended does not end again", () => {

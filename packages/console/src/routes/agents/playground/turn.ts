@@ -75,10 +75,14 @@ function addToTurn(turn: Turn, arrived: ArrivedEvent): Turn {
 
 export const addEvents = (turn: Turn, events: readonly ArrivedEvent[]): Turn => events.reduce(addToTurn, turn);
 
+/** Somebody stopped a message that no server had accepted yet. */
+export class StoppedUnsentError extends Error {}
+
 /** The run was refused, failed or was cancelled, or cannot be followed any more. */
 export function failTurn(turn: Turn, error: unknown, nowMs: number): Turn {
   if (turn.status !== "running") return turn;
-  const status = error instanceof RunCancelledError ? "cancelled" : "failed";
+  const isStopped = error instanceof RunCancelledError || error instanceof StoppedUnsentError;
+  const status = isStopped ? "cancelled" : "failed";
   const trace = endTrace(turn.trace ?? startTrace(nowMs), status, nowMs);
   const runId = (error instanceof PerchError ? error.runId : undefined) ?? turn.runId;
   const { startedAtMs } = trace;

@@ -5,9 +5,10 @@ import type { PlaygroundState } from "./use-playground.ts";
 
 /** `from` in the address: that run's message, user and version are taken over, once. What the address says itself stays. */
 export function useFromRun(agent: string, state: PlaygroundState, focusInput: () => void) {
-  const { search, change, setText, setEdit } = state;
+  const { search, change, edit, setText, setEdit } = state;
   const { from, version, user } = search;
-  const taken = useRef<string>(undefined);
+  // What was changed in it before somebody looked at another page stays changed.
+  const taken = useRef(edit?.runId);
   const { data: run, error } = useQuery({ ...runQuery(agent, from ?? ""), enabled: from !== undefined });
   useEffect(() => {
     if (from === undefined || run?.request_id !== from || taken.current === from) return;

@@ -1,10 +1,12 @@
 import type { InvocationContext } from "@perch/sdk";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
+import { useUnsaved } from "../../../session/unsaved.ts";
 import type { PlaygroundSearch } from "../playground-search.ts";
-import { type Edit, nextSession, sessionOfSide } from "./edit.ts";
+import { nextSession, sessionOfSide } from "./edit.ts";
 import type { Turn } from "./turn.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
+import { useKeptMessage } from "./use-kept-message.ts";
 import { type Turns, useTurns } from "./use-turns.ts";
 import { contextOf, type VersionChoice } from "./version-choice.ts";
 
@@ -22,10 +24,9 @@ const sessionOf = (session: string | undefined, compared: string | undefined): s
 export function usePlayground(agent: string) {
   const search = useSearch({ from });
   const navigate = useNavigate({ from: "/agents/$agent/playground" });
-  const turns: Turns = useTurns();
+  const { text, setText, edit, setEdit, putBack } = useKeptMessage(agent);
+  const turns: Turns = useTurns(putBack);
   const [begunHere, setBegunHere] = useState<ReadonlySet<string>>(new Set());
-  const [text, setText] = useState("");
-  const [edit, setEdit] = useState<Edit>();
   const { session, version, compare, user, env } = search;
 
   const change = useCallback(
@@ -56,6 +57,7 @@ export function usePlayground(agent: string) {
   };
 
   const running = sides.flatMap(({ conversation }) => conversation.turns.filter(({ status }) => status === "running"));
+  useUnsaved(text.trim() !== "" || running.some(({ runId }) => runId === undefined));
   const stop = () => {
     for (const turn of running) if (!turn.isStopping) turns.stop(agent, turn);
   };

@@ -1,7 +1,7 @@
 import type { InvokeAgent, Perch, RunStream } from "@perch/sdk";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { createPerch, perch } from "../../../api/perch.ts";
-import { connectionLogger, readInFrames } from "./follow-turn.ts";
+import { readInFrames } from "./follow-turn.ts";
+import { type Sending, startSending, stopSending } from "./sending.ts";
 import { addEvents, failTurn, newTurn, type Turn } from "./turn.ts";
 
 /** A node that restarts, and a balancer that notices, take longer than a usual request waits. */
@@ -19,17 +19,9 @@ export interface Turns {
   readonly stop: (agent: string, turn: Turn) => void;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** The run can be cancelled as soon as the server has accepted it. */
-async function cancelRun(agent: string, stream: RunStream, isOver: () => boolean): Promise<void> {
-  while (stream.runId === undefined && !isOver()) await pause(50);
-  if (stream.runId !== undefined && !isOver()) await perch.runs.cancel(agent, stream.runId);
-}
-
-export function useTurns(): Turns {
+export function useTurns(onUnsent: (message: string) => void): Turns {
   const [all, setAll] = useState<readonly Turn[]>([]);
-  const streams = useRef(new Map<string, RunStream>());
+  const sendings = useRef(new Map<string, Sending>());
   const leaving = useRef(new AbortController());
 
   useEffect(() => {
@@ -46,9 +38,9 @@ export function useTurns(): Turns {
     async (turn: Turn, open: Open) => {
       const { signal } = leaving.current;
       setAll((turns) => [...turns.filter(({ id }) => id !== turn.id), turn]);
-      const onTrouble = (trouble: string | undefined) => change(turn.id, (now) => ({ ...now, trouble }));
-      const stream = open(createPerch(connectionLogger(onTrouble)), signal);
-      streams.current.set(turn.id, stream);
+      const sending = startSending(open, signal, (trouble) => change(turn.id, (now) => ({ ...now, trouble })));
+      const { stream } = sending;
+      sendings.current.set(turn.id, sending);
       try {
         await readInFrames(stream, (events) =>
           change(turn.id, (now) => addEvents({ ...now, runId: now.runId ?? stream.runId }, events)),
@@ -56,11 +48,12 @@ export function useTurns(): Turns {
       } catch (error) {
         if (!signal.aborted)
           change(turn.id, (now) => failTurn({ ...now, runId: now.runId ?? stream.runId }, error, Date.now()));
+        if (stream.runId === undefined && (!signal.aborted || sending.isInTrouble())) onUnsent(turn.message);
       } finally {
-        streams.current.delete(turn.id);
+        sendings.current.delete(turn.id);
       }
     },
-    [change],
+    [change, onUnsent],
   );
 
   const send: Turns["send"] = useCallback(
@@ -76,7 +69,7 @@ export function useTurns(): Turns {
   const follow: Turns["follow"] = useCallback(
     (agent, turn) => {
       const { runId } = turn;
-      if (runId === undefined || streams.current.has(turn.id)) return;
+      if (runId === undefined || sendings.current.has(turn.id)) return;
       const again: Turn = { ...turn, status: "running", error: undefined };
       void read(again, (client, signal) => client.runs.follow(agent, runId, { signal, maxRetries: streamRetries }));
     },
@@ -85,10 +78,10 @@ export function useTurns(): Turns {
 
   const stop: Turns["stop"] = useCallback(
     (agent, { id }) => {
-      const stream = streams.current.get(id);
-      if (!stream) return;
+      const sending = sendings.current.get(id);
+      if (!sending) return;
       change(id, (now) => ({ ...now, isStopping: true }));
-      cancelRun(agent, stream, () => !streams.current.has(id)).catch((error: unknown) =>
+      stopSending(agent, sending, () => !sendings.current.has(id)).catch((error: unknown) =>
         change(id, (now) => ({ ...now, isStopping: false, trouble: `It could not be stopped: ${String(error)}` })),
       );
     },

@@ -1,0 +1,118 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, signIn, visit } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+const sessionEnded = "Your session has ended.";
+const written = "A long message that nobody wants to write twice";
+
+let browser: Browser;
+let apiKey: string;
+let perch: Awaited<ReturnType<typeof createOrganisation>>["perch"];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  ({ apiKey, perch } = await createOrganisation(server, "Interrupted"));
+  await perch.agents.create({ name: "echo", model: "perch/echo", instructions: "Echo." });
+});
+afterAll(() => browser?.close());
+
+const messageOf = (page: Page) => page.getByRole("textbox", { name: "Message to echo" });
+
+async function openPlayground(): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/agents/echo/playground");
+  return { context, page };
+}
+
+async function send(page: Page): Promise<void> {
+  await messageOf(page).fill(written);
+  await page.keyboard.press("Enter");
+}
+
+const runCount = async () => (await perch.request("GET /v1/invocations")).data.length;
+
+test("a message that cannot be sent comes back into the input, and is not sent later by itself", async () => {
+  const { context, page } = await openPlayground();
+  const before = await runCount();
+  await context.setOffline(true);
+  await send(page);
+  await expect.poll(() => messageOf(page).inputValue(), { timeout: 20_000 }).toBe(written);
+  await page.getByText("The server cannot be reached.").first().waitFor();
+  await context.setOffline(false);
+  await page.getByText("No connection; trying again.").waitFor({ state: "hidden" });
+  expect(await runCount()).toBe(before);
+  await context.close();
+});
+
+test("a message that the server has not accepted can be stopped, and comes back into the input", async () => {
+  const { context, page } = await openPlayground();
+  // Never answered.
+  await page.route("**/invoke", () => undefined);
+  await send(page);
+  await page.getByRole("button", { name: "Stop run" }).click();
+  await expect.poll(() => messageOf(page).inputValue()).toBe(written);
+  await page.getByText("Stopped before the server had accepted the message.").waitFor();
+  await context.close();
+});
+
+test("what was written in the playground is there again after a look at another page of the agent", async () => {
+  const { context, page } = await openPlayground();
+  await messageOf(page).fill(written);
+  await page.getByRole("link", { name: "Versions" }).click();
+  await page.waitForURL("**/versions**");
+  await page.getByRole("link", { name: "Playground" }).first().click();
+  await expect.poll(() => messageOf(page).inputValue()).toBe(written);
+  await context.close();
+});
+
+test("a message is kept when the session ends while it is sent, and can be sent after signing in in another tab", async () => {
+  const { context, page } = await openPlayground();
+  await context.clearCookies();
+  await send(page);
+  await page.getByText(sessionEnded).waitFor();
+  await expect.poll(() => messageOf(page).inputValue()).toBe(written);
+  await signIn(context, server.url, apiKey);
+  await messageOf(page).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("completed").first().waitFor();
+  await page.getByText(sessionEnded).waitFor({ state: "hidden" });
+  await context.close();
+});
+
+test("changes of a definition stay on the page when the session ends, and are saved after signing in in another tab", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/agents/echo/definition");
+  await page.getByLabel("Temperature").fill("0.4");
+  await context.clearCookies();
+  await page.getByRole("button", { name: /^Save/ }).first().click();
+  await page.getByText(sessionEnded).waitFor();
+  expect(await page.getByLabel("Temperature").inputValue()).toBe("0.4");
+  await signIn(context, server.url, apiKey);
+  await page.getByRole("button", { name: /^Save/ }).first().click();
+  await expect.poll(async () => (await perch.agents.get("echo")).temperature).toBe(0.4);
+  await page.getByText(sessionEnded).waitFor({ state: "hidden" });
+  await context.close();
+});
+
+test("a page whose session was replaced by another of the same organisation makes changes with the new one", async () => {
+  const { context, page } = await openPlayground();
+  await signIn(context, server.url, apiKey);
+  await send(page);
+  await page.getByText("completed").first().waitFor();
+  await context.close();
+});
+
+test("a change is not made in another organisation than the page shows", async () => {
+  const other = await createOrganisation(server, "Elsewhere");
+  await other.perch.agents.create({ name: "echo", model: "perch/echo", instructions: "Echo." });
+  const { context, page } = await openPlayground();
+  await signIn(context, server.url, other.apiKey);
+  await send(page);
+  await page.getByText("Elsewhere").first().waitFor();
+  expect((await other.perch.request("GET /v1/invocations")).data).toEqual([]);
+  await context.close();
+});
