@@ -21,12 +21,12 @@ interface Actions {
 
 export function useShortcuts({ onPalette, onHelp }: Actions): void {
   const navigate = useNavigate();
-  const pressedG = useRef(0);
+  const pressedG = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const handleSingleKey = (event: KeyboardEvent) => {
       const place = [...places, ...ownPlaces].find(({ key }) => key === event.key);
       const isSecond = event.timeStamp - pressedG.current < secondKeyMs;
-      pressedG.current = event.key === "g" ? event.timeStamp : 0;
+      pressedG.current = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (isSecond && place) {
         document.getElementById("page")?.focus();
         void navigate({ to: place.to });

@@ -43,6 +43,7 @@ function Option({ id, command, isActive, onRun, onPoint }: OptionProps) {
 
 interface CommandListProps {
   readonly id: string;
+  /** Those of a group stand together. */
   readonly commands: readonly Command[];
   readonly active: number;
   readonly onActive: (index: number) => void;

@@ -2,7 +2,7 @@ import * as Radix from "@radix-ui/react-dialog";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useFocusReturn } from "../../parts/focus-return.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { type Command, findCommands } from "./command.ts";
+import { type Command, findCommands, inGroups } from "./command.ts";
 import { CommandList, optionId } from "./command-list.tsx";
 import { useCommands } from "./use-commands.ts";
 import { useIdCommand } from "./use-id-command.ts";
@@ -25,7 +25,7 @@ const Palette = ({ onClose, onHelp }: PaletteProps) => {
   const [chosen, setChosen] = useState(0);
   const all = useCommands({ typed, onHelp });
   const { commands: byId, note } = useIdCommand(typed);
-  const commands = [...byId, ...findCommands(all, typed)];
+  const commands = inGroups([...byId, ...findCommands(all, typed)]);
   const active = Math.min(chosen, Math.max(0, commands.length - 1));
   const run = (command: Command) => {
     onClose();

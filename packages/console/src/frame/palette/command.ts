@@ -15,6 +15,10 @@ export interface Command {
 
 const textOf = ({ name, words = "", group }: Command): string => `${name} ${words} ${group}`.toLowerCase();
 
+/** Groups in the order of their first command: the arrows go through the commands as they are shown. */
+export const inGroups = (commands: readonly Command[]): readonly Command[] =>
+  [...Map.groupBy(commands, ({ group }) => group).values()].flat();
+
 /** A command is found if each word that was typed is somewhere in it; those that begin with what was typed come first. */
 export function findCommands(commands: readonly Command[], typed: string): readonly Command[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Command, findCommands } from "./command.ts";
+import { type Command, findCommands, inGroups } from "./command.ts";
 import { readId } from "./id-kind.ts";
 
 const command = (name: string, words?: string): Command => ({
@@ -32,4 +32,13 @@ test("every word that is typed must be somewhere in a command, and names that be
   expect(findCommands(commands, "bill help").map(({ name }) => name)).toEqual(["billing-helper"]);
   expect(findCommands(commands, "nothing")).toEqual([]);
   expect(findCommands(commands, " ")).toEqual(commands);
+});
+
+test("commands are numbered as they are shown: those of a group stand together", () => {
+  const [agent, help, other] = [
+    command("shop"),
+    { ...command("Shortcuts"), group: "Help" as const },
+    command("shop-eu"),
+  ];
+  expect(inGroups([agent, help, other])).toEqual([agent, other, help]);
 });

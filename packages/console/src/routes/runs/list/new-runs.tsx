@@ -19,7 +19,7 @@ export function NewRuns({ listing, onShow }: NewRunsProps) {
   return (
     <div role="status" className="h-8">
       {count > 0 && (
-        <Button kind="plain" className="border-accent text-accent" onClick={show}>
+        <Button kind="plain" className="border-accent! text-accent!" onClick={show}>
           {count >= runsPerPage ? `${runsPerPage} or more` : count} new
         </Button>
       )}

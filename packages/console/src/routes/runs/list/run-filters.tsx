@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useRef, useState } from "react";
+import { type ChangeEvent, useEffect, useId, useRef, useState } from "react";
 import { agentNamesQuery } from "../../../api/run-list-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { classNames } from "../../../parts/class-names.ts";
@@ -7,8 +7,12 @@ import { Icon } from "../../../parts/icon.tsx";
 import { useElementWidth } from "../../../parts/use-element-width.ts";
 import type { RunsSearch } from "../runs-search.ts";
 
-const filterClass =
-  "h-8 rounded border border-control-line bg-surface px-2 text-table text-text placeholder:text-muted";
+/** A filter in use is seen to be. */
+const filterClass = (isUsed: boolean): string =>
+  classNames(
+    "h-8 rounded border px-2 text-table text-text placeholder:text-muted",
+    isUsed ? "border-accent bg-accent-soft" : "border-control-line bg-surface",
+  );
 
 const statuses = ["running", "completed", "failed", "cancelled"];
 
@@ -21,30 +25,39 @@ interface TextFilterProps {
   readonly isFirst?: boolean;
 }
 
-/** It takes effect with Enter, or when it is left: every letter would be a request. */
+/** Browsers tell a suggestion that was chosen from the same letters typed, which may be the beginning of a longer name. */
+const isChosen = ({ nativeEvent }: ChangeEvent): boolean =>
+  !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === "insertReplacementText";
+
+/** It takes effect with Enter, when it is left, or with a suggestion: every letter would be a request. */
 function TextFilter({ label, value, onChange, suggestions = [], isFirst = false }: TextFilterProps) {
   const id = useId();
-  const commit = (text: string) => {
-    const next = text.trim() || undefined;
+  const [text, setText] = useState(value ?? "");
+  useEffect(() => setText(value ?? ""), [value]);
+  const commit = (complete: string) => {
+    const next = complete.trim() || undefined;
     if (next !== value) onChange(next);
+  };
+  const change = (event: ChangeEvent<HTMLInputElement>) => {
+    setText(event.target.value);
+    if (isChosen(event)) commit(event.target.value);
   };
   return (
     <>
       <input
-        key={value}
         type="text"
         data-page-filter={isFirst ? "" : undefined}
         aria-label={label}
         placeholder={label}
         title={`Only runs with this ${label.toLowerCase()}`}
-        defaultValue={value}
+        value={text}
         list={suggestions.length > 0 ? id : undefined}
         autoComplete="off"
         spellCheck={false}
-        onBlur={(event) => commit(event.target.value)}
-        onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
-        onChange={(event) => suggestions.includes(event.target.value) && commit(event.target.value)}
-        className={classNames(filterClass, "w-36", value !== undefined && "border-accent")}
+        onBlur={() => commit(text)}
+        onKeyDown={(event) => event.key === "Enter" && commit(text)}
+        onChange={change}
+        className={classNames(filterClass(value !== undefined), "w-36")}
       />
       {suggestions.length > 0 && (
         <datalist id={id}>
@@ -68,7 +81,7 @@ const StatusFilter = ({ search, onChange }: Omit<RunFiltersProps, "onClear">) =>
     aria-label="Status"
     value={search.status ?? ""}
     onChange={(event) => onChange({ status: event.target.value || undefined })}
-    className={classNames(filterClass, search.status !== undefined && "border-accent")}
+    className={filterClass(search.status !== undefined)}
   >
     <option value="">Any status</option>
     {statuses.map((status) => (

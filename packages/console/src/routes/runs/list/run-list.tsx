@@ -61,7 +61,7 @@ export function RunList({ listing, empty }: RunListProps) {
     const moved = moves[event.key]?.(active, pages.count - 1, rowsOfPage(scroller.current));
     if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
     event.preventDefault();
-    const row = Math.min(Math.max(0, moved), pages.count - 1);
+    const row = Math.max(0, Math.min(moved, pages.count - 1));
     setActive(row);
     clearTimeout(timer.current);
     if (openId !== undefined) timer.current = setTimeout(() => openRow(row, true), openAfterMs);
