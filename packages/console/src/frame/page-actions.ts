@@ -1,7 +1,7 @@
 import type { Command } from "./palette/command.ts";
 
 /** Menus open by the pointer or a key on their own button, and not by a click from elsewhere. */
-const selector = "#page [data-page-actions] :is(a, button):not(:disabled, [aria-haspopup])";
+const selector = "#page [data-page-actions] :is(a, button):not(:disabled, [aria-disabled=true], [aria-haspopup])";
 
 /** What the page offers beside its title. It is read from the page, so no action can be forgotten here. */
 export const listPageActions = (): readonly Command[] =>
@@ -15,7 +15,11 @@ export const listPageActions = (): readonly Command[] =>
             group: "This page" as const,
             name,
             icon: "play" as const,
-            run: () => element.click(),
+            run: () => {
+              // A dialog that it opens gives the focus back to it.
+              element.focus();
+              element.click();
+            },
           },
         ];
   });

@@ -14,7 +14,7 @@ const kinds: Record<Kind, string> = {
 export const buttonClass = (kind: Kind = "plain", extra?: string): string =>
   classNames(
     "inline-flex h-8 items-center justify-center gap-1.5 whitespace-nowrap rounded border px-3 text-table font-medium",
-    "disabled:cursor-not-allowed disabled:opacity-60",
+    "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60",
     kinds[kind],
     extra,
   );
@@ -25,11 +25,14 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly working?: boolean;
 }
 
-export const Button = ({ kind, working = false, className, disabled, children, ...rest }: ButtonProps) => (
+/** While it works it only looks disabled: a button that is would drop the focus. */
+export const Button = ({ kind, working = false, className, onClick, children, ...rest }: ButtonProps) => (
   <button
     type="button"
     {...rest}
-    disabled={disabled || working}
+    // A submit button's form is not sent either.
+    onClick={working ? (event) => event.preventDefault() : onClick}
+    {...(working && { "aria-disabled": true })}
     aria-busy={working}
     className={buttonClass(kind, className)}
   >
