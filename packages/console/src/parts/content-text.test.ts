@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { extentOf, toFields, toJson } from "./content-text.ts";
+import { extentOf, toCopy, toFields, toJson } from "./content-text.ts";
 
 test("sizes and structure are told from contents, so that the page can say how to keep more", () => {
   expect(extentOf(null)).toBe("nothing");
@@ -20,4 +20,12 @@ test("a text has its own line breaks, other values are JSON, and empty texts say
 test("a text that is JSON is shown as JSON, and any other as it is", () => {
   expect(toJson('{"a":1}')).toBe('{\n  "a": 1\n}');
   expect(toJson("{not json")).toBe('"{not json"');
+  expect(toJson({ result: '{"a":"[1]"}' })).toBe(JSON.stringify({ result: { a: [1] } }, null, 2));
+  expect(toFields({ result: '{"a":1}' })).toEqual([{ name: "result", text: '{\n  "a": 1\n}', isJson: true }]);
+});
+
+test("a number that JavaScript cannot hold is shown as it was written, and what is copied is what was kept", () => {
+  const text = '{"id":12345678901234567890}';
+  expect(toFields({ result: text })).toEqual([{ name: "result", text, isJson: false }]);
+  expect(toCopy({ result: '{"a":1}' })).toBe('{\n  "result": "{\\"a\\":1}"\n}');
 });

@@ -19,9 +19,12 @@ export function extentOf(value: unknown): ContentExtent {
   return isSizeOfText(value) || (isRecord(value) && isShapeWithin(value)) ? "shape" : "all";
 }
 
+/** It has more digits than a number of JavaScript: read and written again, it would be another one. */
+const longNumber = /[:,[\s-]\d[\d.]{15,}/;
+
 /** The JSON that a text is; undefined where it is none, or no object and no list. */
 export function jsonIn(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined;
+  if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -29,9 +32,9 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** Indented JSON. A text that is JSON is shown as what it is. */
+/** Indented JSON. A text that is JSON is shown as what it is, wherever it stands: tools answer with such texts. */
 export const toJson = (value: unknown): string =>
-  JSON.stringify(typeof value === "string" ? (jsonIn(value) ?? value) : value, null, 2) ?? "null";
+  JSON.stringify(value, (_, inner) => (typeof inner === "string" ? (jsonIn(inner) ?? inner) : inner), 2) ?? "null";
 
 export interface ContentField {
   readonly name: string | undefined;
@@ -39,14 +42,17 @@ export interface ContentField {
   readonly isJson: boolean;
 }
 
-const toField = (name: string | undefined, value: unknown): ContentField =>
-  typeof value === "string" ? { name, text: value, isJson: false } : { name, text: toJson(value), isJson: true };
+const toField = (name: string, value: unknown): ContentField =>
+  typeof value === "string" && jsonIn(value) === undefined
+    ? { name, text: value, isJson: false }
+    : { name, text: toJson(value), isJson: true };
 
 /** A content as text: an object field by field, so that texts in it have their own line breaks. Empty texts say nothing. */
 export const toFields = (value: unknown): readonly ContentField[] =>
   isRecord(value)
     ? Object.entries(value).flatMap(([name, inner]) => (inner === "" ? [] : [toField(name, inner)]))
-    : [toField(undefined, value)];
+    : [{ name: undefined, text: toCopy(value), isJson: typeof value !== "string" }];
 
-/** What is copied: the text itself, or JSON. */
-export const toCopy = (value: unknown): string => (typeof value === "string" ? value : toJson(value));
+/** What is copied: the text itself, or JSON, with every text in it as it was. */
+export const toCopy = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null");

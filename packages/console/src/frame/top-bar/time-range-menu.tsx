@@ -30,7 +30,7 @@ export function TimeRangeMenu() {
         <MenuLine />
         <MenuItem onSelect={() => setIsCustomOpen(true)}>
           <span className="w-4" />
-          From … to …
+          Choose a range
         </MenuItem>
       </Menu>
       {isCustomOpen && (

@@ -1,7 +1,7 @@
 import type { Invocation } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { runQuery } from "../../../api/runs-queries.ts";
 import { Button, buttonClass } from "../../../parts/button.tsx";
@@ -19,22 +19,33 @@ interface RunProps {
 
 function CancelRun({ agent, run }: RunProps) {
   const client = useQueryClient();
+  const note = useRef<HTMLParagraphElement>(null);
   const cancel = useMutation({
     mutationFn: () => perch.runs.cancel(agent, run.request_id),
-    onSuccess: () => client.invalidateQueries({ queryKey: runQuery(agent, run.request_id).queryKey }),
+    onSuccess: () => {
+      // The button goes, and the keyboard with it.
+      note.current?.focus();
+      return client.invalidateQueries({ queryKey: runQuery(agent, run.request_id).queryKey });
+    },
   });
+  const isAsked = cancel.isSuccess;
   return (
     <>
-      <Button kind="danger" working={cancel.isPending} onClick={() => cancel.mutate()}>
-        Cancel run
-      </Button>
+      <p ref={note} role="status" tabIndex={-1} className={isAsked ? "text-table text-warning" : "sr-only"}>
+        {isAsked && "Cancelling: the run ends before its next step."}
+      </p>
+      {!isAsked && (
+        <Button kind="danger" working={cancel.isPending} onClick={() => cancel.mutate()}>
+          Cancel run
+        </Button>
+      )}
       {cancel.isError && <ErrorNote error={cancel.error} />}
     </>
   );
 }
 
 /** In a session the model sees the earlier messages, and the next ones will see this one: so it is asked for. */
-function RunAgain({ agent, run }: RunProps) {
+function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: boolean }) {
   const navigate = useNavigate();
   const [isAsking, setIsAsking] = useState(false);
   const again = useMutation({
@@ -48,7 +59,7 @@ function RunAgain({ agent, run }: RunProps) {
   const start = () => (run.session_id === null ? again.mutate(false) : setIsAsking(true));
   return (
     <>
-      <Button kind="primary" working={again.isPending && !isAsking} onClick={start}>
+      <Button kind={isPrimary ? "primary" : "plain"} working={again.isPending && !isAsking} onClick={start}>
         Run again
       </Button>
       {again.isError && !isAsking && <ErrorNote error={again.error} />}
@@ -59,16 +70,17 @@ function RunAgain({ agent, run }: RunProps) {
         description="The same message is sent as the same user to what answers in this environment now."
       >
         <p className="text-table">
-          The run belongs to the session <OutsideText text={run.session_id ?? ""} className="font-mono" />. In it, the
-          model sees the earlier messages, and later ones will see this run too.
+          The run belongs to the session <OutsideText text={run.session_id ?? ""} className="font-mono" />. In the
+          session, the model also sees its earlier messages, and this run becomes part of the conversation.
         </p>
         {again.isError && <ErrorNote error={again.error} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button working={again.isPending && again.variables} onClick={() => again.mutate(true)}>
-            Run in the session
-          </Button>
+          {/* First, because the focus begins here: it changes no conversation. */}
           <Button kind="primary" working={again.isPending && !again.variables} onClick={() => again.mutate(false)}>
             Run without the session
+          </Button>
+          <Button working={again.isPending && again.variables} onClick={() => again.mutate(true)}>
+            Run in the session
           </Button>
         </div>
       </Dialog>
@@ -79,16 +91,17 @@ function RunAgain({ agent, run }: RunProps) {
 /** What can be done with a run. Who may only read sees what reading allows. */
 export function RunActions({ agent, run }: RunProps) {
   const canWrite = useCan("write");
+  const failsAgain = run.status === "failed" && !run.retryable;
   return (
     <div data-page-actions className="flex flex-wrap items-center gap-2">
       {canWrite && run.status === "running" && <CancelRun agent={agent} run={run} />}
-      {canWrite && run.status !== "running" && <RunAgain agent={agent} run={run} />}
+      {canWrite && run.status !== "running" && <RunAgain agent={agent} run={run} isPrimary={!failsAgain} />}
       {canWrite && (
         <Link
           to="/agents/$agent/playground"
           params={{ agent }}
           search={{ from: run.request_id }}
-          className={buttonClass("plain")}
+          className={buttonClass(failsAgain ? "primary" : "plain")}
         >
           Edit and run
         </Link>

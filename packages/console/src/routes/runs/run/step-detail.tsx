@@ -1,12 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { Ago } from "../../../parts/ago.tsx";
 import { extentOf } from "../../../parts/content-text.ts";
 import { ContentView } from "../../../parts/content-view.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import type { TraceKind, TraceStep } from "../../../run-trace/trace.ts";
-import type { LogItem, WaterfallItem } from "./waterfall-items.ts";
+import { type LogItem, levelNames, type WaterfallItem } from "./waterfall-items.ts";
 
 const kindNames: Record<TraceKind, string> = {
   model: "Model call",
@@ -68,9 +69,9 @@ function NotKept({ step, agent }: NotKeptProps) {
 }
 
 const saidNothing: Partial<Record<TraceStep["status"], string>> = {
-  failed: "It said nothing, because it failed.",
-  retried: "It said nothing, because the attempt failed.",
-  interrupted: "It said nothing before it was interrupted.",
+  failed: "No answer: the call failed.",
+  retried: "No answer: the attempt failed.",
+  interrupted: "No answer: the call was interrupted.",
 };
 
 const Contents = ({ step }: { readonly step: TraceStep }) => (
@@ -106,8 +107,8 @@ const LogView = ({ item }: { readonly item: LogItem }) => (
     <h2 className="text-body">Log line</h2>
     <Facts
       facts={[
-        ["Level", item.entry.level],
-        ["At", <time key="at">{item.entry.timestamp}</time>],
+        ["Level", levelNames[item.entry.level]],
+        ["At", <Ago key="at" at={item.entry.timestamp} />],
       ]}
     />
     <ContentView title="Message" what="the message" value={item.entry.message} />

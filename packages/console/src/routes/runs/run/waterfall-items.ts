@@ -25,6 +25,8 @@ export interface LogItem {
   readonly atMs: number;
 }
 
+export const levelNames = { debug: "debug", info: "info", warn: "warning", error: "error" } as const;
+
 export type WaterfallItem = StepItem | LogItem;
 
 const callOf = ({ kind, step, call, name }: TraceStep): string => `${kind} ${step} ${call} ${name}`;

@@ -6,7 +6,14 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import type { TraceKind, TraceStatus } from "../../../run-trace/trace.ts";
 import { hatched } from "./hatched.ts";
-import { type LogItem, percentAt, type Span, type StepItem, type WaterfallItem } from "./waterfall-items.ts";
+import {
+  type LogItem,
+  levelNames,
+  percentAt,
+  type Span,
+  type StepItem,
+  type WaterfallItem,
+} from "./waterfall-items.ts";
 
 export const idOfItem = (key: string): string => `step-${encodeURIComponent(key)}`;
 
@@ -93,7 +100,7 @@ const levelColours = { debug: "text-muted", info: "text-muted", warn: "text-warn
 const LogCells = ({ item, whole }: { readonly item: LogItem; readonly whole: Span }) => (
   <>
     <span className={classNames("flex min-w-0 items-center gap-1.5 text-small", levelColours[item.entry.level])}>
-      <span className="w-3.5 text-center font-mono">{item.entry.level.slice(0, 1)}</span>
+      <span className="font-mono">{levelNames[item.entry.level]}</span>
       <span className="min-w-0 truncate">
         <OutsideText text={item.entry.message} />
       </span>
