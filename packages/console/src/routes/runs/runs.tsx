@@ -47,7 +47,7 @@ export function Runs() {
   const search = useSearch({ from: "/signed-in/runs" });
   const { agent, run } = useParams({ strict: false });
   const { listing, refresh } = useListing();
-  const change = (filters: Partial<RunsSearch>) =>
+  const change = (filters: Partial<RunsSearch & { readonly env: string | undefined }>) =>
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
   const clear = () => change(noFilters);
   const list = (
@@ -60,7 +60,12 @@ export function Runs() {
       <RunList
         key={listing.id}
         listing={listing}
-        empty={<NoRuns isFiltered={countFilters(search) > 0 || search.env !== undefined} onClear={clear} />}
+        empty={
+          <NoRuns
+            isFiltered={countFilters(search) > 0 || search.env !== undefined}
+            onClear={() => change({ ...noFilters, env: undefined })}
+          />
+        }
       />
     </Page>
   );

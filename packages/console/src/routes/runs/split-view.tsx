@@ -7,6 +7,9 @@ const minDetailWidth = 420;
 
 const readWidth = (): number => Number(localStorage.getItem(storageKey)) || defaultWidth;
 
+/** A width that was chosen in a wider window leaves the run its room in this one. */
+const widthWithin = (px: number): string => `clamp(${minWidth}px, ${px}px, calc(100% - ${minDetailWidth}px))`;
+
 interface SplitViewProps {
   readonly list: ReactNode;
   /** Undefined: the list has all the room. */
@@ -28,16 +31,16 @@ export function SplitView({ list, detail }: SplitViewProps) {
     store(event.clientX - box.current.getBoundingClientRect().left);
   };
   const onKeyDown = ({ key }: KeyboardEvent) => {
-    const next = { ArrowLeft: width - step, ArrowRight: width + step, Home: minWidth, End: maxWidth() }[key];
+    const next = { ArrowLeft: clamp(width) - step, ArrowRight: clamp(width) + step, Home: minWidth, End: maxWidth() }[
+      key
+    ];
     if (next !== undefined) store(next);
   };
   return (
     <div ref={box} className="relative flex h-full min-h-0">
       <div
-        className={
-          detail === undefined ? "min-w-0 flex-1" : "min-w-0 shrink-0 max-lg:invisible max-lg:w-full! lg:max-w-[60%]"
-        }
-        style={detail === undefined ? undefined : { width }}
+        className={detail === undefined ? "min-w-0 flex-1" : "min-w-0 shrink-0 max-lg:invisible max-lg:w-full!"}
+        style={detail === undefined ? undefined : { width: widthWithin(width) }}
       >
         {list}
       </div>

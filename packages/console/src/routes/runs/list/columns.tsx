@@ -56,8 +56,8 @@ const columns: readonly (Column & { readonly until?: number })[] = [
   {
     id: "request",
     title: "Request id",
-    width: "232px",
-    from: 940,
+    width: "128px",
+    from: 840,
     kind: "id",
     cell: ({ request_id }) => request_id,
   },
@@ -80,7 +80,7 @@ const columns: readonly (Column & { readonly until?: number })[] = [
   {
     id: "user",
     title: "User",
-    width: "minmax(72px, 1fr)",
+    width: "minmax(96px, 2fr)",
     from: 700,
     kind: "outside",
     cell: ({ user_id }) => outside(user_id),
@@ -88,7 +88,7 @@ const columns: readonly (Column & { readonly until?: number })[] = [
   {
     id: "session",
     title: "Session",
-    width: "minmax(72px, 1fr)",
+    width: "minmax(96px, 2fr)",
     from: 600,
     kind: "outside",
     cell: ({ session_id }) => outside(session_id),

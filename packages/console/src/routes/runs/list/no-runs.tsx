@@ -14,9 +14,12 @@ interface NoRunsProps {
 export const NoRuns = ({ isFiltered, onClear }: NoRunsProps) =>
   isFiltered ? (
     <EmptyState title="No run matches">
-      <p>No run in this time range has what the filters ask for. Choose a longer time range, or clear the filters.</p>
+      <p>
+        No run in this time range has what the filters and the environment ask for. Choose a longer time range, or clear
+        them.
+      </p>
       <div>
-        <Button onClick={onClear}>Clear the filters</Button>
+        <Button onClick={onClear}>Clear the filters and the environment</Button>
       </div>
     </EmptyState>
   ) : (

@@ -12,7 +12,8 @@ const cellClass = "align-middle";
 const cellClasses = {
   plain: `${cellClass} truncate`,
   outside: `${cellClass} truncate [unicode-bidi:plaintext]`,
-  id: `${cellClass} truncate font-mono text-small`,
+  // The beginning of an id is its time, and neighbours share it: where there is little room, the end is shown.
+  id: `${cellClass} truncate text-left font-mono text-small [direction:rtl]`,
   number: `${cellClass} truncate text-right font-mono text-small`,
 };
 
@@ -46,10 +47,13 @@ export const RunRow = memo(({ run, index, top, href, columns, template, now, isA
     )}
     style={{ transform: `translateY(${top}px)`, gridTemplateColumns: template }}
   >
-    {columns.map(({ id, kind = "plain", cell }) => (
-      <td key={id} className={cellClasses[kind]}>
-        {run ? cell(run, { now, href }) : <span className="block h-2 w-2/3 rounded bg-line" />}
-      </td>
-    ))}
+    {columns.map(({ id, kind = "plain", cell }) => {
+      const content = run && cell(run, { now, href });
+      return (
+        <td key={id} className={cellClasses[kind]} title={typeof content === "string" ? content : undefined}>
+          {run ? content : <span className="block h-2 w-2/3 rounded bg-line" />}
+        </td>
+      );
+    })}
   </tr>
 ));
