@@ -1,7 +1,11 @@
+import { PerchError } from "@perch/sdk";
 import { onlineManager, useQueryErrorResetBoundary } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 import { Button } from "../parts/button.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { OutsideText } from "../parts/outside-text.tsx";
 import { useTabTitle } from "../parts/page.tsx";
 import { isOfOtherRelease, reloadAfterUpgrade } from "./other-release.ts";
 
@@ -10,10 +14,27 @@ interface PageErrorProps {
   readonly reset: () => void;
 }
 
+/** Asking again would bring the same answer. */
+const Missing = ({ message }: { readonly message: string }) => (
+  <EmptyState heading="h1" title="There is nothing at this address">
+    <p>
+      <OutsideText text={message} />
+    </p>
+    <p>
+      It may have been deleted, or belong to another organisation. See which{" "}
+      <Link to="/agents" className="text-accent underline">
+        agents
+      </Link>{" "}
+      there are.
+    </p>
+  </EmptyState>
+);
+
 /** What a page shows that could not be loaded. It tries again when a connection that was lost is back. */
 export function PageError({ error, reset }: PageErrorProps) {
   const isMissingPart = isOfOtherRelease(error);
-  useTabTitle("Not loaded");
+  const isMissing = error instanceof PerchError && error.status === 404;
+  useTabTitle(isMissing ? "Not found" : "Not loaded");
   const { reset: forgetFailedQueries } = useQueryErrorResetBoundary();
   const retry = useCallback(() => {
     // Or the page would be given the same error again, without asking the server.
@@ -24,6 +45,7 @@ export function PageError({ error, reset }: PageErrorProps) {
     if (isMissingPart) void reloadAfterUpgrade();
   }, [isMissingPart]);
   useEffect(() => onlineManager.subscribe((isOnline) => isOnline && retry()), [retry]);
+  if (isMissing) return <Missing message={error.shortMessage} />;
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-3 p-4">
       <h1 className="text-title">This page could not be loaded</h1>

@@ -1,3 +1,4 @@
+import { PerchError } from "@perch/sdk";
 import { perch } from "../../api/perch.ts";
 import type { PastedId } from "./id-kind.ts";
 
@@ -7,13 +8,21 @@ const around = ({ createdAt }: PastedId) => {
   return { start_time: isoAt(-5), end_time: isoAt(60), limit: 100 };
 };
 
-/** An address names a run with its agent, and a pasted id does not. */
+/** The name of the agent: an address names a run with it, and a pasted id does not. */
 export async function findAgentOfRun({ id }: PastedId): Promise<string | undefined> {
   const { data } = await perch.request("GET /v1/invocations", { query: { request_id: id } });
-  return data[0]?.agent_id;
+  return data[0]?.agent_name;
 }
 
 export async function findAgentOfDeployment(pasted: PastedId): Promise<string | undefined> {
   const { data } = await perch.request("GET /v1/deployments", { query: around(pasted) });
-  return data.find(({ id }) => id === pasted.id)?.agent_id;
+  return data.find(({ id }) => id === pasted.id)?.agent_name;
+}
+
+export async function findAgent({ id }: PastedId): Promise<string | undefined> {
+  const found = await perch.agents.get(id).catch((error: unknown) => {
+    if (error instanceof PerchError && error.status === 404) return undefined;
+    throw error;
+  });
+  return found?.name;
 }

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Command } from "./command.ts";
-import { findAgentOfDeployment, findAgentOfRun } from "./find-by-id.ts";
+import { findAgent, findAgentOfDeployment, findAgentOfRun } from "./find-by-id.ts";
 import { type PastedId, readId } from "./id-kind.ts";
 
 const finders: Readonly<Record<string, (pasted: PastedId) => Promise<string | undefined>>> = {
   req: findAgentOfRun,
   dep: findAgentOfDeployment,
+  agent: findAgent,
 };
 
 interface IdAnswer {
@@ -31,16 +32,21 @@ export function useIdCommand(typed: string): IdAnswer {
   const command = (name: string, run: () => void): IdAnswer => ({
     commands: [{ id: `id ${id}`, group: "Go to", name, icon: "right", words: id, run }],
   });
-  if (prefix === "agent")
-    return command(`Agent ${id}`, () => void navigate({ to: "/agents/$agent", params: { agent: id } }));
   if (!find) return { commands: [], note: `The console has no page for an id that begins with ${prefix}_.` };
   if (isFetching) return { commands: [], note: `Looking for ${id} …` };
   if (isError) return { commands: [], note: "The server did not answer. Try again." };
+  // Its last characters tell it from its neighbours.
+  const short = `${prefix}_…${id.slice(-6)}`;
   if (!data) return { commands: [], note: `This organisation has no ${id}, or its agent was deleted.` };
+  if (prefix === "agent")
+    return command(`Agent ${data}`, () => void navigate({ to: "/agents/$agent", params: { agent: data } }));
   if (prefix === "req")
-    return command(`Run ${id}`, () => void navigate({ to: "/runs/$agent/$run", params: { agent: data, run: id } }));
+    return command(
+      `Run of ${data}, ${short}`,
+      () => void navigate({ to: "/runs/$agent/$run", params: { agent: data, run: id } }),
+    );
   return command(
-    `Deployment ${id}, in the versions of its agent`,
+    `Deployment of ${data}, ${short}, among its versions`,
     () => void navigate({ to: "/agents/$agent/versions", params: { agent: data }, search: {} as never }),
   );
 }

@@ -25,6 +25,8 @@ export function KeySignIn({ returnTo, isPrimary }: KeySignInProps) {
         {(ids) => (
           <TextInput
             {...ids}
+            // Where a key is the only way in, its field is all that there is to do.
+            autoFocus={isPrimary}
             type="password"
             autoComplete="off"
             placeholder="perch_…"
