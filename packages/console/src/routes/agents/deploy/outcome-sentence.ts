@@ -1,4 +1,9 @@
+import type { Deployment } from "@perch/sdk";
 import type { ServedEnvironment } from "../live-deployments.ts";
+
+/** A new live version, by a deployment or a rollback, ends the canary that stands beside the old one. */
+export const canaryEnds = (canary: Deployment | undefined): string =>
+  canary ? `; the canary ${canary.version} ends` : "";
 
 /** What will serve an environment after a deployment, in one sentence. */
 export function outcomeSentence(
@@ -7,12 +12,14 @@ export function outcomeSentence(
   trafficPercent: number,
   served: readonly ServedEnvironment[],
 ): string {
-  const live = served.find((one) => one.environment === environment)?.live;
+  const { live, canary } = served.find((one) => one.environment === environment) ?? {};
+  if (trafficPercent < 100 && canary)
+    return `${canary.version} is a canary in ${environment} already, and there can be one: promote or abort it first.`;
   if (trafficPercent < 100)
     return live
       ? `${version} will get ${trafficPercent} % of the requests in ${environment}; ${live.version} keeps the rest.`
       : `Nothing is live in ${environment} yet, so a canary has nothing to stand beside: deploy with 100 percent.`;
   return live
-    ? `${version} will be live in ${environment}, in place of ${live.version}.`
+    ? `${version} will be live in ${environment}, in place of ${live.version}${canaryEnds(canary)}.`
     : `${version} will be live in ${environment}; until now nothing is deployed there.`;
 }

@@ -46,7 +46,7 @@ const EnvironmentRow = ({ agent, environment, live, canary, canWrite }: Environm
     {canWrite && (
       <span className="ml-auto flex flex-wrap gap-2">
         {canary && <CanaryActions agent={agent} canary={canary} live={live} />}
-        {live && <RollBack agent={agent} live={live} />}
+        {live && <RollBack agent={agent} live={live} canary={canary} />}
       </span>
     )}
   </li>

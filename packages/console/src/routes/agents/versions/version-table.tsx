@@ -72,7 +72,10 @@ export function VersionTable({ agent, versions, served, onDeploy }: VersionTable
     <>
       {canWrite && (
         <div className="flex flex-wrap gap-2 px-4 pt-3 pb-1 empty:hidden">
-          {served.map(({ environment, live }) => live && <RollBack key={environment} agent={agent.name} live={live} />)}
+          {served.map(
+            ({ environment, live, canary }) =>
+              live && <RollBack key={environment} agent={agent.name} live={live} canary={canary} />,
+          )}
         </div>
       )}
       <table className="w-full border-separate border-spacing-0 text-table">
