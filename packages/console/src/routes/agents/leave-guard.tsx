@@ -1,10 +1,15 @@
 import { useBlocker } from "@tanstack/react-router";
-import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { useUnsaved } from "../../../session/unsaved.ts";
+import { useUnsaved } from "../../session/unsaved.ts";
+import { DiscardDialog } from "./discard-dialog.tsx";
+
+interface LeaveGuardProps {
+  readonly isDirty: boolean;
+  /** What is lost, as a sentence. */
+  readonly description: string;
+}
 
 /** Asks before unsaved changes are lost, by a link, the back button or closing the window. */
-export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
+export function LeaveGuard({ isDirty, description }: LeaveGuardProps) {
   useUnsaved(isDirty);
   const { status, proceed, reset } = useBlocker({
     // Other views of the same page keep what was typed.
@@ -13,20 +18,14 @@ export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
     withResolver: true,
   });
   return (
-    <Dialog
+    <DiscardDialog
       open={status === "blocked"}
-      onClose={() => reset?.()}
       title="Leave without saving"
-      description="Your changes to the definition are not saved. They are lost when you leave this page."
-    >
-      <div className="flex justify-end gap-2">
-        <Button kind="danger" onClick={() => proceed?.()}>
-          Discard changes and leave
-        </Button>
-        <Button kind="primary" onClick={() => reset?.()}>
-          Stay on this page
-        </Button>
-      </div>
-    </Dialog>
+      description={description}
+      keep="Stay on this page"
+      onKeep={() => reset?.()}
+      discard="Discard changes and leave"
+      onDiscard={() => proceed?.()}
+    />
   );
 }

@@ -9,6 +9,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, TextArea, TextInput } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useCan } from "../../session/session.ts";
+import { LeaveGuard } from "./leave-guard.tsx";
 import { MayNot } from "./may-not.tsx";
 import { ModelInput } from "./model-input.tsx";
 import { problemsByField } from "./problems-by-field.ts";
@@ -25,7 +26,7 @@ function NewAgentForm() {
     mutationFn: (body: CreateAgent) => perch.agents.create(body),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ["agents"] });
-      await navigate({ to: "/agents/$agent/playground", params: { agent: name } });
+      await navigate({ to: "/agents/$agent/playground", params: { agent: name }, ignoreBlocker: true });
     },
   });
   const problems = problemsByField(create.error);
@@ -69,6 +70,10 @@ function NewAgentForm() {
           Cancel
         </Link>
       </div>
+      <LeaveGuard
+        isDirty={name !== "" || instructions !== "" || chosenModel !== undefined}
+        description="The agent is not created yet. What you have typed is lost when you leave this page."
+      />
     </form>
   );
 }

@@ -5,13 +5,14 @@ import { classNames } from "../../../parts/class-names.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Working } from "../../../parts/working.tsx";
 import { useCan } from "../../../session/session.ts";
+import { LeaveGuard } from "../leave-guard.tsx";
+import { MayNot } from "../may-not.tsx";
 import { useSayUnsaved } from "../unsaved-changes.ts";
 import { ConflictNote } from "./conflict-note.tsx";
 import { DefinitionBar } from "./definition-bar.tsx";
 import { DefinitionForm } from "./definition-form.tsx";
 import type { Schema } from "./definition-schema.ts";
 import { CheckResult, useDraftCheck } from "./draft-check.tsx";
-import { LeaveGuard } from "./leave-guard.tsx";
 import { LiveChanges } from "./live-changes.tsx";
 import { type Definition, useDefinition } from "./use-definition.ts";
 import type { YamlEditorProps } from "./yaml-editor.tsx";
@@ -68,6 +69,7 @@ export function DefinitionEditor(props: DefinitionEditorProps) {
       {/* What saving or checking says stays in sight, however far down somebody has scrolled. */}
       <div className="sticky top-0 z-10 max-h-[60vh] overflow-auto border-line border-b bg-page px-4 pb-2 text-table [&>*:not(:empty)]:mt-2">
         <DefinitionBar definition={definition} check={check} canWrite={canWrite} />
+        {!canWrite && <MayNot what="change this definition" permission="write" />}
         {changedMeanwhile && (
           <ConflictNote
             agent={changedMeanwhile}
@@ -80,7 +82,10 @@ export function DefinitionEditor(props: DefinitionEditorProps) {
         <CheckResult check={check} />
       </div>
       <View {...props} definition={definition} canWrite={canWrite} />
-      <LeaveGuard isDirty={definition.isDirty} />
+      <LeaveGuard
+        isDirty={definition.isDirty}
+        description="Your changes to the definition are not saved. They are lost when you leave this page."
+      />
     </div>
   );
 }

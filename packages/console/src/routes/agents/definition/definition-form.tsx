@@ -138,12 +138,15 @@ export function DefinitionForm({ agent, readOnly, ...part }: DefinitionFormProps
   if (!part.definition.parsed.document)
     return (
       <p className="p-4 text-table">
-        The YAML cannot be read: {part.definition.parsed.problems[0]?.message}. Mend it there; the form shows it again
-        then.
+        The YAML cannot be read: {part.definition.parsed.problems[0]?.message}. Correct the YAML; then the form comes
+        back.
       </p>
     );
   return (
-    <fieldset disabled={readOnly} className="min-w-0 px-4">
+    <fieldset
+      disabled={readOnly}
+      className="min-w-0 px-4 [&:disabled_:is(input,select,textarea)]:border-line [&:disabled_:is(input,select,textarea)]:bg-sunken"
+    >
       <legend className="sr-only">Definition of {agent.name}</legend>
       <ModelSection {...part} readOnly={readOnly} />
       <InstructionsSection {...part} />

@@ -2,6 +2,8 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
+import { DiscardDialog } from "../discard-dialog.tsx";
+import { isSameJson } from "./patch-of.ts";
 import { pairsText, parsePairs, type Tool } from "./tool-text.ts";
 
 interface ToolDialogProps {
@@ -59,7 +61,7 @@ interface PartProps {
 
 const Common = ({ texts, set }: PartProps) => (
   <>
-    <Field label="Kind">
+    <Field label="Type">
       {(ids) => (
         <Select {...ids} value={texts.type} onChange={({ target }) => set({ type: target.value })}>
           <option value="http">HTTP request</option>
@@ -79,8 +81,8 @@ const Common = ({ texts, set }: PartProps) => (
       )}
     </Field>
     <Field
-      label="Address"
-      hint={texts.type === "mcp" ? "URL of the MCP server (Streamable HTTP)." : "URL that is called."}
+      label="URL"
+      hint={texts.type === "mcp" ? "Of the MCP server (Streamable HTTP)." : "What is called when the model uses it."}
     >
       {(ids) => (
         <TextInput
@@ -162,6 +164,7 @@ const HttpOnly = ({ texts, set }: PartProps) => (
 
 export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
   const [texts, setTexts] = useState(() => textsOf(tool));
+  const [isAsking, setIsAsking] = useState(false);
   const set = (change: Partial<Texts>) => setTexts((before) => ({ ...before, ...change }));
   const isValid = texts.type === "mcp" || jsonProblem(texts.parameters) === undefined;
   const submit = (event: FormEvent) => {
@@ -169,13 +172,15 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
     event.stopPropagation();
     if (isValid) onSave(toolOf(texts));
   };
+  // Escape and a click beside the dialog are easily done by mistake.
+  const close = () => (isSameJson(texts, textsOf(tool)) ? onClose() : setIsAsking(true));
   return (
-    <Dialog open onClose={onClose} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>
+    <Dialog open onClose={close} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>
       <form onSubmit={submit} className="flex flex-col gap-2">
         <Common texts={texts} set={set} />
         {texts.type !== "mcp" && <HttpOnly texts={texts} set={set} />}
         <div className="flex justify-end gap-2">
-          <Button kind="quiet" onClick={onClose}>
+          <Button kind="quiet" onClick={close}>
             Cancel
           </Button>
           <Button kind="primary" type="submit" disabled={!isValid}>
@@ -183,6 +188,15 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
           </Button>
         </div>
       </form>
+      <DiscardDialog
+        open={isAsking}
+        title={tool ? "Discard the changes to this tool" : "Discard this tool"}
+        description="What you have typed is not in the definition yet."
+        keep="Go on editing"
+        onKeep={() => setIsAsking(false)}
+        discard="Discard what I typed"
+        onDiscard={onClose}
+      />
     </Dialog>
   );
 }
