@@ -1,36 +1,71 @@
 import { randomBytes } from "node:crypto";
 import type { AuditEntry, Role } from "@perch/contract";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { enrolSecondFactor, generateTotpCode } from "../../test/support/authenticator.ts";
 import { createSendInSession, type SendInSession, signIn } from "../../test/support/browser.ts";
 import { ok } from "../../test/support/contract-client.ts";
-import { type Organisation, usePerch } from "../../test/support/harness.ts";
+import { type Organisation, startApi, usePerch } from "../../test/support/harness.ts";
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { parsePublicId } from "../platform/ids.ts";
+import { createLogger } from "../platform/logger.ts";
+import { shutDown } from "../platform/shutdown.ts";
 import { startSession } from "../resources/console-sessions/start-session.ts";
 import { csrfTokenOf } from "./session-token.ts";
 
 const perch = usePerch();
+const silent = createLogger("silent");
+const issuer = "https://issuer.example";
+const groups = { viewer: "perch-viewers", developer: "perch-developers", admin: "perch-admins" };
+
+const nodes = new Map<string, { readonly url: string; readonly stop: () => Promise<unknown> }>();
+afterEach(async () => {
+  for (const { stop } of nodes.values()) await stop();
+  nodes.clear();
+});
+
+/** The address of a node where people of this organisation sign in. */
+async function nodeOf({ id }: Organisation): Promise<string> {
+  const known = nodes.get(id);
+  if (known) return known.url;
+  const mappings = Object.entries(groups).map(([role, group]) => ({ group, organisation: id, role: role as Role }));
+  const oidc = {
+    issuer,
+    client_id: "perch",
+    name: "Acme",
+    scopes: ["openid"],
+    groups_claim: "groups",
+    groups: mappings,
+  };
+  const { app, shutdownSteps } = await startApi({ ...perch().server.core.config, oidc }, silent);
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  nodes.set(id, { url, stop: () => shutDown(shutdownSteps, silent) });
+  return url;
+}
 
 /** A person whom an issuer has signed in, with the role that the groups give. */
-async function signInAsPerson({ id }: Organisation, role: Role, subject = "248289761001"): Promise<SendInSession> {
+async function signInAsPerson(
+  organisation: Organisation,
+  role: Role,
+  subject = "248289761001",
+): Promise<SendInSession> {
+  const url = await nodeOf(organisation);
   const { core } = perch().server;
   const { db, sessionDigest, logger } = core;
   const changes = createOrganisationChanges({ db, replaceEpoch: core.gate.replaceEpoch, logger });
   const owner = {
-    issuer: "https://issuer.example",
+    issuer,
     subject,
     name: "Ada Lovelace",
     email: subject === "248289761001" ? "ada@example.com" : null,
     role,
-    groups: ["perch-admins"],
+    groups: [groups[role]],
     checkedAt: new Date(),
     sealedRefreshToken: randomBytes(16),
   };
   const started = await startSession(
     { db, changes, sessionDigest, now: () => new Date() },
-    { organisationId: parsePublicId("organisation", id) ?? "", owner, notAfter: null },
+    { organisationId: parsePublicId("organisation", organisation.id) ?? "", owner, notAfter: null },
     {
       correlationId: "corr_test",
       address: "192.0.2.1",
@@ -38,13 +73,13 @@ async function signInAsPerson({ id }: Organisation, role: Role, subject = "24828
         requireSafeSignIn: () => undefined,
         sessionToken: () => undefined,
         cookie: () => "",
-        origin: perch().url,
+        origin: url,
         userAgent: "Firefox",
       },
     },
   );
   if (!started) throw new Error("no session");
-  return createSendInSession(perch().url, `perch_session=${started.token}`, csrfTokenOf(started.token));
+  return createSendInSession(url, `perch_session=${started.token}`, csrfTokenOf(started.token));
 }
 
 const agent = { name: "bot", model: "perch/echo" };
