@@ -8,6 +8,9 @@ export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Pro
   await hand.write(page.getByLabel("API key"), apiKey);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  // The page had the key in its hands, and keeps it nowhere.
+  const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+  expect(kept).not.toContain(apiKey);
 }
 
 /** What somebody does on the first day, once signed in: create an agent, talk to it, look at the run, change it and run it again. */

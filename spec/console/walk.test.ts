@@ -24,15 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-const operationPatterns = operationKeys.map((key) => {
-  const { method, path } = routeOf(key);
-  return { key, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) };
-});
+/** A path without a parameter comes before one that has it: /v1/invocations is not an agent. */
+const operationPatterns = operationKeys
+  .toSorted((a, b) => a.split("{").length - b.split("{").length)
+  .map((key) => {
+    const { method, path } = routeOf(key);
+    return { key, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) };
+  });
 const operationOf = (method: string, path: string): OperationKey | undefined =>
-  // A path without a parameter comes before one that has it: /v1/invocations is not an agent.
-  operationPatterns
-    .toSorted((a, b) => a.key.split("{").length - b.key.split("{").length)
-    .find((each) => each.method === method && each.pattern.test(path))?.key;
+  operationPatterns.find((each) => each.method === method && each.pattern.test(path))?.key;
 
 test("every request of the console is an operation of the contract or one of its own files, and goes to its own server", () => {
   const unknown = seen.requests.filter(({ method, url }) => {
