@@ -92,9 +92,11 @@ test("changes of a definition stay on the page when the session ends, and are sa
   await page.getByText(sessionEnded).waitFor();
   expect(await page.getByLabel("Temperature").inputValue()).toBe("0.4");
   await signIn(context, server.url, apiKey);
+  // As when somebody comes back from the other tab.
+  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  await page.getByText(sessionEnded).waitFor({ state: "hidden" });
   await page.getByRole("button", { name: /^Save/ }).first().click();
   await expect.poll(async () => (await perch.agents.get("echo")).temperature).toBe(0.4);
-  await page.getByText(sessionEnded).waitFor({ state: "hidden" });
   await context.close();
 });
 
