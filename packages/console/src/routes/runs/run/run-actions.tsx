@@ -31,7 +31,7 @@ function CancelRun({ agent, run }: RunProps) {
   const isAsked = cancel.isSuccess;
   return (
     <>
-      <p ref={note} role="status" tabIndex={-1} className={isAsked ? "text-table text-warning" : "sr-only"}>
+      <p ref={note} role="status" tabIndex={-1} className={isAsked ? "text-table text-warning outline-none" : "sr-only"}>
         {isAsked && "Cancelling: the run ends before its next step."}
       </p>
       {!isAsked && (
