@@ -1,8 +1,9 @@
 import type { Extension } from "@codemirror/state";
 import { useEffect, useMemo, useRef } from "react";
 import { type CodeEditor, createCodeEditor } from "../../../parts/code-editor.ts";
-import { rangeOf, type TextProblem } from "./agent-document.ts";
+import { rangeOf } from "./agent-document.ts";
 import type { Schema } from "./definition-schema.ts";
+import { problemSentence, type YamlProblem } from "./problem-sentence.ts";
 import type { Definition } from "./use-definition.ts";
 
 export interface YamlEditorProps {
@@ -16,9 +17,9 @@ export interface YamlEditorProps {
 const pathOf = (field: string) => field.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 
 /** What is wrong, at the line of its field: with the YAML itself, else with the document. */
-function problemsInText({ parsed, problems }: Definition): readonly TextProblem[] {
+function problemsInText({ parsed, problems }: Definition): readonly YamlProblem[] {
   if (parsed.problems.length > 0) return parsed.problems;
-  return [...problems].map(([field, message]) => ({ ...rangeOf(parsed.yaml, pathOf(field)), message }));
+  return [...problems].map(([field, message]) => ({ ...rangeOf(parsed.yaml, pathOf(field)), field, message }));
 }
 
 export function YamlEditor({ definition, schema, readOnly, createExtensions }: YamlEditorProps) {
@@ -46,9 +47,7 @@ export function YamlEditor({ definition, schema, readOnly, createExtensions }: Y
     <div className="flex min-h-0 flex-1 flex-col">
       <div ref={parent} className="min-h-0 flex-1" />
       <p role="status" className="border-line border-t px-4 py-1 text-muted text-small">
-        {problems.length === 0
-          ? "Ctrl Space completes. Escape and then Tab leaves the editor."
-          : `${problems.length === 1 ? "1 problem" : `${problems.length} problems`}: ${problems[0]?.message}`}
+        {problemSentence(definition.text, problems)} Escape and then Tab leaves the editor.
       </p>
     </div>
   );
