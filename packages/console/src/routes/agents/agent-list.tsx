@@ -7,9 +7,11 @@ import { Icon } from "../../parts/icon.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Working } from "../../parts/working.tsx";
 import { useCan } from "../../session/session.ts";
+import { agentCount } from "./list/agent-count.ts";
 import { AgentFilters } from "./list/agent-filters.tsx";
 import { AgentTable } from "./list/agent-table.tsx";
 import { FirstAgent } from "./list/first-agent.tsx";
+import { useMatching } from "./list/use-matching.ts";
 
 const route = getRouteApi("/signed-in/agents");
 const firstAgentPollMs = 3000;
@@ -30,14 +32,23 @@ export function AgentList() {
   const canWrite = useCan("write");
   const total = agents.data?.pages[0]?.pagination.total;
   const isEmpty = total === 0;
+  const matching = useMatching(agents.data);
+  const count =
+    total === undefined
+      ? ""
+      : agentCount(total, {
+          matching: matching.length,
+          isNarrowed: q !== undefined || status !== undefined,
+          isWhole: !agents.hasNextPage,
+        });
   return (
     <Page
       title="Agents"
       actions={canWrite && !isEmpty && <NewAgentLink />}
-      below={total !== undefined && !isEmpty && <AgentFilters total={total} />}
+      below={total !== undefined && !isEmpty && <AgentFilters count={count} />}
     >
       <p role="status" className="sr-only">
-        {total !== undefined && `${total} agents`}
+        {count}
       </p>
       {agents.error && !agents.data ? (
         <div className="mx-auto max-w-2xl p-4">
@@ -50,7 +61,7 @@ export function AgentList() {
       ) : (
         <AgentTable
           key={`${sort} ${q} ${status}`}
-          agents={agents.data?.pages.flatMap(({ data }) => data) ?? []}
+          agents={matching}
           hasMore={agents.hasNextPage}
           isLoadingMore={agents.isFetchingNextPage}
           onMore={() => void agents.fetchNextPage()}

@@ -1,12 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCount } from "../../../parts/duration.ts";
 import { Select, TextInput } from "../../../parts/field.tsx";
 import { parseAgentsSearch } from "../agents-search.ts";
 
 const route = getRouteApi("/signed-in/agents");
 
 /** What the list is narrowed to. It is in the address, so typing replaces the entry in the browser's history. */
-export function AgentFilters({ total }: { readonly total: number }) {
+export function AgentFilters({ count }: { readonly count: string }) {
   const { q, status } = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: Record<string, unknown>) =>
@@ -34,7 +33,7 @@ export function AgentFilters({ total }: { readonly total: number }) {
         <option value="running">Running</option>
         <option value="paused">Paused</option>
       </Select>
-      <span className="ml-auto text-muted text-small">{formatCount(total)} agents</span>
+      <span className="ml-auto text-muted text-small">{count}</span>
     </search>
   );
 }

@@ -21,6 +21,7 @@ const agentsPerMetricsRequest = 100;
 const fetchAhead = 40;
 
 interface AgentTableProps {
+  /** Those that match the filter. */
   readonly agents: readonly AgentSummary[];
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -43,15 +44,6 @@ function useTraffic(agents: readonly AgentSummary[], first: number, last: number
     })),
   });
   return new Map(results.flatMap(({ data }) => [...(data ?? [])]));
-}
-
-/** The server has no search by name, so a filter looks through the pages one after the other, until the screen is full. */
-function useFiltered({ agents }: AgentTableProps): readonly AgentSummary[] {
-  const { q, status } = route.useSearch();
-  return useMemo(() => {
-    const part = q?.toLowerCase() ?? "";
-    return agents.filter((agent) => agent.name.includes(part) && (status === undefined || agent.status === status));
-  }, [agents, q, status]);
 }
 
 const plain = "px-2 font-medium";
@@ -91,11 +83,9 @@ const WideHead = () => {
   );
 };
 
-export function AgentTable(props: AgentTableProps) {
-  const { hasMore, isLoadingMore, onMore } = props;
+export function AgentTable({ agents: rows, hasMore, isLoadingMore, onMore }: AgentTableProps) {
   const { env } = route.useSearch();
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useFiltered(props);
   const isNarrow = useMedia("(max-width: 767px)");
   const Row = isNarrow ? NarrowAgentRow : AgentRow;
   const virtualizer = useVirtualizer({
