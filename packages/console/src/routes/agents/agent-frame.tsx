@@ -7,6 +7,7 @@ import { Page } from "../../parts/page.tsx";
 import { Working } from "../../parts/working.tsx";
 import { AgentActions } from "./agent-actions.tsx";
 import { AgentState } from "./agent-state.tsx";
+import { DeployOutcome } from "./deploy/deploy-outcome.tsx";
 import { servedEnvironments } from "./live-deployments.ts";
 import { LiveVersion } from "./live-version.tsx";
 import { UnsavedChangesContext } from "./unsaved-changes.ts";
@@ -65,6 +66,7 @@ export function AgentFrame() {
               ))}
               {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
             </div>
+            <DeployOutcome agentId={agent.id} />
             <Tabs agent={ref} name={agent.name} />
           </>
         }

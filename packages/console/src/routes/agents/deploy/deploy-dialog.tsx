@@ -1,9 +1,8 @@
 import type { Agent } from "@perch/sdk";
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { activeDeploymentsQuery } from "../../../api/deployments-queries.ts";
-import { perch } from "../../../api/perch.ts";
 import { versionsQuery } from "../../../api/versions-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
@@ -11,10 +10,10 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { problemsByField } from "../problems-by-field.ts";
 import { useHasUnsaved } from "../unsaved-changes.ts";
-import { useAgentChanged } from "../use-agent-changed.ts";
 import { draft, EnvironmentField, LabelField, SourceField, TrafficField } from "./deploy-fields.tsx";
 import { nextLabel } from "./next-label.ts";
 import { outcomeSentence } from "./outcome-sentence.ts";
+import { useDeploy } from "./use-deploy.ts";
 
 interface DeployDialogProps {
   readonly agent: Agent;
@@ -34,24 +33,15 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   const [typedLabel, setLabel] = useState<string>();
   const [traffic, setTraffic] = useState("100");
   const hasUnsaved = useHasUnsaved();
-  const changed = useAgentChanged();
   const label = source === draft ? (typedLabel ?? nextLabel(labels)) : source;
-  const deploy = useMutation({
-    mutationFn: () =>
-      perch.deployments.deployAndWait(agent.id, {
-        environment,
-        version: label,
-        traffic_percent: Number(traffic),
-        ...(source !== draft && { redeploy: true }),
-      }),
-    onSettled: changed,
-    onSuccess: onClose,
-  });
+  const deploy = useDeploy(agent);
   const problems = problemsByField(deploy.error);
   const served = servedEnvironments(active);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    deploy.mutate();
+    const deploying = { environment, version: label, trafficPercent: Number(traffic), isRedeployed: source !== draft };
+    // Given here, so that it is not called once this form is gone: it would close the next one.
+    deploy.mutate(deploying, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
@@ -77,7 +67,7 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
       {deploy.error && <ErrorNote error={deploy.error} />}
       <div className="flex justify-end gap-2">
         <Button kind="quiet" onClick={onClose}>
-          Cancel
+          {deploy.isPending ? "Close; the deployment goes on" : "Cancel"}
         </Button>
         <Button kind="primary" type="submit" working={deploy.isPending}>
           Deploy to {environment || "…"}
@@ -87,7 +77,7 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   );
 }
 
-/** Deploys the draft or a version, and says before what will be live after. It stays open until the outcome is known. */
+/** Deploys the draft or a version, and says before what will be live after. It stays open until the outcome is known, or is closed: the page says it then. */
 export const DeployDialog = ({ open, onClose, ...rest }: DeployDialogProps) => (
   <Dialog open={open} onClose={onClose} title={`Deploy ${rest.agent.name}`}>
     <DeployForm {...rest} onClose={onClose} />

@@ -1,0 +1,30 @@
+import type { Agent } from "@perch/sdk";
+import { useMutation } from "@tanstack/react-query";
+import { perch } from "../../../api/perch.ts";
+import { useAgentChanged } from "../use-agent-changed.ts";
+
+export interface Deploying {
+  readonly environment: string;
+  readonly version: string;
+  readonly trafficPercent: number;
+  /** Whether the version exists already, and the draft does not matter. */
+  readonly isRedeployed: boolean;
+}
+
+/** Deployments of one agent that this browser began: the dialog that began one may be closed before it has ended. */
+export const deployKey = (agentId: string) => ["deploy", agentId] as const;
+
+export function useDeploy(agent: Agent) {
+  const changed = useAgentChanged();
+  return useMutation({
+    mutationKey: deployKey(agent.id),
+    mutationFn: ({ environment, version, trafficPercent, isRedeployed }: Deploying) =>
+      perch.deployments.deployAndWait(agent.id, {
+        environment,
+        version,
+        traffic_percent: trafficPercent,
+        ...(isRedeployed && { redeploy: true }),
+      }),
+    onSettled: changed,
+  });
+}
