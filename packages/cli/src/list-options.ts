@@ -37,17 +37,34 @@ export function pageOfAgent(name: string, { cursor, ...page }: AnyAgentPage) {
   return pageOf(page);
 }
 
-export function pageOfAllAgents(name: string, { limit, offset, cursor }: AnyAgentPage) {
-  if (offset !== undefined)
-    throw new UsageError(`perch ${name}: --offset is for the list of one agent. Use --cursor, or name the agent.`);
-  return { ...pageOf(limit === undefined ? {} : { limit }), ...omitUndefined({ cursor }) };
+export interface CursorPage {
+  readonly limit?: number;
+  readonly cursor?: string;
 }
 
+export function pageOfAllAgents(name: string, { limit, offset, cursor }: AnyAgentPage): CursorPage {
+  if (offset !== undefined)
+    throw new UsageError(`perch ${name}: --offset is for the list of one agent. Use --cursor, or name the agent.`);
+  return cursorPageOf(omitUndefined({ limit, cursor }));
+}
+
+/** For one agent, narrowed by what only the list of all agents knows: the agent is one more filter of that list. */
+export function pageOfNarrowedAgent(name: string, narrowedBy: string, { offset, ...page }: AnyAgentPage): CursorPage {
+  if (offset !== undefined)
+    throw new UsageError(`perch ${name}: --offset does not go with ${narrowedBy}. Use --cursor instead.`);
+  return cursorPageOf(page);
+}
+
+const cursorPageOf = ({ limit, cursor }: AnyAgentPage): CursorPage =>
+  omitUndefined({ limit: limit === undefined ? undefined : parseWhole("limit", limit), cursor });
+
 /** A command with the options that were given, as one can type it. */
-export const commandLine = (name: string, options: Readonly<Record<string, string | undefined>>): string =>
+export const commandLine = (name: string, options: Readonly<Record<string, string | number | undefined>>): string =>
   [
     name,
-    ...Object.entries(options).flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)])),
+    ...Object.entries(options).flatMap(([option, value]) =>
+      value === undefined ? [] : [option, quoted(String(value))],
+    ),
   ].join(" ");
 
 const quoted = (value: string): string => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

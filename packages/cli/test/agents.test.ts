@@ -150,13 +150,35 @@ describe("perch invoke", () => {
     for (const message of ["one", "two"]) await perch(["invoke", "bot", message]);
     const first = await perch(["runs", "--limit", "1", "--status", "completed"]);
     expect(first.stdout).toMatch(/^RUN +AGENT +STATUS.*\nreq_\w{26} +bot +completed/);
-    const [, rest = ""] = /perch (runs --status completed --cursor \S+)\n/.exec(first.stderr) ?? [];
-    const second = await perch([...rest.split(" "), "--limit", "1"]);
+    const [, rest = ""] = /perch (runs --status completed --limit 1 --cursor \S+)\n/.exec(first.stderr) ?? [];
+    const second = await perch(rest.split(" "));
     expect(second.stdout).toMatch(/\nreq_\w{26} +bot +completed/);
     expect(second.stdout).not.toBe(first.stdout);
     expect(second.stderr).toBe("");
     expect((await perch(["deploy", "bot"])).code).toBe(0);
     expect((await perch(["deployments", "--status", "active"])).stdout).toMatch(/\ndep_\w{26} +bot +production/);
+  });
+
+  test("runs are narrowed by user, environment, version and time, of all agents and of one", async () => {
+    const { perch } = await deskWithBot();
+    for (const user of ["ada", "ada", "bob"]) await perch(["invoke", "bot", "Hello", "--draft", "--user", user]);
+    const count = async (...options: string[]) =>
+      (await perch(["runs", ...options, "--json"])).json<{ data: unknown[] }>().data.length;
+    for (const agent of [[], ["bot"]]) {
+      expect(await count(...agent, "--user", "ada")).toBe(2);
+      expect(await count(...agent, "--agent-version", "draft")).toBe(3);
+      expect(await count(...agent, "--agent-version", "v9")).toBe(0);
+      expect(await count(...agent, "--environment", "nowhere")).toBe(0);
+      expect(await count(...agent, "--since", "1h")).toBe(3);
+      expect(await count(...agent, "--until", "1h")).toBe(0);
+    }
+    const first = await perch(["runs", "bot", "--user", "ada", "--since", "1h", "--limit", "1"]);
+    const [, rest = ""] = /perch (runs bot --user ada --since \S+Z --limit 1 --cursor \S+)\n/.exec(first.stderr) ?? [];
+    const second = await perch(rest.split(" "));
+    expect(second.stdout).toMatch(/\nreq_\w{26} +bot +completed/);
+    expect(second.stdout).not.toBe(first.stdout);
+    const refused = await perch(["runs", "bot", "--user", "ada", "--offset", "1"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Use --cursor instead")]);
   });
 
   test("the same idempotency key runs once", async () => {

@@ -2,6 +2,7 @@ import type { Deployment } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
 import {
   anyAgentListOptions,
+  type CursorPage,
   commandLine,
   listOptions,
   pageOf,
@@ -50,7 +51,7 @@ async function listOfAgent(session: Session, agent: string, query: DeploymentFil
   });
 }
 
-async function listOfAll(session: Session, query: DeploymentFilter & { readonly cursor?: string }) {
+async function listOfAll(session: Session, query: DeploymentFilter & CursorPage) {
   const { perch, terminal, show, signal } = session;
   const found = await perch().deployments.listAll(query, { signal });
   const { next_cursor } = found.pagination;
@@ -66,7 +67,7 @@ async function listOfAll(session: Session, query: DeploymentFilter & { readonly 
       return [id, one.agent_name, ...rest];
     });
     printTable(terminal, ["deployment", "agent", ...titles.slice(1)], rows);
-    const given = { "--environment": query.environment, "--status": query.status };
+    const given = { "--environment": query.environment, "--status": query.status, "--limit": query.limit };
     printNextPage(terminal, next_cursor, commandLine("deployments", given));
   });
 }

@@ -1,7 +1,15 @@
 import type { InvocationSummary } from "@perch/sdk";
 import { command, type Session } from "../command.ts";
-import { anyAgentListOptions, commandLine, pageOfAgent, pageOfAllAgents } from "../list-options.ts";
+import {
+  anyAgentListOptions,
+  type CursorPage,
+  commandLine,
+  pageOfAgent,
+  pageOfAllAgents,
+  pageOfNarrowedAgent,
+} from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
+import { parseSince } from "../output/duration.ts";
 import { printSteps } from "../output/print-steps.ts";
 import { printEmpty, printMore, printNextPage, printTable } from "../output/table.ts";
 import { coloured } from "../output/text.ts";
@@ -22,7 +30,22 @@ const titles = ["run", "status", "version", "duration", "tokens", "created"];
 interface RunFilter {
   readonly status?: InvocationSummary["status"];
   readonly session_id?: string;
+  readonly environment?: string;
+  readonly start_time?: string;
+  readonly end_time?: string;
 }
+
+/** What only the list of all agents can be narrowed by; `agent_id` makes it a list of one. */
+interface WiderFilter extends RunFilter {
+  readonly agent_id?: string;
+  readonly user_id?: string;
+  readonly version?: string;
+}
+
+const narrowing = (filter: object, page: string | number | undefined) => [
+  ...Object.keys(filter).filter((name) => !["limit", "offset", "cursor"].includes(name)),
+  page,
+];
 
 async function listOfAgent(session: Session, agent: string, query: RunFilter & { readonly offset?: number }) {
   const { perch, terminal, show, signal } = session;
@@ -31,7 +54,7 @@ async function listOfAgent(session: Session, agent: string, query: RunFilter & {
     if (found.data.length === 0)
       return printEmpty(terminal, {
         what: "runs",
-        narrowedBy: [query.status, query.session_id, query.offset],
+        narrowedBy: narrowing(query, query.offset),
         next: `Start one with \`${perchCommand(`invoke ${agent} "Hello"`)}\`.`,
       });
     printTable(
@@ -43,7 +66,20 @@ async function listOfAgent(session: Session, agent: string, query: RunFilter & {
   });
 }
 
-async function listOfAll(session: Session, query: RunFilter & { readonly cursor?: string }) {
+/** Times as they were understood: `2h` is another time by then. */
+const nextPageCommand = ({ agent_id, ...query }: WiderFilter & CursorPage): string =>
+  commandLine(agent_id === undefined ? "runs" : `runs ${agent_id}`, {
+    "--status": query.status,
+    "--session": query.session_id,
+    "--user": query.user_id,
+    "--environment": query.environment,
+    "--agent-version": query.version,
+    "--since": query.start_time,
+    "--until": query.end_time,
+    "--limit": query.limit,
+  });
+
+async function listOfAll(session: Session, query: WiderFilter & CursorPage) {
   const { perch, terminal, show, signal } = session;
   const found = await perch().runs.listAll(query, { signal });
   const { next_cursor } = found.pagination;
@@ -51,7 +87,7 @@ async function listOfAll(session: Session, query: RunFilter & { readonly cursor?
     if (found.data.length === 0 && next_cursor === null)
       return printEmpty(terminal, {
         what: "runs",
-        narrowedBy: [query.status, query.session_id, query.cursor],
+        narrowedBy: narrowing(query, query.cursor),
         next: `Start one with \`${perchCommand('invoke AGENT "Hello"')}\`.`,
       });
     const rows = found.data.map((run) => {
@@ -59,8 +95,7 @@ async function listOfAll(session: Session, query: RunFilter & { readonly cursor?
       return [id, run.agent_name, ...rest];
     });
     printTable(terminal, ["run", "agent", ...titles.slice(1)], rows);
-    const given = { "--status": query.status, "--session": query.session_id };
-    printNextPage(terminal, next_cursor, commandLine("runs", given));
+    printNextPage(terminal, next_cursor, nextPageCommand(query));
   });
 }
 
@@ -76,12 +111,28 @@ const list = command({
       help: "Only runs with this status.",
     },
     session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
+    user: { type: "string", value: "ID", help: "Only runs of this user." },
+    environment: { type: "string", value: "NAME", help: "Only runs of this environment." },
+    "agent-version": { type: "string", value: "LABEL", help: "Only runs of this version, or of the draft: draft." },
+    since: { type: "string", value: "TIME", help: "A duration such as 2h, or a time such as 2026-01-31T12:00:00Z." },
+    until: { type: "string", value: "TIME", help: "Only runs before this: a duration ago, or a time." },
   },
-  run: (session, { agent }, { status, session: session_id, ...page }) => {
-    const filter = omitUndefined({ status, session_id });
-    return agent === undefined
-      ? listOfAll(session, { ...pageOfAllAgents("runs list", page), ...filter })
-      : listOfAgent(session, agent, { ...pageOfAgent("runs list", page), ...filter });
+  examples: ["perch runs --status failed --since 1h", "perch runs support --user ada --agent-version v2"],
+  run: (session, { agent }, { limit, offset, cursor, since, until, ...options }) => {
+    const page = omitUndefined({ limit, offset, cursor });
+    const filter: RunFilter = omitUndefined({
+      status: options.status,
+      session_id: options.session,
+      environment: options.environment,
+      start_time: since === undefined ? undefined : parseSince("since", since),
+      end_time: until === undefined ? undefined : parseSince("until", until),
+    });
+    const wider = omitUndefined({ user_id: options.user, version: options["agent-version"] });
+    if (agent === undefined) return listOfAll(session, { ...pageOfAllAgents("runs list", page), ...filter, ...wider });
+    if (Object.keys(wider).length === 0)
+      return listOfAgent(session, agent, { ...pageOfAgent("runs list", page), ...filter });
+    const cursorPage = pageOfNarrowedAgent("runs list", "--user and --agent-version", page);
+    return listOfAll(session, { ...cursorPage, ...filter, ...wider, agent_id: agent });
   },
 });
 
