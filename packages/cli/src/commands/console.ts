@@ -1,6 +1,7 @@
 import { command, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { noOpenOption, openBrowser } from "../open-browser.ts";
+import { browserName } from "../output/browser-name.ts";
 import { printEmpty, printMore, printTable } from "../output/table.ts";
 import { perchCommand } from "../perch-command.ts";
 
@@ -41,7 +42,7 @@ const list = command({
         one.person?.email ?? one.person?.subject ?? one.key_id ?? "",
         one.role ?? "",
         one.address,
-        one.user_agent ?? "",
+        browserName(one.user_agent),
         time(one.last_used_at),
         time(one.expires_at),
       ]);
