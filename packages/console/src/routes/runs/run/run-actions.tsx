@@ -1,16 +1,18 @@
 import type { Invocation } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { runQuery } from "../../../api/runs-queries.ts";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
-import { CopyAsCode } from "./copy-as-code.tsx";
-import { contextOf } from "./run-as-code.ts";
+import { contextOf } from "./run-context.ts";
+
+const CopyAsCode = lazyPage(() => import("./copy-as-code.tsx"), "CopyAsCode");
 
 interface RunProps {
   readonly agent: string;
@@ -31,7 +33,12 @@ function CancelRun({ agent, run }: RunProps) {
   const isAsked = cancel.isSuccess;
   return (
     <>
-      <p ref={note} role="status" tabIndex={-1} className={isAsked ? "text-table text-warning outline-none" : "sr-only"}>
+      <p
+        ref={note}
+        role="status"
+        tabIndex={-1}
+        className={isAsked ? "text-table text-warning outline-none" : "sr-only"}
+      >
         {isAsked && "Cancelling: the run ends before its next step."}
       </p>
       {!isAsked && (
@@ -106,7 +113,9 @@ export function RunActions({ agent, run }: RunProps) {
           Edit and run
         </Link>
       )}
-      <CopyAsCode agent={agent} run={run} />
+      <Suspense fallback={<Button disabled>Copy as</Button>}>
+        <CopyAsCode agent={agent} run={run} />
+      </Suspense>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { contextOf, toCurl, toPython, toTypeScript } from "./run-as-code.ts";
+import { toCurl, toPython, toTypeScript } from "./run-as-code.ts";
+import { contextOf } from "./run-context.ts";
 
 const run = {
   message: `It's "quoted", costs $5 \\ \`id\` !! and\nhas\u202E two lines 😀`,
