@@ -93,3 +93,8 @@ export async function until<T = unknown>(page: Page, expression: string, timeout
     await page.waitForTimeout(20);
   }
 }
+
+/** All that a script can read back in this browser, as text. An entry named `key` is no property of the storage, so each is asked for. */
+export const readStored = (page: Page): Promise<string> =>
+  page.evaluate<string>(`JSON.stringify([document.cookie, ...[localStorage, sessionStorage].map((storage) =>
+    Array.from({ length: storage.length }, (_, index) => [storage.key(index), storage.getItem(storage.key(index))]))])`);

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { readStored } from "../../scripts/console/browser.ts";
 import type { Hand } from "./hands.ts";
 
 export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Promise<void> {
@@ -9,8 +10,7 @@ export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Pro
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
   // The page had the key in its hands, and keeps it nowhere.
-  const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
-  expect(kept).not.toContain(apiKey);
+  expect(await readStored(page)).not.toContain(apiKey);
 }
 
 /** What somebody does on the first day, once signed in: create an agent, talk to it, look at the run, change it and run it again. */

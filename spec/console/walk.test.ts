@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type OperationKey, operationKeys, routeOf } from "../../packages/contract/src/index.ts";
-import { launchBrowser, openContext, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { launchBrowser, openContext, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
 import { listPages } from "../../scripts/console/page-list.ts";
 
 const server = inject("consoleServer");
@@ -80,8 +80,7 @@ test("the page's policy allows no inline code, no evaluation, no other host and 
 });
 
 test("the key is in no storage, in no cookie that a script can read, in no address, and not in the server's log", async () => {
-  const storage = JSON.stringify(await page.evaluate("[{ ...localStorage }, { ...sessionStorage }, document.cookie]"));
-  expect(storage).not.toContain(story.apiKey);
+  expect(await readStored(page)).not.toContain(story.apiKey);
   expect(await page.evaluate("document.cookie")).toBe("");
   expect(await page.evaluate("indexedDB.databases().then((all) => all.length)")).toBe(0);
   const cookies = await context.cookies();
