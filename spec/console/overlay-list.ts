@@ -59,7 +59,7 @@ const onAgent: readonly Overlay[] = [
   dialog("/agents/support", "Roll back production", press("Roll back production")),
   dialog("/agents/support", "Time range", async (page) => {
     await press(/^Time range: /)(page);
-    await page.getByRole("menuitem", { name: "From … to …" }).click();
+    await page.getByRole("menuitem", { name: "Choose a range" }).click();
   }),
   dialog("/agents/support", "Keyboard shortcuts", (page) => page.keyboard.press("?")),
 ];
@@ -86,7 +86,7 @@ export function listOverlays({ runs }: Story): readonly Overlay[] {
     palette("without anything typed", "/agents", "", (page) => page.getByRole("option", { name: "Agents" })),
     palette("with an agent", "/agents", "transl", (page) => page.getByRole("option", { name: "translator" }).first()),
     palette("without a result", "/agents", "zzzz", (page) => page.getByText("Nothing has this name.")),
-    palette("with an id", "/agents", runs.failed, (page) => page.getByRole("option", { name: `Run ${runs.failed}` })),
+    palette("with an id", "/agents", runs.failed, (page) => page.getByRole("option", { name: /^Run of / })),
     {
       ...{ name: "sheet of a phone", path: "/agents", open: press("Open the menu"), viewports: [narrow] },
       shown: (page) => page.getByRole("dialog", { name: "Perch" }),
