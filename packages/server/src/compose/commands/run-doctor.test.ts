@@ -30,7 +30,7 @@ describe("perch-server doctor", () => {
       expect.stringMatching(/^warning workers: No worker is registered/),
       "13 checks: none failed, 1 with a warning.",
     ]);
-    expect(lines).toHaveLength(13);
+    expect(lines).toHaveLength(14);
   });
 
   test("exits with 1 if something failed", async () => {
