@@ -4,7 +4,6 @@ import { lazyPage, preloadPages } from "../parts/lazy-page.tsx";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
 import { ConnectionLine } from "./connection-line.tsx";
-import { OtherOrganisation } from "./other-organisation.tsx";
 import { Rail } from "./rail.tsx";
 import { SessionLine } from "./session-line.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -12,6 +11,7 @@ import { useFrameSearch } from "./use-frame-search.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
 const CommandPalette = lazyPage(() => import("./palette/command-palette.tsx"), "CommandPalette");
+const OtherOrganisation = lazyPage(() => import("./other-organisation.tsx"), "OtherOrganisation");
 const KeyboardHelp = lazyPage(() => import("./keyboard-help.tsx"), "KeyboardHelp");
 
 /** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
@@ -62,13 +62,13 @@ export function Frame() {
         <div className="flex min-w-0 flex-1 flex-col">
           <TopBar onPalette={onPalette} />
           <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
-            {otherOrganisation === undefined ? (
-              <Suspense fallback={<Working what="the page" />}>
+            <Suspense fallback={<Working what="the page" />}>
+              {otherOrganisation === undefined ? (
                 <Outlet />
-              </Suspense>
-            ) : (
-              <OtherOrganisation id={otherOrganisation} onStay={() => change({ org: organisation.id })} />
-            )}
+              ) : (
+                <OtherOrganisation id={otherOrganisation} onStay={() => change({ org: organisation.id })} />
+              )}
+            </Suspense>
           </main>
         </div>
       </div>

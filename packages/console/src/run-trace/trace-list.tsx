@@ -1,18 +1,7 @@
-import { useEffect, useState } from "react";
 import type { Trace } from "./trace.ts";
 import { TraceRow } from "./trace-row.tsx";
 import { spanOf } from "./trace-times.ts";
-
-/** The time, five times a second while something runs. */
-function useNow(isRunning: boolean): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNowMs(Date.now()), 200);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return nowMs;
-}
+import { useNow } from "./use-now.ts";
 
 interface TraceListProps {
   readonly trace: Trace;

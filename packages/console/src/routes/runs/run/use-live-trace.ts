@@ -77,15 +77,4 @@ export const withoutGuesses = ({ trace }: LiveTrace): Trace => ({
   steps: trace.steps.map((step) => (step.durationMs === 0 ? { ...step, durationMs: null } : step)),
 });
 
-/** While the run goes on: a clock for what is under way. Otherwise the time stands still. */
-export function useNow(isRunning: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNow(Date.now()), 250);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return now;
-}
-
 export const isUnderWay = (run: Pick<Invocation, "status">): boolean => run.status === "running";
