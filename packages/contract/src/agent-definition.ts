@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentAuth } from "./agent-auth.ts";
 import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
+import { ApprovalPolicy, McpApprovalPolicy, questionSettings } from "./approval-policy.ts";
 import { RequestHeaders, RequestQuery } from "./secret-references.ts";
 
 export const ModelRef = z
@@ -27,6 +28,13 @@ export const McpTool = z
     name: ToolName,
     url: CalledUrl.describe("URL of the MCP server (Streamable HTTP)."),
     headers: RequestHeaders.optional(),
+    approval: McpApprovalPolicy.optional(),
+    tool_approvals: z
+      .record(z.string().min(1).max(128), ApprovalPolicy)
+      .refine((policies) => Object.keys(policies).length <= 128, "At most 128 tools")
+      .optional()
+      .describe("For single tools, by the server's own name for them: takes precedence over `approval`.")
+      .meta({ example: { delete_file: "always" } }),
   })
   .meta({ id: "McpTool" });
 
@@ -40,11 +48,28 @@ export const HttpTool = z
     headers: RequestHeaders.optional(),
     query: RequestQuery.optional(),
     parameters: z.looseObject({ type: z.literal("object") }).describe("JSON Schema of the arguments."),
+    approval: ApprovalPolicy.optional(),
   })
   .meta({ id: "HttpTool" });
 
+export const AskPersonTool = z
+  .strictObject({
+    type: z.literal("ask_person"),
+    name: ToolName.describe("What the model calls it, for example `ask_person`."),
+    description: z.string().max(4096).describe("When the model is to ask, and whom."),
+    answer: z
+      .looseObject({})
+      .describe("JSON Schema of the answer.")
+      .meta({ example: { type: "string" } }),
+    ...questionSettings,
+  })
+  .meta({
+    id: "AskPersonTool",
+    description: "Built in: the model asks a question, the run waits, and a person's answer is the result.",
+  });
+
 const Tools = z
-  .array(z.discriminatedUnion("type", [McpTool, HttpTool]))
+  .array(z.discriminatedUnion("type", [McpTool, HttpTool, AskPersonTool]))
   .max(64)
   .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, "Two tools have the same name");
 
@@ -113,6 +138,16 @@ const Limits = z
   })
   .meta({ id: "Limits" });
 
+const ApprovalSettings = z
+  .strictObject({
+    while_waiting: z
+      .enum(["refuse", "queue"])
+      .describe(
+        "What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended.",
+      ),
+  })
+  .meta({ id: "ApprovalSettings" });
+
 /** What an agent is. All of it but `security` becomes part of a version. */
 export const AgentDefinition = z.object({
   model: ModelRef,
@@ -124,6 +159,7 @@ export const AgentDefinition = z.object({
   logs: LogSetting,
   fallback_models: z.array(ModelRef).max(5).describe("Models to try, in this order, when `model` fails."),
   runtime: Runtime,
+  approvals: ApprovalSettings.optional(),
   security: SecuritySettings,
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
@@ -153,7 +189,7 @@ export const agentDefaults = {
 } satisfies Omit<AgentDefinition, "model">;
 export const remoteModel = "perch/remote";
 
-const { model, temperature, instructions, tools, logs, fallback_models, runtime } = AgentDefinition.shape;
+const { model, temperature, instructions, tools, logs, fallback_models, runtime, approvals } = AgentDefinition.shape;
 
 /** A change to a definition: `memory`, `limits` and `security` merge field by field, the rest is replaced; null restores the default. */
 export const AgentDefinitionPatch = z.strictObject({
@@ -166,6 +202,7 @@ export const AgentDefinitionPatch = z.strictObject({
   logs: logs.nullable().optional(),
   fallback_models: fallback_models.nullable().optional(),
   runtime: runtime.nullable().optional(),
+  approvals: approvals.nullable(),
   security: SecuritySettingsPatch.nullable().optional(),
   auth: AgentAuth.nullable().optional(),
 });

@@ -14,6 +14,7 @@ export const errorStatus = {
   run_failed: 422,
   still_running: 504,
   precondition_failed: 412,
+  action_required: 409,
 } as const;
 export type ErrorCode = keyof typeof errorStatus;
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];

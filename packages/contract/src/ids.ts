@@ -16,6 +16,7 @@ export const idPrefixes = {
   audit: "aud",
   erasure: "erasure",
   consoleSession: "cse",
+  approval: "appr",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -43,6 +44,7 @@ export const DeliveryId = id("delivery", "DeliveryId");
 export const AuditId = id("audit", "AuditId");
 export const ErasureId = id("erasure", "ErasureId");
 export const ConsoleSessionId = id("consoleSession", "ConsoleSessionId");
+export const ApprovalId = id("approval", "ApprovalId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

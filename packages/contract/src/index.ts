@@ -3,6 +3,8 @@ export * from "./agent-definition.ts";
 export * from "./agent-security.ts";
 export * from "./agent-source.ts";
 export * from "./agents.ts";
+export * from "./approval-policy.ts";
+export * from "./approvals.ts";
 export * from "./audit.ts";
 export * from "./console-sessions.ts";
 export * from "./deliveries.ts";

@@ -10,12 +10,15 @@ import {
   uncountedQuery,
 } from "./envelopes.ts";
 import { type ErrorCode, errorCodes } from "./errors.ts";
-import { AgentId, AgentRef, DeploymentId, RequestId } from "./ids.ts";
+import { AgentId, AgentRef, ApprovalId, DeploymentId, RequestId } from "./ids.ts";
 import { LogEntry } from "./logs.ts";
 import type { OperationTable } from "./operation.ts";
 
-export const invocationStatuses = ["running", "completed", "failed", "cancelled"] as const;
-export const InvocationStatus = z.enum(invocationStatuses).meta({ id: "InvocationStatus" });
+export const invocationStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
+export const InvocationStatus = z
+  .enum(invocationStatuses)
+  .describe("`waiting`: for a person's decision or answer. The run goes on after it.")
+  .meta({ id: "InvocationStatus" });
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
 
 /** How a failed run is answered. */
@@ -197,6 +200,27 @@ export const RunEvent = z
       description:
         "Event `dropped`: events of the run are missing, because the streams of the organisation hold as much as they may. The run goes on, and `done` has the whole response.",
     }),
+    z
+      .object({
+        request_id: RequestId,
+        message: z.string(),
+        approvals: z
+          .array(
+            z.object({
+              id: ApprovalId,
+              kind: z.enum(["tool", "question"]),
+              tool: z.string(),
+              step: z.int(),
+              call: z.int().describe("Number of the call within the step."),
+            }),
+          )
+          .describe("What the run waits for. Empty where it waits for its turn in the session."),
+      })
+      .meta({
+        id: "ActionRequiredEvent",
+        description:
+          "Event `action_required`: the run waits for a person, and the stream ends. After the decision, follow the run again at `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Last-Event-ID`.",
+      }),
     InvocationResult.meta({ description: "Event `done`: the run completed. The last event." }),
     z
       .object({
@@ -223,16 +247,22 @@ export const invocationOperations = {
     tag,
     summary: "Invoke agent",
     description:
-      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
+      "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. A run that waits for a person is answered with 409 `action_required`, whose `details` name the run and the approvals, or with 202 where `Prefer` was sent; with the same `Idempotency-Key`, a retry after the decision gets the result. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `action_required`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
     permission: "write",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,
     status: 200,
     response: single(InvocationResult),
-    accepted: single(z.object({ request_id: RequestId, status: z.literal("running") })),
+    accepted: single(
+      z.object({
+        request_id: RequestId,
+        status: z.enum(["running", "waiting"]),
+        approvals: z.array(ApprovalId).optional().describe("With `waiting`: what the run waits for."),
+      }),
+    ),
     prefer: true,
     events: RunEvent,
-    errors: ["not_found", "conflict", "run_failed", "still_running"],
+    errors: ["not_found", "conflict", "run_failed", "still_running", "action_required"],
   },
   "GET /v1/agents/{agent_id}/invocations": {
     id: "listInvocations",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-export const permissions = ["read", "write", "delete", "manage"] as const;
+/** The specification gives the first four. `approve` is in none of its roles: who holds `manage` gives it to a key. */
+export const permissions = ["read", "write", "delete", "manage", "approve"] as const;
 export const Permission = z.enum(permissions).meta({ id: "Permission" });
 export type Permission = z.infer<typeof Permission>;
 

@@ -9,6 +9,7 @@ import type {
   AgentMetrics,
   AgentSummary,
   ApiKey,
+  ApprovalId,
   AuditEntry,
   CappedPagination,
   ConfirmMfa,
@@ -243,7 +244,7 @@ export interface Operations {
     };
   };
   /**
-   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
+   * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. A run that waits for a person is answered with 409 `action_required`, whose `details` name the run and the approvals, or with 202 where `Prefer` was sent; with the same `Idempotency-Key`, a retry after the decision gets the result. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `action_required`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
    *
    * Needs the permission `write`.
    */
@@ -262,7 +263,9 @@ export interface Operations {
       success: true;
       data: {
         request_id: RequestId;
-        status: "running";
+        status: "running" | "waiting";
+        /** With `waiting`: what the run waits for. */
+        approvals?: ApprovalId[] | undefined;
       };
     };
     event: RunEvent;

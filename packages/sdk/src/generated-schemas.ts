@@ -1,5 +1,20 @@
 // Made from openapi.json by `pnpm generate`. Do not edit.
 
+/** Event `action_required`: the run waits for a person, and the stream ends. After the decision, follow the run again at `GET /v1/agents/{agent_id}/invocations/{request_id}` with `Last-Event-ID`. */
+export interface ActionRequiredEvent {
+  request_id: RequestId;
+  message: string;
+  /** What the run waits for. Empty where it waits for its turn in the session. */
+  approvals: Array<{
+    id: ApprovalId;
+    kind: "tool" | "question";
+    tool: string;
+    step: number;
+    /** Number of the call within the step. */
+    call: number;
+  }>;
+}
+
 export interface AddLogs {
   entries: NewLogEntry[];
 }
@@ -22,13 +37,14 @@ export interface Agent {
   /** null uses the model's default. */
   temperature: number | null;
   instructions: string;
-  tools: Array<McpTool | HttpTool>;
+  tools: Array<McpTool | HttpTool | AskPersonTool>;
   memory: MemorySettings;
   limits: Limits;
   logs: LogSetting;
   /** Models to try, in this order, when `model` fails. */
   fallback_models: ModelRef[];
   runtime: Runtime;
+  approvals?: ApprovalSettings | undefined;
   security: SecuritySettings;
   auth: RedactedAgentAuth | null;
   updated_at: Timestamp;
@@ -43,7 +59,7 @@ export type AgentAuth = {
   provider: string;
   clientId: string;
   /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
-  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents">;
+  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents">;
   /** Required audience (`aud`) of tokens. The default is `clientId`. */
   audience?: string | undefined;
   /** For introspection of opaque tokens (RFC 7662). */
@@ -120,6 +136,52 @@ export interface ApiKey {
   /** May be a few seconds out of date. */
   last_used_at: Timestamp | null;
   revoked_at: Timestamp | null;
+}
+
+/** A call needs approval where this holds, and also where the argument is missing or of another type than `value`. */
+export interface ApprovalCondition {
+  /** Name of the argument. Dots lead into objects, as in `order.total`. */
+  argument: string;
+  /** How the argument is compared with `value`. */
+  op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "not_in";
+  /** A list for `in` and `not_in`, a number for `gt`, `gte`, `lt` and `lte`. */
+  value: string | number | boolean | Array<string | number | boolean>;
+}
+
+export type ApprovalId = string;
+
+/** Whether a person must approve a call before it is made. The default is `never`. */
+export type ApprovalPolicy = "never" | "always" | {
+  /** A call needs approval where any of them holds. Left out: every call does. */
+  when?: ApprovalCondition[] | undefined;
+  /** How many different keys or persons must approve. The default is 1. One rejection is enough. */
+  approvers?: number | undefined;
+  /** Whether a decision needs the code of a second factor in `X-MFA-Code`. The default is false. */
+  second_factor?: boolean | undefined;
+  /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
+  expires_after_seconds?: number | undefined;
+  /** Whether the key or person that started the run may decide too. The default is false. */
+  invoker_may_decide?: boolean | undefined;
+};
+
+export interface ApprovalSettings {
+  /** What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. */
+  while_waiting: "refuse" | "queue";
+}
+
+/** Built in: the model asks a question, the run waits, and a person's answer is the result. */
+export interface AskPersonTool {
+  type: "ask_person";
+  /** What the model calls it, for example `ask_person`. */
+  name: string;
+  /** When the model is to ask, and whom. */
+  description: string;
+  /** JSON Schema of the answer. */
+  answer: Record<string, unknown>;
+  /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
+  expires_after_seconds?: number | undefined;
+  /** Whether the key or person that started the run may decide too. The default is false. */
+  invoker_may_decide?: boolean | undefined;
 }
 
 export interface AuditDetails {
@@ -208,12 +270,13 @@ export type CreateAgent = {
   /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
-  tools?: Array<McpTool | HttpTool> | null | undefined;
+  tools?: Array<McpTool | HttpTool | AskPersonTool> | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
   logs?: LogSetting | null | undefined;
   fallback_models?: ModelRef[] | null | undefined;
   runtime?: Runtime | null | undefined;
+  approvals?: ApprovalSettings | null | undefined;
   security?: SecuritySettingsPatch | null | undefined;
   auth?: AgentAuth | null | undefined;
   name: AgentName;
@@ -523,7 +586,7 @@ export interface ErasureReceipt {
 export interface ErrorBody {
   success: false;
   error: {
-    code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed";
+    code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed" | "action_required";
     /** Human-readable: what happened, and what to do next. */
     message: string;
     /** Seconds to wait before retrying. */
@@ -548,13 +611,13 @@ export interface Event {
   created_at: Timestamp;
   /** The agent that the event is about, if any. */
   agent_id: AgentId | null;
-  /** For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `deployment.*`: the deployment. For `webhook.test`: webhook_id. */
+  /** For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `agent.action_required`: the approval, as in the list of approvals. For `deployment.*`: the deployment. For `webhook.test`: webhook_id. */
   data: Record<string, unknown>;
 }
 
 export type EventId = string;
 
-export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "webhook.test";
+export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required" | "webhook.test";
 
 export interface ExpiringPart {
   where: string;
@@ -603,6 +666,7 @@ export interface HttpTool {
     type: "object";
     [field: string]: unknown;
   };
+  approval?: ApprovalPolicy | undefined;
 }
 
 export interface Invocation {
@@ -679,7 +743,8 @@ export interface InvocationResult {
   duration_ms: number;
 }
 
-export type InvocationStatus = "running" | "completed" | "failed" | "cancelled";
+/** `waiting`: for a person's decision or answer. The run goes on after it. */
+export type InvocationStatus = "running" | "waiting" | "completed" | "failed" | "cancelled";
 
 export interface InvocationSummary {
   request_id: RequestId;
@@ -757,6 +822,19 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** How much of what models and tools were asked and said is kept with a run, apart from its message and response: nothing (`off`), sizes and names of fields without any value (`shapes`, the default), or all of it (`full`), sealed, for as long as logs are kept. See `GET /v1/agents/{agent_id}/invocations/{request_id}/steps`. */
 export type LogSetting = "off" | "shapes" | "full";
 
+/** Whether a person must approve calls of this server's tools. `destructive`: of all but those that the server itself declares to be read-only or not destructive; a tool without such a hint counts as destructive. The default is `never`: without a word here, what a server says of its tools changes nothing. */
+export type McpApprovalPolicy = "never" | "always" | "destructive" | {
+  when?: "destructive" | ApprovalCondition[] | undefined;
+  /** How many different keys or persons must approve. The default is 1. One rejection is enough. */
+  approvers?: number | undefined;
+  /** Whether a decision needs the code of a second factor in `X-MFA-Code`. The default is false. */
+  second_factor?: boolean | undefined;
+  /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
+  expires_after_seconds?: number | undefined;
+  /** Whether the key or person that started the run may decide too. The default is false. */
+  invoker_may_decide?: boolean | undefined;
+};
+
 export interface McpTool {
   type: "mcp";
   name: string;
@@ -764,6 +842,9 @@ export interface McpTool {
   url: string;
   /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
   headers?: Record<string, string> | undefined;
+  approval?: McpApprovalPolicy | undefined;
+  /** For single tools, by the server's own name for them: takes precedence over `approval`. */
+  tool_approvals?: Record<string, ApprovalPolicy> | undefined;
 }
 
 export interface Me {
@@ -971,7 +1052,7 @@ export interface Pagination {
   has_more: boolean;
 }
 
-export type Permission = "read" | "write" | "delete" | "manage";
+export type Permission = "read" | "write" | "delete" | "manage" | "approve";
 
 export interface Provider {
   name: ProviderName;
@@ -1001,7 +1082,7 @@ export type RedactedAgentAuth = {
   provider: string;
   clientId: string;
   /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
-  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents">;
+  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents">;
   /** Required audience (`aud`) of tokens. The default is `clientId`. */
   audience?: string | undefined;
   hasClientSecret: boolean;
@@ -1045,14 +1126,14 @@ export interface RotateWebhookSecret {
 
 /** Event `error`: the run failed or was cancelled. The last event. */
 export interface RunErrorEvent {
-  code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed";
+  code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "server_error" | "conflict" | "payload_too_large" | "unavailable" | "run_failed" | "still_running" | "precondition_failed" | "action_required";
   message: string;
   /** Where the run failed: whether a new run of the same message can succeed without a change to the agent. */
   retryable?: boolean | undefined;
   request_id: RequestId;
 }
 
-export type RunEvent = TokenEvent | ToolEvent | StepEvent | DroppedEvent | InvocationResult | RunErrorEvent;
+export type RunEvent = TokenEvent | ToolEvent | StepEvent | DroppedEvent | ActionRequiredEvent | InvocationResult | RunErrorEvent;
 
 export interface RunStep {
   /** Position among the steps of the run, from 1. */
@@ -1260,7 +1341,7 @@ export interface StepUpToken {
   expires_at: Timestamp;
 }
 
-export type SubscribableEventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back";
+export type SubscribableEventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required";
 
 export interface TextPart {
   /** Rank among the results of the text search, starting at 1. */
@@ -1332,12 +1413,13 @@ export interface UpdateAgent {
   /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
-  tools?: Array<McpTool | HttpTool> | null | undefined;
+  tools?: Array<McpTool | HttpTool | AskPersonTool> | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
   logs?: LogSetting | null | undefined;
   fallback_models?: ModelRef[] | null | undefined;
   runtime?: Runtime | null | undefined;
+  approvals?: ApprovalSettings | null | undefined;
   security?: SecuritySettingsPatch | null | undefined;
   auth?: AgentAuth | null | undefined;
 }
@@ -1424,13 +1506,14 @@ export interface Version {
     /** null uses the model's default. */
     temperature: number | null;
     instructions: string;
-    tools: Array<McpTool | HttpTool>;
+    tools: Array<McpTool | HttpTool | AskPersonTool>;
     memory: MemorySettings;
     limits: Limits;
     logs: LogSetting;
     /** Models to try, in this order, when `model` fails. */
     fallback_models: ModelRef[];
     runtime: Runtime;
+    approvals?: ApprovalSettings | undefined;
   };
 }
 

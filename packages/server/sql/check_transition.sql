@@ -35,7 +35,19 @@ create or replace trigger deployments_open_stay before delete on deployments
 -- An invocation may begin with any status: a run that ends quickly is inserted ended.
 create or replace trigger invocations_transition before update of status on invocations
   for each row when (old.status <> new.status) execute function check_transition('an invocation',
-    'running -> completed', 'running -> failed', 'running -> cancelled');
+    'running -> completed', 'running -> failed', 'running -> cancelled', 'running -> waiting', 'waiting -> running');
+
+create or replace trigger approvals_initial before insert on approvals
+  for each row execute function check_transition('an approval', 'open');
+create or replace trigger approvals_transition before update of status on approvals
+  for each row when (old.status <> new.status) execute function check_transition('an approval',
+    'open -> approved', 'open -> rejected', 'open -> answered', 'open -> expired', 'open -> cancelled');
+
+create or replace trigger waiting_runs_initial before insert on waiting_runs
+  for each row execute function check_transition('a waiting run', 'waiting');
+create or replace trigger waiting_runs_transition before update of status on waiting_runs
+  for each row when (old.status <> new.status) execute function check_transition('a waiting run',
+    'waiting -> ready', 'ready -> continued', 'continued -> waiting');
 
 create or replace trigger deliveries_initial before insert on deliveries
   for each row execute function check_transition('a delivery', 'pending');

@@ -82,6 +82,37 @@ export interface ApiKeys {
   rotated_from: string | null;
 }
 
+export interface Approvals {
+  agent_id: string;
+  approvers: number;
+  call: number;
+  created_at: Generated<Timestamp>;
+  cut: number;
+  decided_at: Timestamp | null;
+  decided_by: Json | null;
+  digest: Buffer;
+  edited: Generated<boolean>;
+  environment: string;
+  expires_at: Timestamp;
+  id: string;
+  invoker: string | null;
+  invoker_may_decide: boolean;
+  kind: string;
+  organisation_id: string;
+  run_id: string;
+  sealed_call: Buffer;
+  sealed_decision: Buffer | null;
+  second_factor: boolean;
+  session_id: string | null;
+  status: Generated<string>;
+  step: number;
+  tool: string;
+  user_id: string | null;
+  version: string | null;
+  votes: Generated<Json>;
+  why: string;
+}
+
 export interface AuditLog {
   actor: string;
   address: string | null;
@@ -253,6 +284,7 @@ export interface Invocations {
   accepted_at: Timestamp;
   agent_id: string;
   cancel_requested_at: Timestamp | null;
+  cut: Generated<number>;
   definition_digest: Buffer | null;
   deployment_id: string | null;
   duration_ms: number | null;
@@ -453,8 +485,34 @@ export interface SigningKeys {
   signs_from: Timestamp;
 }
 
+export interface WaitingRunCounts {
+  organisation_id: string;
+  runs: number;
+  shard: number;
+}
+
+export interface WaitingRuns {
+  accepted_at: Timestamp;
+  agent_id: string;
+  created_at: Generated<Timestamp>;
+  cut: number;
+  id: string;
+  max_concurrent_runs: number;
+  organisation_id: string;
+  position: Generated<Int8>;
+  ready_at: Timestamp | null;
+  sealed: Buffer;
+  send_after: Timestamp | null;
+  session_id: string | null;
+  status: string;
+  timeout_seconds: number;
+  user_id: string | null;
+  waits_for: string;
+}
+
 export interface Webhooks {
   agent_id: string | null;
+  approval_links: Generated<boolean>;
   created_at: Generated<Timestamp>;
   created_by: string | null;
   disabled_reason: string | null;
@@ -476,6 +534,7 @@ export interface DB {
   agent_versions: AgentVersions;
   agents: Agents;
   api_keys: ApiKeys;
+  approvals: Approvals;
   audit_log: AuditLog;
   console_sessions: ConsoleSessions;
   data_keys: DataKeys;
@@ -508,5 +567,7 @@ export interface DB {
   secrets: Secrets;
   session_messages: SessionMessages;
   signing_keys: SigningKeys;
+  waiting_run_counts: WaitingRunCounts;
+  waiting_runs: WaitingRuns;
   webhooks: Webhooks;
 }

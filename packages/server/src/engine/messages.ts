@@ -1,4 +1,4 @@
-import type { AgentDefinition, Invocation, Tier } from "@perch/contract";
+import type { AgentDefinition, ApprovalKind, Invocation, Tier } from "@perch/contract";
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
@@ -29,6 +29,21 @@ export interface RunInput {
   readonly trace: TraceParent | null;
   /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
   readonly lost?: LostRun;
+  /** Who started it, as approvals name voters. Only where a person may have to decide in it. */
+  readonly invoker?: string;
+  /** How often the run has waited for a person. Absent: not yet. */
+  readonly cut?: number;
+}
+
+/** Continues a run that waited: what it needs is in the database. With the run's id, `cut` is the engine's idempotency key. */
+export interface ContinuedRun {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly sessionId: string | null;
+  readonly cut: number;
+  readonly continues: true;
 }
 
 /** How a run ends that the engine lost and that cannot start again. */
@@ -66,6 +81,26 @@ export type RunOutcome = Usage &
         readonly retryable?: boolean;
       }
   );
+
+/** What a run waits for. */
+export interface RequiredAction {
+  /** The approval's. */
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly tool: string;
+  readonly step: number;
+  readonly call: number;
+}
+
+/** A run that waits for persons or, without any action, for its turn in the session. */
+export interface WaitingOutcome extends Usage {
+  readonly status: "waiting";
+  readonly cut: number;
+  readonly actions: readonly RequiredAction[];
+}
+
+/** What the engine answers for a run: how it ended, or that it waits and is continued by another invocation. */
+export type RunResult = RunOutcome | WaitingOutcome;
 
 /** What a workflow needs to identify a deployment. */
 export interface DeploymentKey extends AgentKey {

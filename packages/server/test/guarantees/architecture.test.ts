@@ -43,7 +43,7 @@ const partsOfRuns: Record<string, readonly string[]> = {
 /** A resource may use those before it, but never their handlers. All of them may use `resources/handlers.ts`. */
 const resourceOrder = [
   ...["audit", "engine-tasks", "quotas", "agents", "keys", "organisations", "secrets", "providers", "events"],
-  ...["deployments", "memory", "webhooks", "logs", "metrics", "mfa", "erasures", "console-sessions"],
+  ...["deployments", "memory", "approvals", "webhooks", "logs", "metrics", "mfa", "erasures", "console-sessions"],
 ];
 
 /** Packages, and the only folders or files that may know them. */

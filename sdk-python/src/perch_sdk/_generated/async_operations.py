@@ -34,12 +34,13 @@ class AsyncAgents:
         force: bool | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
         runtime: p.RuntimeParam | Omit | None = OMIT,
+        approvals: p.ApprovalSettingsParam | m.ApprovalSettings | Omit | None = OMIT,
         security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
         auth: p.AgentAuthParam | Omit | None = OMIT,
         idempotency_key: str | None = None,
@@ -56,11 +57,12 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
+        approvals: p.ApprovalSettingsParam | m.ApprovalSettings | Omit | None = OMIT,
         security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
         auth: p.AgentAuthParam | Omit | None = OMIT,
         idempotency_key: str | None = None,
@@ -75,12 +77,13 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
         runtime: p.RuntimeParam | Omit | None = OMIT,
+        approvals: p.ApprovalSettingsParam | m.ApprovalSettings | Omit | None = OMIT,
         security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
         auth: p.AgentAuthParam | Omit | None = OMIT,
         idempotency_key: str | None = None,
@@ -112,6 +115,7 @@ class AsyncAgents:
                 logs=logs,
                 fallback_models=fallback_models,
                 runtime=runtime,
+                approvals=approvals,
                 security=security,
                 auth=auth,
             ),
@@ -177,12 +181,13 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool] | Omit | None = OMIT,
+        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
         fallback_models: Sequence[str] | Omit | None = OMIT,
         runtime: p.RuntimeParam | Omit | None = OMIT,
+        approvals: p.ApprovalSettingsParam | m.ApprovalSettings | Omit | None = OMIT,
         security: p.SecuritySettingsPatchParam | m.SecuritySettings | Omit | None = OMIT,
         auth: p.AgentAuthParam | Omit | None = OMIT,
         if_match: str | None = None,
@@ -217,6 +222,7 @@ class AsyncAgents:
                 logs=logs,
                 fallback_models=fallback_models,
                 runtime=runtime,
+                approvals=approvals,
                 security=security,
                 auth=auth,
             ),
@@ -422,6 +428,7 @@ class AsyncRuns:
 
         :param limit: Maximum number of items to return.
         :param offset: Number of items to skip.
+        :param status: ``waiting``: for a person's decision or answer. The run goes on after it.
         :param start_time: Only runs created at this time or later.
         :param end_time: Only runs created before this time.
         """
@@ -470,6 +477,7 @@ class AsyncRuns:
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
         :param agent_id: Only runs of this agent (id or name).
+        :param status: ``waiting``: for a person's decision or answer. The run goes on after it.
         :param session_id: Only runs of this conversation. Fast together with ``agent_id``.
         :param version: Only runs of this version; ``draft`` for runs of a draft.
         :param min_duration_ms: Only runs that have ended and took at least this long.

@@ -19,6 +19,10 @@ __all__ = [
     "AgentStatus",
     "AgentSummary",
     "ApiKey",
+    "ApprovalCondition",
+    "ApprovalPolicy",
+    "ApprovalSettings",
+    "AskPersonTool",
     "AuditDetails",
     "AuditEntry",
     "ConfirmMfaResult",
@@ -65,6 +69,7 @@ __all__ = [
     "LogEntry",
     "LogLevel",
     "LogSetting",
+    "McpApprovalPolicy",
     "McpTool",
     "Me",
     "MeKey",
@@ -88,6 +93,7 @@ __all__ = [
     "RedactedAgentAuth",
     "RedactedAgentAuthJwt",
     "RedactedAgentAuthOauth2",
+    "RedactedAgentAuthOauth2ScopesItem",
     "RedeliverFailedResult",
     "RemoveMfaResult",
     "RevokeKeyResult",
@@ -135,19 +141,37 @@ EventType = Literal[
     "deployment.activated",
     "deployment.failed",
     "deployment.rolled_back",
+    "agent.action_required",
     "webhook.test",
 ]
 AgentStatus = Literal[
     "running",
     "paused",
 ]
+McpApprovalPolicy = Literal[
+    "never",
+    "always",
+    "destructive",
+]
+ApprovalPolicy = Literal[
+    "never",
+    "always",
+]
 LogSetting = Literal[
     "off",
     "shapes",
     "full",
 ]
+RedactedAgentAuthOauth2ScopesItem = Literal[
+    "read:agents",
+    "write:agents",
+    "delete:agents",
+    "manage:agents",
+    "approve:agents",
+]
 InvocationStatus = Literal[
     "running",
+    "waiting",
     "completed",
     "failed",
     "cancelled",
@@ -196,6 +220,7 @@ Permission = Literal[
     "write",
     "delete",
     "manage",
+    "approve",
 ]
 KeyStatus = Literal[
     "active",
@@ -219,6 +244,7 @@ SubscribableEventType = Literal[
     "deployment.activated",
     "deployment.failed",
     "deployment.rolled_back",
+    "agent.action_required",
 ]
 
 
@@ -238,7 +264,7 @@ class Event(Model):
     agent_id: str | None
     """The agent that the event is about, if any."""
     data: dict[str, Any]
-    """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``deployment.*``: the deployment. For ``webhook.test``: webhook_id."""
+    """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``agent.action_required``: the approval, as in the list of approvals. For ``deployment.*``: the deployment. For ``webhook.test``: webhook_id."""
 
 
 class Agent(Model):
@@ -250,13 +276,14 @@ class Agent(Model):
     temperature: float | None
     """null uses the model's default."""
     instructions: str
-    tools: list[McpTool | HttpTool]
+    tools: list[McpTool | HttpTool | AskPersonTool]
     memory: MemorySettings
     limits: Limits
     logs: LogSetting
     fallback_models: list[str]
     """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
+    approvals: ApprovalSettings | None = None
     security: SecuritySettings
     auth: RedactedAgentAuth | None
     updated_at: datetime
@@ -271,6 +298,32 @@ class McpTool(Model):
     """URL of the MCP server (Streamable HTTP)."""
     headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    approval: McpApprovalPolicy | None = None
+    tool_approvals: dict[str, Any] | None = None
+    """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+
+
+class McpApprovalPolicy(Model):
+    when: Literal["destructive"] | list[ApprovalCondition] | None = None
+    approvers: int | None = None
+    """How many different keys or persons must approve. The default is 1. One rejection is enough."""
+    second_factor: bool | None = None
+    """Whether a decision needs the code of a second factor in ``X-MFA-Code``. The default is false."""
+    expires_after_seconds: int | None = None
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: bool | None = None
+    """Whether the key or person that started the run may decide too. The default is false."""
+
+
+class ApprovalCondition(Model):
+    """A call needs approval where this holds, and also where the argument is missing or of another type than ``value``."""
+
+    argument: str
+    """Name of the argument. Dots lead into objects, as in ``order.total``."""
+    op: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in"]
+    """How the argument is compared with ``value``."""
+    value: str | float | bool | list[str | float | bool]
+    """A list for ``in`` and ``not_in``, a number for ``gt``, ``gte``, ``lt`` and ``lte``."""
 
 
 class HttpTool(Model):
@@ -285,6 +338,36 @@ class HttpTool(Model):
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
+    approval: ApprovalPolicy | None = None
+
+
+class ApprovalPolicy(Model):
+    when: list[ApprovalCondition] | None = None
+    """A call needs approval where any of them holds. Left out: every call does."""
+    approvers: int | None = None
+    """How many different keys or persons must approve. The default is 1. One rejection is enough."""
+    second_factor: bool | None = None
+    """Whether a decision needs the code of a second factor in ``X-MFA-Code``. The default is false."""
+    expires_after_seconds: int | None = None
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: bool | None = None
+    """Whether the key or person that started the run may decide too. The default is false."""
+
+
+class AskPersonTool(Model):
+    """Built in: the model asks a question, the run waits, and a person's answer is the result."""
+
+    type: Literal["ask_person"]
+    name: str
+    """What the model calls it, for example ``ask_person``."""
+    description: str
+    """When the model is to ask, and whom."""
+    answer: dict[str, Any]
+    """JSON Schema of the answer."""
+    expires_after_seconds: int | None = None
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: bool | None = None
+    """Whether the key or person that started the run may decide too. The default is false."""
 
 
 class MemorySettings(Model):
@@ -328,6 +411,11 @@ class RuntimeHttp(Model):
     url: str
     headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+
+
+class ApprovalSettings(Model):
+    while_waiting: Literal["refuse", "queue"]
+    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended."""
 
 
 class SecuritySettings(Model):
@@ -394,7 +482,7 @@ class RedactedAgentAuthOauth2(Model):
     provider: str
     """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
     client_id: str
-    scopes: list[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
+    scopes: list[RedactedAgentAuthOauth2ScopesItem]
     """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
     audience: str | None = None
     """Required audience (``aud``) of tokens. The default is ``clientId``."""
@@ -658,13 +746,14 @@ class VersionDefinition(Model):
     temperature: float | None
     """null uses the model's default."""
     instructions: str
-    tools: list[McpTool | HttpTool]
+    tools: list[McpTool | HttpTool | AskPersonTool]
     memory: MemorySettings
     limits: Limits
     logs: LogSetting
     fallback_models: list[str]
     """Models to try, in this order, when ``model`` fails."""
     runtime: Runtime
+    approvals: ApprovalSettings | None = None
 
 
 class VersionDiff(Model):
@@ -1317,7 +1406,9 @@ class EndConsoleSessionResult(Model):
 
 class StartedRun(Model):
     request_id: str
-    status: Literal["running"]
+    status: Literal["running", "waiting"]
+    approvals: list[str] | None = None
+    """With ``waiting``: what the run waits for."""
 
 
 Runtime = RuntimeModel | RuntimeHttp
@@ -1326,6 +1417,18 @@ RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
 decodes(
     Event,
     created_at=timestamp,
+)
+decodes(
+    McpTool,
+    approval=one(McpApprovalPolicy),
+)
+decodes(
+    ApprovalPolicy,
+    when=each(one(ApprovalCondition)),
+)
+decodes(
+    HttpTool,
+    approval=one(ApprovalPolicy),
 )
 decodes(
     MemorySettings,
@@ -1342,10 +1445,11 @@ decodes(
 decodes(
     Agent,
     created_at=timestamp,
-    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool})),
+    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool, "ask_person": AskPersonTool})),
     memory=one(MemorySettings),
     limits=one(Limits),
     runtime=by_field("type", {"model": RuntimeModel, "http": RuntimeHttp}),
+    approvals=one(ApprovalSettings),
     security=one(SecuritySettings),
     auth=by_field("type", {"oauth2": RedactedAgentAuthOauth2, "jwt": RedactedAgentAuthJwt}),
     updated_at=timestamp,
@@ -1410,10 +1514,11 @@ decodes(
 )
 decodes(
     VersionDefinition,
-    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool})),
+    tools=each(by_field("type", {"mcp": McpTool, "http": HttpTool, "ask_person": AskPersonTool})),
     memory=one(MemorySettings),
     limits=one(Limits),
     runtime=by_field("type", {"model": RuntimeModel, "http": RuntimeHttp}),
+    approvals=one(ApprovalSettings),
 )
 decodes(
     Version,

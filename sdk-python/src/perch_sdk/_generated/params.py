@@ -20,10 +20,15 @@ __all__ = [
     "AgentAuthJwtParam",
     "AgentAuthOauth2Param",
     "AgentAuthParam",
+    "ApprovalConditionParam",
+    "ApprovalPolicyParam",
+    "ApprovalSettingsParam",
+    "AskPersonToolParam",
     "EmbedderSettingsParam",
     "HttpToolParam",
     "InvocationContextParam",
     "LimitsPatchParam",
+    "McpApprovalPolicyParam",
     "McpToolParam",
     "MemorySettingsPatchParam",
     "NewGuardsParam",
@@ -47,6 +52,32 @@ class McpToolParam(TypedDict):
     """URL of the MCP server (Streamable HTTP)."""
     headers: NotRequired[dict[str, Any]]
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    approval: NotRequired[m.McpApprovalPolicy | McpApprovalPolicyParam | m.McpApprovalPolicy]
+    tool_approvals: NotRequired[dict[str, Any]]
+    """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+
+
+class McpApprovalPolicyParam(TypedDict):
+    when: NotRequired[Literal["destructive"] | Sequence[ApprovalConditionParam | m.ApprovalCondition]]
+    approvers: NotRequired[int]
+    """How many different keys or persons must approve. The default is 1. One rejection is enough."""
+    second_factor: NotRequired[bool]
+    """Whether a decision needs the code of a second factor in ``X-MFA-Code``. The default is false."""
+    expires_after_seconds: NotRequired[int]
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: NotRequired[bool]
+    """Whether the key or person that started the run may decide too. The default is false."""
+
+
+class ApprovalConditionParam(TypedDict):
+    """A call needs approval where this holds, and also where the argument is missing or of another type than ``value``."""
+
+    argument: str
+    """Name of the argument. Dots lead into objects, as in ``order.total``."""
+    op: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in"]
+    """How the argument is compared with ``value``."""
+    value: str | float | bool | Sequence[str | float | bool]
+    """A list for ``in`` and ``not_in``, a number for ``gt``, ``gte``, ``lt`` and ``lte``."""
 
 
 class HttpToolParam(TypedDict):
@@ -61,6 +92,36 @@ class HttpToolParam(TypedDict):
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
+    approval: NotRequired[m.ApprovalPolicy | ApprovalPolicyParam | m.ApprovalPolicy]
+
+
+class ApprovalPolicyParam(TypedDict):
+    when: NotRequired[Sequence[ApprovalConditionParam | m.ApprovalCondition]]
+    """A call needs approval where any of them holds. Left out: every call does."""
+    approvers: NotRequired[int]
+    """How many different keys or persons must approve. The default is 1. One rejection is enough."""
+    second_factor: NotRequired[bool]
+    """Whether a decision needs the code of a second factor in ``X-MFA-Code``. The default is false."""
+    expires_after_seconds: NotRequired[int]
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: NotRequired[bool]
+    """Whether the key or person that started the run may decide too. The default is false."""
+
+
+class AskPersonToolParam(TypedDict):
+    """Built in: the model asks a question, the run waits, and a person's answer is the result."""
+
+    type: Literal["ask_person"]
+    name: str
+    """What the model calls it, for example ``ask_person``."""
+    description: str
+    """When the model is to ask, and whom."""
+    answer: dict[str, Any]
+    """JSON Schema of the answer."""
+    expires_after_seconds: NotRequired[int]
+    """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
+    invoker_may_decide: NotRequired[bool]
+    """Whether the key or person that started the run may decide too. The default is false."""
 
 
 class MemorySettingsPatchParam(TypedDict):
@@ -106,6 +167,11 @@ class RuntimeHttpParam(TypedDict):
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
 
 
+class ApprovalSettingsParam(TypedDict):
+    while_waiting: Literal["refuse", "queue"]
+    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended."""
+
+
 class SecuritySettingsPatchParam(TypedDict):
     ipWhitelist: NotRequired[SecuritySettingsPatchIpWhitelistParam | m.SecuritySettingsIpWhitelist | None]
     mtls: NotRequired[SecuritySettingsPatchMtlsParam | m.SecuritySettingsMtls | None]
@@ -149,7 +215,7 @@ class AgentAuthOauth2Param(TypedDict):
     provider: str
     """URL of the issuer. Its ``/.well-known/openid-configuration`` is used for discovery."""
     clientId: str
-    scopes: Sequence[Literal["read:agents", "write:agents", "delete:agents", "manage:agents"]]
+    scopes: Sequence[m.RedactedAgentAuthOauth2ScopesItem]
     """Scopes that are accepted. An operation needs the scope of its permission, such as ``write:agents`` for ``write``."""
     audience: NotRequired[str]
     """Required audience (``aud``) of tokens. The default is ``clientId``."""

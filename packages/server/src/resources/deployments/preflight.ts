@@ -56,10 +56,12 @@ interface Call {
 const callsOf = ({ runtime, tools }: Definition): Call[] =>
   runtime.type === "http"
     ? [{ field: "runtime", template: { ...runtime, subject: "The remote agent" } }]
-    : tools.map((tool, index) => ({
-        field: `tools.${index}`,
-        template: { ...tool, subject: `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}` },
-      }));
+    : tools.flatMap((tool, index) => {
+        // Nobody is called.
+        if (tool.type === "ask_person") return [];
+        const subject = `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}`;
+        return [{ field: `tools.${index}`, template: { ...tool, subject } }];
+      });
 
 export function createPreflight({ findModel, tools, findSecrets, fetch }: PreflightDeps): Preflight {
   /** Any HTTP response will do, whatever its status. */

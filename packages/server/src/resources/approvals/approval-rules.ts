@@ -1,0 +1,32 @@
+import { hash } from "node:crypto";
+import type { ApprovalStatus } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
+import type { Transitions } from "../../platform/transitions.ts";
+
+/** The states of an approval. ARCHITECTURE.md shows the same table as a diagram. */
+export const approvalTransitions = {
+  ask: { from: [null], to: "open" },
+  approve: { from: ["open"], to: "approved" },
+  reject: { from: ["open"], to: "rejected" },
+  answer: { from: ["open"], to: "answered" },
+  expire: { from: ["open"], to: "expired" },
+  cancel: { from: ["open"], to: "cancelled" },
+} as const satisfies Transitions<ApprovalStatus>;
+
+/** Its arguments have their keys in order: the same arguments have the same digest, however they were written. */
+const canonical = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, each]) => [key, canonical(each)]));
+};
+
+/** What a decision is bound to. */
+export const callDigest = (tool: string, args: unknown): Buffer =>
+  hash("sha256", JSON.stringify([tool, canonical(args)]), "buffer");
+
+/** Who a caller counts as where several must approve, and where the invoker may not: one person is one voter in all sessions. */
+export function voterOf({ keyId, credentialId, session }: Caller): string {
+  if (session?.person) return `person:${session.person.subject}`;
+  return `key:${keyId ?? credentialId}`;
+}

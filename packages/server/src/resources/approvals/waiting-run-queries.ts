@@ -1,0 +1,103 @@
+import { sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { ContinuedRun } from "../../engine/messages.ts";
+import { uuidTime } from "../../platform/ids.ts";
+
+interface RunRef {
+  readonly organisationId: string;
+  readonly id: string;
+}
+
+/** A run whose decisions are made, or whose turn has come, with what its continuation needs for a slot. */
+export interface ReadyRun extends Omit<ContinuedRun, "continues"> {
+  readonly timeoutSeconds: number;
+  readonly maxConcurrentRuns: number;
+}
+
+/** How long the process that made a run ready is the only one that starts it. */
+export const ownStartSeconds = 5;
+
+interface ReadyRow {
+  readonly organisation_id: string;
+  readonly id: string;
+  readonly agent_id: string;
+  readonly user_id: string | null;
+  readonly session_id: string | null;
+  readonly cut: number;
+  readonly timeout_seconds: number;
+  readonly max_concurrent_runs: number;
+}
+
+export const toReadyRun = (row: ReadyRow): ReadyRun => ({
+  organisationId: row.organisation_id,
+  id: row.id,
+  agentId: row.agent_id,
+  userId: row.user_id,
+  sessionId: row.session_id,
+  cut: row.cut,
+  timeoutSeconds: row.timeout_seconds,
+  maxConcurrentRuns: row.max_concurrent_runs,
+});
+
+const readyColumns = sql`organisation_id, id, agent_id, user_id, session_id, cut, timeout_seconds, max_concurrent_runs`;
+
+/** Locks the run while it waits. Decisions of one reply take their turn here, so exactly one of them is the last. */
+export async function lockWaitingRun(
+  trx: OrganisationTransaction,
+  { organisationId, id }: RunRef,
+): Promise<{ readonly cut: number; readonly status: string } | undefined> {
+  return trx
+    .selectFrom("waiting_runs")
+    .select(["cut", "status"])
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Makes the run ready if it waits and nothing of it is open any more. Undefined: not yet, or it was ready before. */
+export async function updateReadyIfDecided(
+  trx: OrganisationTransaction,
+  { organisationId, id }: RunRef,
+): Promise<ReadyRun | undefined> {
+  const { rows } = await sql<ReadyRow>`
+    update waiting_runs w
+      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      where w.organisation_id = ${organisationId} and w.id = ${id} and w.status = 'waiting' and w.waits_for = 'decision'
+        and not exists (select from approvals a where a.organisation_id = w.organisation_id and a.run_id = w.id and a.cut = w.cut
+                          and a.status = 'open')
+      returning ${readyColumns}`.execute(trx);
+  return rows[0] && toReadyRun(rows[0]);
+}
+
+/**
+ * Asks for the end of a run that waits: what is open of it is cancelled, and its continuation ends it like any cancelled run.
+ * Undefined: it does not wait.
+ */
+export async function cancelWaitingRun(
+  trx: OrganisationTransaction,
+  { organisationId, id }: RunRef,
+): Promise<ReadyRun | undefined> {
+  const waiting = await lockWaitingRun(trx, { organisationId, id });
+  if (waiting?.status !== "waiting") return undefined;
+  await trx
+    .updateTable("invocations")
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("accepted_at", "=", uuidTime(id))
+    .execute();
+  await trx
+    .updateTable("approvals")
+    .set({ status: "cancelled", decided_at: sql`now()` })
+    .where("organisation_id", "=", organisationId)
+    .where("run_id", "=", id)
+    .where("status", "=", "open")
+    .execute();
+  const { rows } = await sql<ReadyRow>`
+    update waiting_runs
+      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      where organisation_id = ${organisationId} and id = ${id} and status = 'waiting'
+      returning ${readyColumns}`.execute(trx);
+  return rows[0] && toReadyRun(rows[0]);
+}
