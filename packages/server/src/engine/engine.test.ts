@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { createEngine } from "./engine.ts";
-import type { RunInput, RunOutcome } from "./messages.ts";
+import type { ContinuedRun, RunInput, RunOutcome, WaitingOutcome } from "./messages.ts";
 
 interface Call {
   readonly path: string;
@@ -118,6 +118,43 @@ test("a run that has not ended in time is sent as well, so that the engine has i
     ["send", run.id],
   ]);
   expect(engine.failures()).toBe(0);
+  await engine.close();
+});
+
+const createContinuedRun = (sessionId: string | null): ContinuedRun => {
+  const { id, organisationId, agentId, userId } = createRun();
+  return { id, organisationId, agentId, userId, sessionId, cut: 2, continues: true };
+};
+
+test("each continuation of a run has a key of its own, and runs in its session", async () => {
+  const waiting: WaitingOutcome = { status: "waiting", cut: 3, actions: [], steps: 1, tokensUsed: 2, durationMs: 3 };
+  const node = await startNode((response, call) => {
+    if (call.path.startsWith("/restate/send/")) accept(response, call);
+    else response.writeHead(200).end(JSON.stringify(waiting));
+  });
+  const engine = startEngine(node.url);
+  const [alone, turn] = [createContinuedRun(null), createContinuedRun("s")];
+  await engine.continue(alone);
+  expect(await engine.waitContinued(turn, 10_000)).toEqual(waiting);
+  expect(node.calls).toEqual([
+    { path: "/restate/send/AgentRuns/run", key: `${alone.id}.2`, body: alone },
+    {
+      path: `/restate/call/AgentSessions/${encodeURIComponent(`${turn.organisationId}/${turn.agentId}/s`)}/run`,
+      key: `${turn.id}.2`,
+      body: turn,
+    },
+  ]);
+  // Nothing but a continuation has its key: what begins a run joins it, however often the run has waited.
+  await engine.start({ ...createRun(), id: alone.id, cut: 2 });
+  expect(node.calls.at(-1)?.key).toBe(alone.id);
+  await engine.close();
+});
+
+test("a continuation that has not ended in time is not sent: it has begun, or its row starts it", async () => {
+  const node = await startNode(never);
+  const engine = startEngine(node.url);
+  expect(await engine.waitContinued(createContinuedRun(null), 200)).toBeUndefined();
+  expect(node.calls.map(({ path }) => path.split("/")[2])).toEqual(["call"]);
   await engine.close();
 });
 

@@ -3,7 +3,16 @@ import { ApiError } from "../platform/api-error.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createEngineNodes, type Task } from "./call-engine.ts";
 import { createFindInvocation } from "./find-invocation.ts";
-import type { CanaryWatch, ClearKey, DeploymentKey, ErasureKey, RunInput, RunOutcome } from "./messages.ts";
+import type {
+  CanaryWatch,
+  ClearKey,
+  ContinuedRun,
+  DeploymentKey,
+  ErasureKey,
+  RunInput,
+  RunOutcome,
+  RunResult,
+} from "./messages.ts";
 import {
   activationTarget,
   activationTask,
@@ -12,6 +21,7 @@ import {
   embeddingTask,
   erasureTask,
   type RunKey,
+  runInvocationKey,
   runTarget,
   runTask,
   watchTask,
@@ -21,8 +31,15 @@ import {
 export interface Engine {
   /** Returns when the engine has the run and will not lose it. */
   readonly start: (run: RunInput) => Promise<void>;
-  /** Starts the run or joins it, and waits for its end; undefined when it has not ended in time. The run continues either way. */
-  readonly wait: (run: RunInput, waitMs: number) => Promise<RunOutcome | undefined>;
+  /**
+   * Starts the run or joins it, and waits until it ends or has to wait for a person; undefined when neither happened in time. The run
+   * continues either way.
+   */
+  readonly wait: (run: RunInput, waitMs: number) => Promise<RunResult | undefined>;
+  /** Returns when the engine has the continuation of a run that waited, and will not lose it. Twice for one cut continues it once. */
+  readonly continue: (run: ContinuedRun) => Promise<void>;
+  /** As `wait`, for a continuation that has begun: one that has not would begin without a slot. */
+  readonly waitContinued: (run: ContinuedRun, waitMs: number) => Promise<RunResult | undefined>;
   /** Returns when the engine will see to it that the deployment is checked and becomes live, in its turn. */
   readonly activate: (deployment: DeploymentKey) => Promise<void>;
   /** Returns when the engine will see to it that all memories of the agent are embedded by its embedder. */
@@ -34,10 +51,10 @@ export interface Engine {
   /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be reached, the sweep finds them. */
   readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
-  /** What the engine knows of a run: its outcome once it has ended, for an hour. Throws if the engine does not say. */
-  readonly findRun: (run: RunKey) => Promise<"unknown" | "under_way" | RunOutcome>;
-  /** Starts a run that the engine may have lost. False: it has the run, and nothing changes. */
-  readonly restart: (run: RunInput) => Promise<boolean>;
+  /** What the engine knows of a run, or of its continuation: its result once it has one, for an hour. Throws if the engine does not say. */
+  readonly findRun: (run: RunKey) => Promise<"unknown" | "under_way" | RunResult>;
+  /** Starts a run, or its continuation, that the engine may have lost. False: it has it, and nothing changes. */
+  readonly restart: (run: RunInput | ContinuedRun) => Promise<boolean>;
   /** Whether the engine has the activation of a deployment to do, as it was first asked for. */
   readonly isActivating: (deployment: DeploymentKey) => Promise<boolean>;
   /** As `activate`, though the engine may remember that it has done so. False: it was asked with this key already. */
@@ -95,17 +112,24 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
   };
   const sendShortly = async (task: Task): Promise<void> => void (await send(task, sendTimeoutMs));
 
+  const callRun = async (run: RunInput | ContinuedRun, waitMs: number): Promise<RunResult | undefined> => {
+    const result = await nodes.callUntilAnswered(runTask("call", run), { timeoutMs: waitMs });
+    if (result.text !== undefined) return JSON.parse(result.text) as RunResult;
+    if (result.failure !== "timeout") throw unreachable(result.cause);
+    return undefined;
+  };
+
   return {
     start: async (run) => void (await send(runTask("send", run), startTimeoutMs)),
     wait: async (run, waitMs) => {
       const sinceMs = performance.now();
-      const result = await nodes.callUntilAnswered(runTask("call", run), { timeoutMs: waitMs });
-      if (result.text !== undefined) return JSON.parse(result.text) as RunOutcome;
-      if (result.failure !== "timeout") throw unreachable(result.cause);
+      const result = await callRun(run, waitMs);
       // Timed out without knowing whether the engine has the run: make sure before the client gets "accepted".
-      await send(runTask("send", run), startTimeoutMs, sinceMs);
-      return undefined;
+      if (!result) await send(runTask("send", run), startTimeoutMs, sinceMs);
+      return result;
     },
+    continue: (run) => sendShortly(runTask("send", run)),
+    waitContinued: callRun,
     activate: (deployment) => sendShortly(activationTask(deployment)),
     embedMemory: (agent) => sendShortly(embeddingTask(agent)),
     clearMemory: (clear) => sendShortly(clearTask(clear)),
@@ -117,9 +141,9 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     },
     close: nodes.close,
     findRun: async (run) => {
-      const found = await findInvocation(runTarget(run), run.id);
+      const found = await findInvocation(runTarget(run), runInvocationKey(run));
       if (typeof found === "string") return found;
-      return "output" in found ? (JSON.parse(found.output) as RunOutcome) : endedByHand;
+      return "output" in found ? (JSON.parse(found.output) as RunResult) : endedByHand;
     },
     restart: async (run) => isAccepted(await send(runTask("send", run), startTimeoutMs)),
     isActivating: async (deployment) =>

@@ -2,7 +2,15 @@ import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { newUuid } from "../platform/ids.ts";
 import type { Task } from "./call-engine.ts";
-import type { CanaryWatch, ClearKey, DeploymentKey, ErasureKey, RunInput, RunMessage } from "./messages.ts";
+import type {
+  CanaryWatch,
+  ClearKey,
+  ContinuedRun,
+  DeploymentKey,
+  ErasureKey,
+  RunInput,
+  RunMessage,
+} from "./messages.ts";
 import {
   agentRuns,
   agentSessions,
@@ -14,11 +22,12 @@ import {
   webhookDeliveries,
 } from "./services.ts";
 
-/** What leads to a run in the engine. */
-export type RunKey = Pick<RunInput, "id" | "organisationId" | "agentId" | "userId" | "sessionId">;
+/** What leads to a run in the engine: to its beginning or, with a `cut`, to its continuation after it waited for the nth time. */
+export type RunKey = Pick<RunInput, "id" | "organisationId" | "agentId" | "userId" | "sessionId" | "cut">;
 
 /** The engine writes a message to its log several times, so a definition that has a name stays out of it. */
-function toMessage(run: RunInput): RunMessage {
+function toMessage(run: RunInput | ContinuedRun): RunMessage | ContinuedRun {
+  if ("continues" in run) return run;
   const { definitionDigest } = run;
   return definitionDigest === undefined ? run : { ...run, definition: undefined, definitionDigest };
 }
@@ -46,8 +55,12 @@ export const runTarget = (run: RunKey): string =>
     ? `${agentRuns}/run`
     : `${agentSessions}/${encodeURIComponent(sessionKeyOf(run, run.sessionId))}/run`;
 
-export const runTask = (verb: Task["verb"], run: RunInput): Task => ({
-  id: run.id,
+/** The idempotency key of a run, or of its continuation, which is an invocation of its own. */
+export const runInvocationKey = ({ id, cut }: Pick<RunKey, "id" | "cut">): string => (cut ? `${id}.${cut}` : id);
+
+export const runTask = (verb: Task["verb"], run: RunInput | ContinuedRun): Task => ({
+  // What begins a run is never one of its continuations, even where the run has waited meanwhile.
+  id: "continues" in run ? runInvocationKey(run) : run.id,
   verb,
   path: `/restate/${verb}/${runTarget(run)}`,
   body: toMessage(run),

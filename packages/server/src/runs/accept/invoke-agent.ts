@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { RunOutcome } from "../../engine/messages.ts";
+import type { RunResult } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
@@ -34,9 +34,10 @@ export interface InvokeDeps {
 
 const detailsOf = (id: string) => [{ field: "request_id", error: toPublicId("request", id) }];
 
-function resultOf(id: string, outcome: RunOutcome) {
+function resultOf(id: string, outcome: RunResult) {
   if (outcome.status === "completed") return single(toResult(id, outcome));
   const details = detailsOf(id);
+  if (outcome.status === "waiting") throw new ApiError("action_required", "The run waits for a person.", { details });
   if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, { details });
   const { code, retryable } = failureOf(outcome);
   throw new ApiError(code, `The run failed: ${outcome.error}`, { details, retryable });

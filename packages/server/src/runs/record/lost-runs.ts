@@ -123,6 +123,8 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     if (known === "under_way") return undefined;
     const accepted = await findAccepted(key);
     if (!accepted) return undefined;
+    // Its continuation, which is another invocation, records it.
+    if (known !== "unknown" && known.status === "waiting") return undefined;
     if (known !== "unknown") return recordOutcome(accepted.run, known);
     const lost = lostEndOf(accepted, now());
     if (!(await engine.restart({ ...accepted.run, ...(lost && { lost }) }))) return undefined;
