@@ -18,6 +18,7 @@ import {
   type ToolDeps,
   type ToolResult,
 } from "./tool.ts";
+import { resolveApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
 import { redactResult } from "./truncate-text.ts";
@@ -52,7 +53,7 @@ export async function listMcpTools(
 
 async function listAllPages(
   client: MCPClient,
-  { name: server, url, headers }: z.infer<typeof McpTool>,
+  { name: server, url, headers, approval: policy, tool_approvals: ofTools = {} }: z.infer<typeof McpTool>,
   redactor: Redactor,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
@@ -64,12 +65,17 @@ async function listAllPages(
       ...(cursor === undefined ? {} : { params: { cursor } }),
       options: { signal },
     });
-    const listed = page.tools.map(({ name: tool, description, title, inputSchema }) => ({
-      server,
-      description: storableText(description ?? title ?? ""),
-      parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
-      target: { kind: "mcp" as const, url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
-    }));
+    const listed = page.tools.map(({ name: tool, description, title, inputSchema, annotations }) => {
+      // The definition's word on this very tool wins.
+      const approval = resolveApproval(Object.hasOwn(ofTools, tool) ? ofTools[tool] : policy, annotations);
+      return {
+        server,
+        description: storableText(description ?? title ?? ""),
+        parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
+        target: { kind: "mcp" as const, url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
+        ...(approval && { approval }),
+      };
+    });
     // Before a page of megabytes is searched for secrets.
     assertWithinLimits(
       [...new Map([...found, ...listed.map((each) => [each.target.tool, each] as const)]).values()],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { McpTarget, RunTool } from "./tool.ts";
+import type { ToolApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 
 const maxTools = 128;
@@ -11,6 +12,7 @@ export interface ListedTool {
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly target: McpTarget;
+  readonly approval?: ToolApproval;
 }
 
 /** Applied to each server while its tools are listed, and to all servers together. */
@@ -59,11 +61,11 @@ export function nameTools(listed: readonly ListedTool[], taken: readonly string[
     taken,
   );
   const seen = new Set(taken);
-  return listed.map(({ server, description, parameters, target }, index) => {
+  return listed.map(({ server, description, parameters, target, approval }, index) => {
     const name = names[index] ?? "";
     // Only a deliberate hash collision gets here; one tool must not impersonate another.
     if (seen.has(name)) throw new PermanentToolError(`Two tools of the MCP server ${server} would be called ${name}.`);
     seen.add(name);
-    return { definition: { name, description, parameters }, target };
+    return { definition: { name, description, parameters }, target, ...(approval && { approval }) };
   });
 }

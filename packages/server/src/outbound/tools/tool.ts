@@ -4,6 +4,7 @@ import type { TraceParent } from "../../platform/trace-parent.ts";
 import type { ToolDefinition } from "../models/model.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { ResolveCall } from "../secrets/resolve-call.ts";
+import type { ToolApproval } from "./tool-approval.ts";
 
 /** Names and values of headers or query parameters. Values may refer to secrets. */
 type Templates = Readonly<Record<string, string>>;
@@ -26,10 +27,19 @@ export interface McpTarget {
   readonly stateless?: boolean;
 }
 
+/** A person answers: the run waits, and nothing is called. */
+export interface PersonTarget {
+  readonly kind: "person";
+  /** JSON Schema of the answer. */
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
 /** A tool as a run knows it: its definition for the model, and where its calls go. Journaled, so plain JSON. */
 export interface RunTool {
   readonly definition: ToolDefinition;
-  readonly target: HttpTarget | McpTarget | { readonly kind: "echo" };
+  readonly target: HttpTarget | McpTarget | PersonTarget | { readonly kind: "echo" };
+  /** Absent: its calls need nobody. */
+  readonly approval?: ToolApproval;
 }
 
 /** Built in: returns what it is called with. Not part of any listing. */

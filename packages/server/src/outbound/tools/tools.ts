@@ -1,4 +1,4 @@
-import type { AgentDefinition, HttpTool } from "@perch/contract";
+import type { AgentDefinition, AskPersonTool, HttpTool } from "@perch/contract";
 import type { z } from "zod";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import { isRefusedCall } from "../secrets/resolve-call.ts";
@@ -14,6 +14,7 @@ import {
   type ToolDeps,
   type ToolResult,
 } from "./tool.ts";
+import { approvalOfQuestion, resolveApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, nameTools } from "./tool-set.ts";
 import { truncateResult } from "./truncate-text.ts";
@@ -43,15 +44,34 @@ export const createTools = (deps: ToolDeps): Tools => ({ list: createListTools(d
 
 const toHttpRunTool = (tool: z.infer<typeof HttpTool>): RunTool => {
   const { name, description, parameters, method, url, headers, query } = tool;
+  const approval = resolveApproval(tool.approval);
   return {
     definition: { name, description, parameters },
     target: { kind: "http", method, url, ...(headers && { headers }), ...(query && { query }) },
+    ...(approval && { approval }),
   };
 };
 
+const question = {
+  question: { type: "string", description: "What you want to know, with all that is needed to answer." },
+};
+
+const toQuestionTool = (tool: z.infer<typeof AskPersonTool>): RunTool => ({
+  definition: {
+    name: tool.name,
+    description: tool.description,
+    parameters: { type: "object", properties: question, required: ["question"], additionalProperties: false },
+  },
+  target: { kind: "person", answer: tool.answer },
+  approval: approvalOfQuestion(tool),
+});
+
 function createListTools(deps: ToolDeps): ListTools {
   return async (tools, owner, signal, run) => {
-    const http = tools.filter((tool) => tool.type === "http").map(toHttpRunTool);
+    const named = tools.flatMap((tool) => {
+      if (tool.type === "mcp") return [];
+      return tool.type === "http" ? toHttpRunTool(tool) : toQuestionTool(tool);
+    });
     const servers = tools.filter((tool) => tool.type === "mcp");
     // When one server fails, the requests to the others are aborted.
     const controller = new AbortController();
@@ -59,8 +79,8 @@ function createListTools(deps: ToolDeps): ListTools {
     try {
       const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, owner, combinedSignal, run)));
       servers.forEach(({ name }, index) => void assertWithinLimits(listed.slice(0, index + 1).flat(), name));
-      const taken = [echoTool, ...http].map(({ definition }) => definition.name);
-      return [...http, ...nameTools(listed.flat(), taken)];
+      const taken = [echoTool, ...named].map(({ definition }) => definition.name);
+      return [...named, ...nameTools(listed.flat(), taken)];
     } catch (error) {
       throw isRefusedCall(error) ? new PermanentToolError(error.message) : error;
     } finally {
@@ -76,6 +96,7 @@ function createCallTool(deps: ToolDeps): CallTool {
   return async ({ definition, target }, args, context) => {
     const { name } = definition;
     if (target.kind === "echo") return { content: truncateResult(JSON.stringify(args) ?? "null"), failed: false };
+    if (target.kind === "person") return failedResult("Only a person answers this. Nothing was called.");
     if (!isObject(args)) {
       // Returned to the model, which can correct its next call.
       const content = `The arguments of ${name} must be a JSON object, for example {"name": "value"}. Nothing was called.`;

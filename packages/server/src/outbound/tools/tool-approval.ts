@@ -1,0 +1,113 @@
+import {
+  type ApprovalCondition,
+  type ApprovalPolicy,
+  type AskPersonTool,
+  defaultExpirySeconds,
+  type McpApprovalPolicy,
+} from "@perch/contract";
+import type { z } from "zod";
+
+/** What a person has to do with calls of a tool. Journaled with the tool, so plain JSON. */
+export interface ToolApproval {
+  /** Absent: every call needs a person. */
+  readonly when?: readonly ApprovalCondition[];
+  /** Why a call needs one, where there is no condition. */
+  readonly because: string;
+  readonly approvers: number;
+  readonly expiresAfterSeconds: number;
+  readonly invokerMayDecide: boolean;
+  readonly secondFactor: boolean;
+}
+
+/** What an MCP server says of a tool. Nothing proves it. */
+export interface ToolHints {
+  readonly readOnlyHint?: boolean | undefined;
+  readonly destructiveHint?: boolean | undefined;
+}
+
+type Settings = Extract<McpApprovalPolicy, object>;
+
+function toApproval(settings: Settings, because: string): ToolApproval {
+  const { when, approvers = 1, expires_after_seconds, invoker_may_decide = false, second_factor = false } = settings;
+  return {
+    ...(Array.isArray(when) && { when }),
+    because,
+    approvers,
+    expiresAfterSeconds: expires_after_seconds ?? defaultExpirySeconds,
+    invokerMayDecide: invoker_may_decide,
+    secondFactor: second_factor,
+  };
+}
+
+const always = "The definition asks for approval of every call of this tool.";
+const destructive =
+  "The definition asks for approval of destructive calls, and the tool's server does not say that it is none.";
+const isHarmless = ({ readOnlyHint, destructiveHint }: ToolHints): boolean =>
+  readOnlyHint === true || destructiveHint === false;
+
+/** Undefined: its calls need nobody. Hints count only where the definition says so. */
+export function resolveApproval(
+  policy: ApprovalPolicy | McpApprovalPolicy | undefined,
+  hints: ToolHints = {},
+): ToolApproval | undefined {
+  if (policy === undefined || policy === "never") return undefined;
+  const settings: Settings = typeof policy === "object" ? policy : policy === "always" ? {} : { when: policy };
+  if (settings.when !== "destructive") return toApproval(settings, always);
+  return isHarmless(hints) ? undefined : toApproval(settings, destructive);
+}
+
+/** A question needs a person in any case. */
+export const approvalOfQuestion = (tool: z.infer<typeof AskPersonTool>): ToolApproval =>
+  toApproval(
+    { expires_after_seconds: tool.expires_after_seconds, invoker_may_decide: tool.invoker_may_decide },
+    "The agent asks a person.",
+  );
+
+const words: Readonly<Record<ApprovalCondition["op"], string>> = {
+  eq: "is",
+  ne: "is not",
+  gt: "is more than",
+  gte: "is at least",
+  lt: "is less than",
+  lte: "is at most",
+  in: "is one of",
+  not_in: "is none of",
+};
+
+/** Only own properties of objects: nothing is found in lists, texts or what objects inherit. */
+function valueAt(args: unknown, path: string): unknown {
+  let value = args;
+  for (const name of path.split(".")) {
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (!isObject || !Object.hasOwn(value as object, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value;
+}
+
+function holds(value: unknown, { op, value: given }: ApprovalCondition): boolean {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (op === "eq" || op === "in") return list.includes(value);
+  if (op === "ne" || op === "not_in") return !list.includes(value);
+  const [number, limit] = [value as number, given as number];
+  if (op === "gt") return number > limit;
+  if (op === "gte") return number >= limit;
+  return op === "lt" ? number < limit : number <= limit;
+}
+
+function whyOf(args: unknown, condition: ApprovalCondition): string | undefined {
+  const { argument, op, value: given } = condition;
+  const name = `\`${argument}\``;
+  const value = valueAt(args, argument);
+  if (value === undefined) return `${name} is missing, and the definition compares it.`;
+  const expected = new Set((Array.isArray(given) ? given : [given]).map((each) => typeof each));
+  if (!expected.has(typeof value as "string")) return `${name} is not a ${[...expected].join(" or ")}, as expected.`;
+  return holds(value, condition) ? `${name} ${words[op]} ${JSON.stringify(given)}.` : undefined;
+}
+
+/** Why a call with these arguments needs a person; undefined if it needs none. Tells the rule, never what the arguments hold. */
+export function whyApprovalNeeded(approval: ToolApproval | undefined, args: unknown): string | undefined {
+  if (!approval) return undefined;
+  if (!approval.when) return approval.because;
+  return approval.when.map((condition) => whyOf(args, condition)).find((why) => why !== undefined);
+}

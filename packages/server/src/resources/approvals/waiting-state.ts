@@ -1,0 +1,31 @@
+import type { ModelMessage, ModelReply } from "../../outbound/models/model.ts";
+import type { ToolResult } from "../../outbound/tools/tool.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+
+/** A cut of a run: its state does not open as that of another. */
+interface CutKey {
+  readonly organisationId: string;
+  readonly id: string;
+  readonly cut: number;
+}
+
+/** What is kept of a run that waits, as far as a person who decides sees it. The workers keep more in it. */
+export interface WaitingState {
+  readonly run: { readonly message: string };
+  readonly progress: { readonly step: number; readonly messages: readonly ModelMessage[] };
+  /** The reply whose calls wait; null where the run waits for its turn in the session. */
+  readonly reply: ModelReply | null;
+  /** Of the reply's calls, in their order; null for those that wait. */
+  readonly results: readonly (ToolResult | null)[];
+}
+
+const associatedDataFor = ({ organisationId, id, cut }: CutKey): string => JSON.stringify([organisationId, id, cut]);
+
+export const sealWaitingState = (sealer: Sealer, key: CutKey, state: WaitingState): Buffer =>
+  sealer.seal(JSON.stringify(state), associatedDataFor(key));
+
+export const openWaitingState = <T extends WaitingState = WaitingState>(
+  sealer: Sealer,
+  key: CutKey,
+  sealed: Buffer,
+): T => JSON.parse(sealer.open(sealed, associatedDataFor(key))) as T;
