@@ -81,6 +81,8 @@ export interface Core {
   readonly webhookSecrets: Sealer;
   readonly secrets: Sealer;
   readonly runContents: Sealer;
+  /** Runs that wait for a person, what they ask, and what is decided. */
+  readonly approvalContents: Sealer;
   /** The user of an erasure, while it runs. */
   readonly erasedUsers: Sealer;
   /** Tells what belongs to the same user, and not to which. */
@@ -222,6 +224,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
     secrets,
     runContents: createSealer(dataKeys.keyFor("run contents")),
+    approvalContents: createSealer(dataKeys.keyFor("approvals")),
     erasedUsers: createSealer(dataKeys.keyFor("erasures")),
     userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
     findSecrets,

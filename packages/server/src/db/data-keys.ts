@@ -20,6 +20,7 @@ export const keyPurposes = [
   "erasures",
   "console sessions",
   "person tokens",
+  "approvals",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 
