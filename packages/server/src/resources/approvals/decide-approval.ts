@@ -1,0 +1,202 @@
+import type { ApprovalStatus, Decider } from "@perch/contract";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import {
+  type ApprovalChange,
+  type ApprovalRow,
+  findApproval,
+  findApprovalForUpdate,
+  updateApproval,
+  type VisibleApproval,
+  type Vote,
+} from "./approval-queries.ts";
+import { callDigest } from "./approval-rules.ts";
+import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
+import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "./waiting-run-queries.ts";
+
+/** Edited arguments, and answers, have been checked against their schema before. */
+export type Decision =
+  | { readonly verdict: "approve"; readonly digest?: string | undefined; readonly arguments?: unknown }
+  | { readonly verdict: "reject"; readonly reason?: string | undefined }
+  | { readonly verdict: "answer"; readonly answer: unknown };
+
+export interface DecidedBy {
+  /** As `voterOf` names who decides. Null: whoever holds a link, who counts as nobody where several must approve. */
+  readonly voter: string | null;
+  readonly by: Decider;
+}
+
+export interface Decided {
+  readonly approval: ApprovalRow;
+  /** The run, if this was the last decision that it waited for: start it once the transaction has committed. */
+  readonly ready: ReadyRun | undefined;
+  /** False: the same was decided before. */
+  readonly changed: boolean;
+}
+
+/** Refuses by throwing before it writes anything. */
+export type DecideApproval = (
+  trx: OrganisationTransaction,
+  approval: VisibleApproval,
+  decision: Decision,
+  decider: DecidedBy,
+) => Promise<Decided>;
+
+type LockedApproval = ApprovalRow & { readonly now: Date };
+
+export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] => votes as unknown as Vote[];
+
+const approvalNotFound = (id: string) => notFound("approval", toPublicId("approval", id));
+
+const refOf = ({ organisation_id, id }: ApprovalRow) => ({ organisationId: organisation_id, id });
+
+/** Locks the run before the approval, as all that decide, expire or cancel do. */
+async function lockApproval(trx: OrganisationTransaction, approval: VisibleApproval): Promise<LockedApproval> {
+  const found = await findApproval(trx, approval);
+  if (!found) throw approvalNotFound(approval.id);
+  await lockWaitingRun(trx, { organisationId: found.organisation_id, id: found.run_id });
+  const locked = await findApprovalForUpdate(trx, approval);
+  if (!locked) throw approvalNotFound(approval.id);
+  return locked;
+}
+
+const statusOf = { approve: "approved", reject: "rejected", answer: "answered" } as const satisfies Record<
+  Decision["verdict"],
+  ApprovalStatus
+>;
+
+const deciderName = (row: ApprovalRow): string => {
+  const by = row.decided_by as Decider | null;
+  return by ? ` by ${by.type === "link" ? "a link" : `the ${by.type}`} ${by.name}` : "";
+};
+
+const alreadyDecided = (row: ApprovalRow) => {
+  const edited = row.status === "approved" && row.edited ? ", with other arguments" : "";
+  const at = row.decided_at ? ` at ${row.decided_at.toISOString()}` : "";
+  return conflict(`This was ${row.status}${deciderName(row)}${at}${edited}. A decision cannot be changed.`);
+};
+
+const expired = ({ expires_at }: ApprovalRow) =>
+  conflict(`This expired at ${expires_at.toISOString()}, which counts as rejected. Start a new run to ask again.`);
+
+function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void {
+  const path = `/v1/approvals/${toPublicId("approval", id)}`;
+  if (kind === "question" && verdict === "approve")
+    throw conflict(`This is a question, which cannot be approved. Answer it with POST ${path}/answer.`);
+  if (kind === "tool" && verdict === "answer")
+    throw conflict(`This is a call and not a question. Decide with POST ${path}/approve or ${path}/reject.`);
+}
+
+/** Who started a run knows what it asks for, and would be asking itself. */
+function refuseInvoker(row: ApprovalRow, { voter }: DecidedBy): void {
+  if (row.invoker_may_decide || voter === null || row.invoker !== voter) return;
+  throw forbidden(
+    "You started this run, so somebody else must decide. The agent's policy can allow it with `invoker_may_decide`.",
+  );
+}
+
+function refuseLinkAmongSeveral({ approvers, second_factor }: ApprovalRow, { voter }: DecidedBy): void {
+  if (voter !== null) return;
+  if (approvers > 1)
+    throw forbidden(`${approvers} different keys or persons must approve this, and a link is neither. Use the API.`);
+  if (second_factor)
+    throw forbidden("This needs the code of a second factor, which a link does not have. Use the API.");
+}
+
+const isSame = (a: Buffer, b: Buffer | string): boolean => a.equals(typeof b === "string" ? Buffer.from(b, "hex") : b);
+
+/** Whether these are the arguments that the row has now, as far as the decision says. */
+function isOfSameArguments(row: ApprovalRow, decision: Extract<Decision, { verdict: "approve" }>): boolean {
+  if (decision.arguments !== undefined) return isSame(row.digest, callDigest(row.tool, decision.arguments));
+  return decision.digest === undefined ? !row.edited : isSame(row.digest, decision.digest);
+}
+
+/** A reason is not compared: it changes what the model is told, and not what happens. */
+function isSameDecision(sealer: Sealer, row: ApprovalRow, decision: Decision): boolean {
+  if (row.status !== statusOf[decision.verdict]) return false;
+  if (decision.verdict === "approve") return isOfSameArguments(row, decision);
+  if (decision.verdict === "reject") return true;
+  const { answer } = openDecision(sealer, row.sealed_decision, refOf(row));
+  return callDigest(row.tool, answer).equals(callDigest(row.tool, decision.answer));
+}
+
+/** The row with the arguments and the votes that an approval leaves it with. */
+function addVote(
+  sealer: Sealer,
+  row: LockedApproval,
+  decision: Extract<Decision, { verdict: "approve" }>,
+  decider: DecidedBy,
+) {
+  const vote: Vote = { ...decider, at: row.now.toISOString() };
+  if (decision.arguments === undefined || isOfSameArguments(row, decision)) return { votes: [...votesOf(row), vote] };
+  const digest = callDigest(row.tool, decision.arguments);
+  const original = openCall(sealer, row.sealed_call, refOf(row));
+  return {
+    digest,
+    edited: !digest.equals(callDigest(row.tool, original.arguments)),
+    sealed_decision: sealDecision(sealer, { arguments: decision.arguments }, refOf(row)),
+    // Nobody else has approved these arguments.
+    votes: [vote],
+  };
+}
+
+function refuseOtherDigest(row: ApprovalRow, { digest }: Extract<Decision, { verdict: "approve" }>): void {
+  if (digest === undefined) {
+    if (row.approvers > 1)
+      throw invalid(
+        "digest",
+        `Required, because ${row.approvers} must approve the same: send \`digest\` of the approval`,
+      );
+  } else if (!isSame(row.digest, digest))
+    throw conflict("The arguments have changed since: `digest` is another. Get the approval again, and look at it.");
+}
+
+/** What the decision changes; undefined: this voter has approved the same before. */
+function changeOf(
+  sealer: Sealer,
+  row: LockedApproval,
+  decision: Decision,
+  decider: DecidedBy,
+): ApprovalChange | undefined {
+  const end = (status: ApprovalStatus): ApprovalChange => ({ status, decided_at: row.now, decided_by: decider.by });
+  if (decision.verdict === "approve") {
+    const hasVoted = votesOf(row).some(({ voter }) => voter !== null && voter === decider.voter);
+    if (hasVoted && isOfSameArguments(row, { ...decision, digest: decision.digest ?? row.digest.toString("hex") }))
+      return undefined;
+    refuseOtherDigest(row, decision);
+    const voted = addVote(sealer, row, decision, decider);
+    return { ...voted, ...(voted.votes.length >= row.approvers && end("approved")) };
+  }
+  const before = openDecision(sealer, row.sealed_decision, refOf(row));
+  const added: ApprovalDecision =
+    decision.verdict === "answer"
+      ? { answer: decision.answer }
+      : { ...before, ...(decision.reason !== undefined && { reason: decision.reason }) };
+  return { ...end(statusOf[decision.verdict]), sealed_decision: sealDecision(sealer, added, refOf(row)) };
+}
+
+/** The one way to decide, by the API or by a link. Decisions of one run take their turn at its row, so exactly one is the last. */
+export const createDecideApproval =
+  ({ approvalContents }: { readonly approvalContents: Sealer }): DecideApproval =>
+  async (trx, approval, decision, decider) => {
+    const row = await lockApproval(trx, approval);
+    refuseOtherKind(row, decision);
+    refuseInvoker(row, decider);
+    refuseLinkAmongSeveral(row, decider);
+    if (row.status === "expired") throw expired(row);
+    if (row.status !== "open") {
+      if (!isSameDecision(approvalContents, row, decision)) throw alreadyDecided(row);
+      return { approval: row, ready: undefined, changed: false };
+    }
+    if (row.expires_at <= row.now) throw expired(row);
+    const change = changeOf(approvalContents, row, decision, decider);
+    if (!change) return { approval: row, ready: undefined, changed: false };
+    const decided = await updateApproval(trx, approval, change);
+    const ready =
+      decided.status === "open"
+        ? undefined
+        : await updateReadyIfDecided(trx, { organisationId: row.organisation_id, id: row.run_id });
+    return { approval: decided, ready, changed: true };
+  };
