@@ -23,7 +23,7 @@ begin
       select r.* from jsonb_to_recordset(runs) as r (
         organisation_id uuid, id uuid, accepted_at timestamptz(3), agent_id uuid, status text, environment text, version text, deployment_id uuid, trial uuid,
         user_id text, session_id text, message text, response text, error text, error_code text, retryable boolean,
-        steps int, tokens_used int, duration_ms int, turn int, owner text, log jsonb, contents text, rollup jsonb, event jsonb)
+        steps int, tokens_used int, duration_ms int, turn int, owner text, log jsonb, lines_before int, contents text, rollup jsonb, event jsonb)
     ), recorded as (
       insert into invocations as i (organisation_id, id, accepted_at, agent_id, status, environment, version, deployment_id, trial, user_id,
                                     session_id, message, response, error, error_code, retryable, steps, tokens_used, duration_ms, finished_at)
@@ -47,7 +47,7 @@ begin
         on conflict do nothing
     ), logged as (
       insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version, line)
-        select e.organisation_id, e.agent_id, entry.at, entry.level, entry.message, entry.metadata, e.id, e.environment, e.version, entry.line
+        select e.organisation_id, e.agent_id, entry.at, entry.level, entry.message, entry.metadata, e.id, e.environment, e.version, entry.line + coalesce(e.lines_before, 0)
           from ended e, rows from (jsonb_to_recordset(e.log) as (at timestamptz, level smallint, message text, metadata jsonb))
                           with ordinality as entry (at, level, message, metadata, line)
     ), kept as (

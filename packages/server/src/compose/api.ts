@@ -24,6 +24,7 @@ import { consoleSessionHandlers } from "../resources/console-sessions/console-se
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { versionHandlers } from "../resources/deployments/version-handlers.ts";
+import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { erasureHandlers } from "../resources/erasures/erasure-handlers.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
@@ -97,6 +98,7 @@ export async function composeApi(core: Core): Promise<Api> {
   telemetry.watchEngineNodes(ingressProbes(config.ingressUrls));
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
+  const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
   const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
@@ -196,6 +198,7 @@ export async function composeApi(core: Core): Promise<Api> {
     shutdownSteps: [
       { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
+      { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
       { name: "close the engine client", limitSeconds: 5, run: engine.close },
       { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },

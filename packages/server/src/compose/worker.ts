@@ -10,6 +10,7 @@ import { createTools } from "../outbound/tools/tools.ts";
 import { actForFirstArgument } from "../platform/acting-organisation.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
+import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEraseStep } from "../resources/erasures/erase-user.ts";
@@ -51,6 +52,8 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   const { list, call } = createTools(outbound);
   const tools = { list, call: telemetry.countToolCalls(call) };
   const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
+  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
+  const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
   const runSteps = createRunSteps({
     db,
     slots,
@@ -59,6 +62,8 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     telemetry,
     tracing,
     runContents: core.runContents,
+    approvalContents: core.approvalContents,
+    continueRuns,
     logger,
     now: nowMs,
     findModel,
@@ -72,7 +77,6 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     clear: createClearStep(memory.runClear),
   };
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
-  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const deliveries = composeDeliveries(core);
@@ -128,6 +132,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
+      { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
       {
         name: "close outbound connections",
         limitSeconds: 2,

@@ -33,6 +33,8 @@ export interface RunInput {
   readonly invoker?: string;
   /** How often the run has waited for a person. Absent: not yet. */
   readonly cut?: number;
+  /** Lines of its log that were written when it was cut. */
+  readonly linesWritten?: number;
 }
 
 /** Continues a run that waited: what it needs is in the database. With the run's id, `cut` is the engine's idempotency key. */

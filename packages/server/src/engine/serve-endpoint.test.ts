@@ -15,6 +15,10 @@ const steps: RunSteps = {
   model: () => Promise.reject(new Error("not called")),
   tools: () => Promise.reject(new Error("not called")),
   tool: () => Promise.reject(new Error("not called")),
+  cut: () => Promise.reject(new Error("not called")),
+  resume: () => Promise.reject(new Error("not called")),
+  cancel: () => Promise.reject(new Error("not called")),
+  settle: () => Promise.reject(new Error("not called")),
   record: () => Promise.reject(new Error("not called")),
 };
 

@@ -1,4 +1,4 @@
-import type { FailureCode, RunOutcome } from "../engine/messages.ts";
+import type { FailureCode, RunResult } from "../engine/messages.ts";
 import type { ModelMessage, ModelReply, ToolCall } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import type { Recalled } from "../resources/memory/memory-rules.ts";
@@ -94,7 +94,7 @@ export interface QueuedDelivery {
 
 /** A run as recorded in the database. */
 export interface Recorded {
-  readonly ended: RunOutcome;
+  readonly ended: RunResult;
   readonly toDeliver: readonly QueuedDelivery[];
 }
 

@@ -1,13 +1,15 @@
 import * as restate from "@restatedev/restate-sdk";
 import { currentJournal } from "../engine/journal.ts";
-import type { LostRun, RunInput, RunMessage, RunOutcome } from "../engine/messages.ts";
+import type { ContinuedRun, LostRun, RunInput, RunMessage, RunOutcome, RunResult } from "../engine/messages.ts";
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
+import { type CallToDecide, callsToDecide } from "../runs/execute/calls-to-decide.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
+import { applyVerdicts, noteEdits } from "../runs/execute/verdict-rules.ts";
 import {
   type Attempt,
   type Ended,
@@ -18,6 +20,7 @@ import {
   type Recorded,
   type Retry,
 } from "../runs/run.ts";
+import type { Resumed } from "../runs/run-cut.ts";
 import { sendDeliveriesOfRun } from "./deliver-webhook.ts";
 import { sendEmbed } from "./memory-services.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
@@ -49,7 +52,7 @@ async function runStep<T extends object>(
   const begin = (): Promise<T> => step(journal.isRepeat(name));
   if (journal.hasStep(name)) return context.run(name, begin, retryStepUntilSuccess);
   // The last step of an earlier attempt, which wrote the output and died before the engine knew that the run was over.
-  if (journal.output !== undefined) return { ended: journal.output as RunOutcome, toDeliver: [], unrecorded: null };
+  if (journal.output !== undefined) return { ended: journal.output as RunResult, toDeliver: [], unrecorded: null };
   const [first] = await Promise.allSettled([begin()]);
   if (first.status === "fulfilled" && isOutput(first.value)) return first.value;
   let unread: PromiseSettledResult<T> | undefined = first;
@@ -81,19 +84,30 @@ async function retryUntilSettled<T extends object>(
   }
 }
 
+interface CallsAt {
+  readonly progress: Progress;
+  readonly reply: ModelReply;
+  readonly tools: readonly RunTool[];
+  /** Results that are known without a call, at their call's place. */
+  readonly known?: readonly (ToolResult | null)[];
+  /** Calls that wait for a person, by their number: these are not made. */
+  readonly waiting?: readonly CallToDecide[];
+}
+
 /** Makes all calls of one reply concurrently. Transient failures are retried together in another round. */
 async function callTools(
   context: restate.Context,
   run: RunInput,
   steps: RunSteps,
-  at: { readonly progress: Progress; readonly reply: ModelReply; readonly tools: readonly RunTool[] },
-): Promise<{ readonly results: ToolResult[]; readonly log: readonly LogLine[] }> {
-  const results = new Map<number, ToolResult>();
+  { progress, reply, tools, known = [], waiting = [] }: CallsAt,
+): Promise<{ readonly results: (ToolResult | null)[]; readonly log: readonly LogLine[] }> {
+  const results = new Map<number, ToolResult | null>(waiting.map(({ callNumber }) => [callNumber - 1, null]));
+  for (const [i, result] of known.entries()) if (result) results.set(i, result);
   const log: LogLine[] = [];
-  const { progress, reply, tools } = at;
   const journal = currentJournal();
   for (let tries = 1; ; tries++) {
     const open = reply.toolCalls.map((call, i) => ({ call, i })).filter(({ i }) => !results.has(i));
+    if (open.length === 0) return { results: reply.toolCalls.map((_, i) => results.get(i) ?? null), log };
     const answers = await restate.RestatePromise.all(
       open.map(({ call, i }) => {
         const name = stepName(`tool ${progress.step}.${i + 1} ${call.name}`, tries);
@@ -107,26 +121,29 @@ async function callTools(
       log.push(...answer.log);
       if (!("retryAfterMs" in answer)) results.set(i, answer);
     }
-    if (results.size === reply.toolCalls.length)
-      return { results: reply.toolCalls.flatMap((_, i) => results.get(i) ?? []), log };
-    await context.sleep(maxRetryAfterMs(answers));
+    if (results.size < reply.toolCalls.length) await context.sleep(maxRetryAfterMs(answers));
   }
 }
 
 /** The run's memory is recorded with it; embedding it can happen after the answer. */
-const hasMemoryToEmbed = (run: RunInput, outcome: RunOutcome): boolean =>
+const hasMemoryToEmbed = (run: RunInput, outcome: RunResult): boolean =>
   outcome.status === "completed" && run.definition.memory.remember;
 
-/** Few, large steps: each is repeated as a whole if the process dies within it. */
-async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
-  const end = async (last: Ended, { session }: Progress): Promise<RunOutcome> => {
-    const { unrecorded, contents } = last;
+/** Few, large steps: each is repeated as a whole if the process dies within it. `resumed`: the run waited, for persons or for its turn. */
+async function runAgent(
+  context: restate.Context,
+  run: RunInput,
+  steps: RunSteps,
+  resumed: Resumed | undefined,
+): Promise<RunResult> {
+  const end = async (last: Ended, { session }: Progress): Promise<RunResult> => {
+    const { unrecorded, contents, ended: outcome } = last;
     const { ended, toDeliver }: Recorded =
-      unrecorded === null
+      unrecorded === null || outcome.status === "waiting"
         ? last
         : await context.run(
             "record",
-            () => steps.record(run, last.ended, session, unrecorded, contents),
+            () => steps.record(run, outcome, session, unrecorded, contents),
             retryStepUntilSuccess,
           );
     sendDeliveriesOfRun(context, run.organisationId, toDeliver);
@@ -137,32 +154,46 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
   const isOutput = (result: object): boolean => {
     if (!("ended" in result)) return false;
     const { ended, unrecorded, toDeliver } = result as Ended;
-    return unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
+    const isSettled = run.cut === undefined || ended.status === "waiting";
+    return isSettled && unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
   };
 
   const journal = currentJournal();
   let progress = initialProgressWithoutSession(run);
-  if (run.sessionId !== null) {
-    const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
-    if ("ended" in begun) return end(begun, progress);
-    progress = begun;
-  }
-  if (run.definition.memory.recall) {
-    const before = progress;
-    const recall = () => steps.recall(run, before, journal.isRepeat("recall"));
-    const result = await context.run("recall", recall, retryStepUntilSuccess);
-    if ("ended" in result) return end(result, progress);
-    progress = { ...progress, recalled: result.recalled, log: result.log };
-  }
   let tools: readonly RunTool[] = [];
-  // A remote agent has tools of its own.
-  if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
-    const before = progress;
-    const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt), isOutput);
-    if ("ended" in listed) return end(listed, progress);
-    tools = listed.tools;
-    const toolNames = tools.map(({ definition }) => definition.name);
-    progress = { ...progress, toolNames, log: [...progress.log, ...listed.log] };
+  if (resumed?.isCancelled) {
+    const { progress: at } = resumed.state;
+    return end(await runStep(context, "cancel", () => steps.cancel(run, at), isOutput), at);
+  }
+  if (resumed?.state.reply) {
+    const { state, verdicts } = resumed;
+    tools = state.tools;
+    const { reply, results: known } = applyVerdicts(resumed);
+    const called = await callTools(context, run, steps, { progress: state.progress, reply, tools, known });
+    progress = afterTools(state.progress, reply, noteEdits(called.results, verdicts), called.log);
+  } else {
+    if (run.sessionId !== null) {
+      const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
+      if ("ended" in begun) return end(begun, progress);
+      progress = begun;
+    }
+    if (run.definition.memory.recall) {
+      const before = progress;
+      const recall = () => steps.recall(run, before, journal.isRepeat("recall"));
+      const result = await context.run("recall", recall, retryStepUntilSuccess);
+      if ("ended" in result) return end(result, progress);
+      progress = { ...progress, recalled: result.recalled, log: result.log };
+    }
+    // A remote agent has tools of its own.
+    if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
+      const before = progress;
+      const list = (attempt: Attempt) => steps.tools(run, before, attempt);
+      const listed = await retryUntilSettled(context, "tools", list, isOutput);
+      if ("ended" in listed) return end(listed, progress);
+      tools = listed.tools;
+      const toolNames = tools.map(({ definition }) => definition.name);
+      progress = { ...progress, toolNames, log: [...progress.log, ...listed.log] };
+    }
   }
   for (;;) {
     const before = progress;
@@ -174,16 +205,39 @@ async function runAgent(context: restate.Context, run: RunInput, steps: RunSteps
     );
     if ("ended" in result) return end(result, before);
     const { reply } = result;
-    const called = await callTools(context, run, steps, { progress: before, reply, tools });
+    const waiting = callsToDecide(reply, tools);
+    const called = await callTools(context, run, steps, { progress: before, reply, tools, waiting });
     const spent = { ...before, costMicros: before.costMicros + result.costMicros };
-    progress = afterTools(spent, reply, called.results, [...result.log, ...called.log]);
+    const log = [...result.log, ...called.log];
+    if (waiting.length > 0) {
+      const at = { ...spent, log: [...spent.log, ...log] };
+      const cut = () => steps.cut(run, at, { reply, tools, results: called.results });
+      return end(await runStep(context, `cut ${(run.cut ?? 0) + 1}`, cut, isOutput), at);
+    }
+    progress = afterTools(spent, reply, called.results, log);
   }
 }
 
-async function runAndRemember(context: restate.Context, run: RunInput, steps: RunSteps): Promise<RunOutcome> {
-  const outcome = await runAgent(context, run, steps);
+async function runAndRemember(
+  context: restate.Context,
+  run: RunInput,
+  steps: RunSteps,
+  resumed?: Resumed,
+): Promise<RunResult> {
+  const outcome = await runAgent(context, run, steps, resumed);
   if (hasMemoryToEmbed(run, outcome)) sendEmbed(context, run);
+  if (run.cut !== undefined && outcome.status !== "waiting")
+    await context.run("settle", () => steps.settle(run), retryStepUntilSuccess);
   return outcome;
+}
+
+/** Goes on with a run that waited. */
+async function continueRun(context: restate.Context, run: ContinuedRun, steps: RunSteps): Promise<RunResult> {
+  const resumed = await context.run("resume", () => steps.resume(run), retryStepUntilSuccess);
+  if ("state" in resumed) {
+    return runAndRemember(context, resumed.state.run, steps, resumed);
+  }
+  return resumed.ended;
 }
 
 /** A new run is accepted with the definition of today. */
@@ -199,9 +253,9 @@ const toOutcome = (lost: LostRun): RunOutcome => {
 };
 
 /** Ends the run at once. Not journaled: only the first record counts, however often this is repeated. */
-async function recordLost(message: RunMessage, lost: LostRun, steps: RunSteps): Promise<RunOutcome> {
+async function recordLost(message: RunMessage, lost: LostRun, steps: RunSteps): Promise<RunResult> {
   const { output } = currentJournal();
-  if (output !== undefined) return output as RunOutcome;
+  if (output !== undefined) return output as RunResult;
   const run = { ...message, definition: lostDefinition };
   const { ended } = await steps.record(run, toOutcome(lost), { turn: 0, history: [] }, []);
   return ended;
@@ -219,14 +273,15 @@ interface RunServicesDeps {
 /** Runs without a session are concurrent; within a session, one turn runs at a time, in order of arrival. */
 export const runServices = ({ steps, findDefinition, kill, defaultLogs }: RunServicesDeps) => {
   /** Without its definition a run cannot repeat the steps that its journal has, and the engine accepts no other end. */
-  const endWithoutDefinition = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
+  const endWithoutDefinition = async (context: restate.Context, message: RunMessage): Promise<RunResult> => {
     const outcome = await recordLost(message, withoutDefinition, steps);
     if (!currentJournal().hasSteps()) return outcome;
     await kill(context.request().id);
     throw new Error("The run was ended in the engine, because its definition is no longer in the database");
   };
 
-  const run = async (context: restate.Context, message: RunMessage): Promise<RunOutcome> => {
+  const run = async (context: restate.Context, message: RunMessage | ContinuedRun): Promise<RunResult> => {
+    if ("continues" in message) return continueRun(context, message, steps);
     if (message.lost) return recordLost(message, message.lost, steps);
     // Outside the journal: a name always stands for the same definition, so a replay sees the same.
     const definition = message.definition ?? (await findDefinition(message));
@@ -238,7 +293,7 @@ export const runServices = ({ steps, findDefinition, kill, defaultLogs }: RunSer
     restate.service({ name: agentRuns, handlers: { run }, options }),
     restate.object({
       name: agentSessions,
-      handlers: { run: (context: restate.ObjectContext, message: RunMessage) => run(context, message) },
+      handlers: { run: (context: restate.ObjectContext, message: RunMessage | ContinuedRun) => run(context, message) },
       options,
     }),
   ] as const;

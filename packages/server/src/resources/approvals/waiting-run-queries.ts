@@ -1,6 +1,8 @@
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import type { DB } from "../../db/generated-rows.ts";
 import type { ContinuedRun } from "../../engine/messages.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import { uuidTime } from "../../platform/ids.ts";
 
 interface RunRef {
@@ -40,6 +42,40 @@ export const toReadyRun = (row: ReadyRow): ReadyRun => ({
 });
 
 const readyColumns = sql`organisation_id, id, agent_id, user_id, session_id, cut, timeout_seconds, max_concurrent_runs`;
+
+const minWaitSeconds = 2;
+const maxWaitSeconds = 5;
+
+/** Ready runs of all organisations that are due. Nobody else gets them for some seconds. */
+export async function claimReadyRuns(db: Kysely<DB>, max: number): Promise<ReadyRun[]> {
+  const { rows } = await sql<ReadyRow>`
+    select * from claim_ready_runs(
+      ${max}, make_interval(secs => ${minWaitSeconds}), make_interval(secs => ${maxWaitSeconds}))`.execute(db);
+  return rows.map(toReadyRun);
+}
+
+/** A ready run is not looked at for this long. */
+export async function updateSendAfter(
+  trx: OrganisationTransaction,
+  { organisationId, id, cut }: ReadyRun,
+  seconds: number,
+): Promise<void> {
+  await sql`
+    update waiting_runs set send_after = now() + make_interval(secs => ${seconds})
+      where organisation_id = ${organisationId} and id = ${id} and cut = ${cut} and status = 'ready'`.execute(trx);
+}
+
+/** All ready runs of an agent are due now: it is not paused any more. */
+export async function updateDueOfAgent(
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+): Promise<void> {
+  await sql`
+    update waiting_runs set send_after = now()
+      where organisation_id = ${organisationId} and agent_id = ${agentId} and status = 'ready' and send_after > now()`.execute(
+    trx,
+  );
+}
 
 /** Locks the run while it waits. Decisions of one reply take their turn here, so exactly one of them is the last. */
 export async function lockWaitingRun(
@@ -98,6 +134,30 @@ export async function cancelWaitingRun(
     update waiting_runs
       set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
       where organisation_id = ${organisationId} and id = ${id} and status = 'waiting'
+      returning ${readyColumns}`.execute(trx);
+  return rows[0] && toReadyRun(rows[0]);
+}
+
+interface SessionRef {
+  readonly organisationId: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly sessionId: string;
+}
+
+/** The first turn that waits for others of its session, once none is before it. Undefined: none waits, or one is before it. */
+export async function updateNextTurnReady(
+  trx: OrganisationTransaction,
+  { organisationId, agentId, userId, sessionId }: SessionRef,
+): Promise<ReadyRun | undefined> {
+  const { rows } = await sql<ReadyRow>`
+    update waiting_runs w
+      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      where w.organisation_id = ${organisationId} and w.status = 'waiting' and w.waits_for = 'turn'
+        and w.id = (select f.id from waiting_runs f
+                      where f.organisation_id = ${organisationId} and f.agent_id = ${agentId} and f.session_id = ${sessionId}
+                        and f.user_id is not distinct from ${userId}
+                      order by f.position limit 1)
       returning ${readyColumns}`.execute(trx);
   return rows[0] && toReadyRun(rows[0]);
 }

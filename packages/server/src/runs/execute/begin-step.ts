@@ -2,12 +2,16 @@ import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import { findSession } from "../record/invocation-queries.ts";
+import type { RunRecord } from "../record/run-record.ts";
 import { type Attempt, type BeginResult, initialProgress } from "../run.ts";
+import type { CutTurnStep } from "./cut-step.ts";
 import type { EndIfOver } from "./end-if-over.ts";
-import { backoffMs } from "./run-rules.ts";
+import { backoffMs, transientFailure } from "./run-rules.ts";
 
 interface BeginDeps {
   readonly db: Database;
+  readonly records: Pick<RunRecord, "fail">;
+  readonly cutTurn: CutTurnStep;
   readonly endIfOver: EndIfOver;
   readonly now: () => number;
 }
@@ -17,14 +21,23 @@ export interface BeginStep {
   readonly begin: (run: RunInput, attempt: Attempt) => Promise<BeginResult>;
 }
 
-export const createBeginStep = ({ db, endIfOver, now }: BeginDeps): BeginStep => ({
+const earlierTurnWaits = transientFailure(
+  "An earlier run of this session waits for a person. Decide in `GET /v1/approvals`, or cancel that run, and send the message again. With `approvals.while_waiting` set to `queue`, messages wait for their turn instead.",
+);
+
+export const createBeginStep = ({ db, records, cutTurn, endIfOver, now }: BeginDeps): BeginStep => ({
   begin: async (run, { interrupted: _, ...attempt }) => {
     const sinceMs = attempt.sinceMs ?? now();
     const noProgress = initialProgress(sinceMs, { turn: 0, history: [] });
     try {
-      return await endIfOver(run, noProgress, [], async () =>
-        initialProgress(now(), await db.inOrganisation(run.organisationId, (trx) => findSession(trx, run))),
-      );
+      return await endIfOver(run, noProgress, [], async () => {
+        const found = await db.inOrganisation(run.organisationId, (trx) => findSession(trx, run));
+        const { isWaiting, ...session } = found;
+        const progress = initialProgress(now(), session);
+        if (!isWaiting) return progress;
+        const isQueued = run.definition.approvals?.while_waiting === "queue";
+        return isQueued ? cutTurn(run, progress) : records.fail(run, progress, earlierTurnWaits, []);
+      });
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       // A result, so that the next try knows since when the run has been trying: its time has not begun yet.

@@ -93,7 +93,7 @@ export const addTokens = ({ tokensUsed }: Progress, { tokens }: ModelReply): num
 export function afterTools(
   progress: Progress,
   reply: ModelReply,
-  results: readonly ToolResult[],
+  results: readonly (ToolResult | null)[],
   log: readonly LogLine[],
 ): Progress {
   const { text, toolCalls } = reply;

@@ -4,6 +4,7 @@ import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import type { FindModel } from "../../resources/providers/find-model.ts";
@@ -12,10 +13,12 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import { createRunRecord, type RunRecord } from "../record/run-record.ts";
 import { type BeginStep, createBeginStep } from "./begin-step.ts";
+import { type CutStep, createCutStep } from "./cut-step.ts";
 import { createEndIfOver } from "./end-if-over.ts";
 import { createListToolsStep, type ListToolsStep } from "./list-tools-step.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
 import { createRecallStep, type RecallStep } from "./recall-step.ts";
+import { createResumeSteps, type ResumeSteps } from "./resume-step.ts";
 import { createRunSpans } from "./run-spans.ts";
 import { createPublishStep } from "./step-events.ts";
 import { createToolStep, type ToolStep } from "./tool-steps.ts";
@@ -32,16 +35,19 @@ interface RunStepsDeps {
   readonly tools: Tools;
   readonly tracing: Tracing;
   readonly runContents: Sealer;
+  readonly approvalContents: Sealer;
+  readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly telemetry: Pick<Telemetry, "runEnded">;
   readonly logger: Logger;
   readonly now: () => number;
 }
 
 /** The steps of a run. The workflow decides which comes next; the engine journals their results. */
-export interface RunSteps extends BeginStep, RecallStep, Pick<RunRecord, "record"> {
+export interface RunSteps extends BeginStep, RecallStep, ResumeSteps, Pick<RunRecord, "record"> {
   readonly tools: ListToolsStep;
   readonly model: ModelStep;
   readonly tool: ToolStep;
+  readonly cut: CutStep;
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
@@ -51,13 +57,16 @@ export function createRunSteps(deps: RunStepsDeps): RunSteps {
   const publish = createPublishStep(deps.streams);
   const tools = createListToolsStep({ ...deps, records, spans, publish });
   const model = createModelStep({ ...deps, records, spans, publish });
+  const { cut, cutTurn } = createCutStep({ ...deps, records });
   return {
-    ...createBeginStep({ ...deps, endIfOver }),
+    ...createBeginStep({ ...deps, records, cutTurn, endIfOver }),
     ...createRecallStep({ ...deps, endIfOver, publish }),
     tools: (run, progress, attempt) => endIfOver(run, progress, attempt.log, () => tools(run, progress, attempt)),
     model: (run, progress, attempt, known) =>
       endIfOver(run, progress, attempt.log, () => model(run, progress, attempt, known)),
     tool: createToolStep({ ...deps, records, spans, publish }),
+    cut: (run, progress, waiting) => endIfOver(run, progress, [], () => cut(run, progress, waiting)),
+    ...createResumeSteps({ ...deps, records }),
     record: records.record,
   };
 }

@@ -40,8 +40,22 @@ export async function insertRunningInvocations(trx: OrganisationTransaction, run
 /** Bounds what the journal holds and the model reads of a session. */
 const maxHistoryBytes = 2 * 1024 * 1024;
 
+/** Whether another run of this user's session waits, or goes on after it waited, that came before this one. */
+const hasWaitingBefore = (run: RunInput) => sql<boolean>`exists (
+  select from waiting_runs w
+    where w.organisation_id = ${run.organisationId} and w.agent_id = ${run.agentId} and w.session_id = ${run.sessionId}
+      and w.user_id is not distinct from ${run.userId} and w.id <> ${run.id}
+      and w.position < coalesce((select own.position from waiting_runs own
+                                   where own.organisation_id = ${run.organisationId} and own.id = ${run.id}), 9223372036854775807))`;
+
+/** A session as a turn finds it. */
+export interface FoundSession extends Session {
+  /** An earlier turn of it waits for a person. */
+  readonly isWaiting: boolean;
+}
+
 /** The messages of this user's session before this run, the newest that fit, without those that an earlier attempt of it wrote. */
-export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<Session> {
+export async function findSession(trx: OrganisationTransaction, run: RunInput): Promise<FoundSession> {
   const newest = trx
     .selectFrom("session_messages")
     .select(["turn", "accepted_at", "position", "role", "content"])
@@ -56,8 +70,9 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
     .orderBy("position", "desc")
     .limit(Math.max(run.definition.limits.max_history_messages, 1));
   const rows = await trx
-    .selectFrom(newest.as("newest"))
-    .select(["turn", "role"])
+    .selectFrom(sql<{ is_waiting: boolean }>`(select ${hasWaitingBefore(run)} as is_waiting)`.as("session"))
+    .leftJoin(newest.as("newest"), (join) => join.onTrue())
+    .select(["is_waiting", "turn", "role"])
     .select(
       // The text stays in the database where it would be too much; the turn is needed in any case.
       sql<
@@ -74,6 +89,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
     content === null ? [] : [{ role: role as "user" | "assistant", content }],
   );
   return {
+    isWaiting: rows[0]?.is_waiting === true,
     turn: (rows[0]?.turn ?? 0) + 1,
     history: run.definition.limits.max_history_messages === 0 ? [] : history.toReversed(),
   };

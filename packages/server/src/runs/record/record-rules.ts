@@ -12,6 +12,8 @@ export const invocationTransitions = {
   complete: { from: [null, "running"], to: "completed" },
   fail: { from: [null, "running"], to: "failed" },
   cancel: { from: [null, "running"], to: "cancelled" },
+  wait: { from: [null, "running"], to: "waiting" },
+  continue: { from: ["waiting"], to: "running" },
 } as const satisfies Transitions<InvocationStatus>;
 
 /** The columns of a run that are known when it is accepted. */
@@ -126,6 +128,7 @@ export const recordOf = (
   turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
   owner: ownerForRun(run.userId),
   log,
+  ...(run.linesWritten && { lines_before: run.linesWritten }),
   ...(contents !== undefined && { contents }),
   rollup: rollupOf(run, outcome),
   event: eventOf(run, outcome),

@@ -45,12 +45,22 @@ export const buildMinimalLog = (run: RunInput, outcome: RunOutcome, nowMs: numbe
 const firstLines = 200;
 const lastLines = 100;
 
-export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: RunOutcome, nowMs: number): LogLine[] {
+function shortened(lines: readonly LogLine[]): readonly LogLine[] {
   const missing = lines.slice(firstLines, -lastLines);
   const cut =
     missing[0] &&
     logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, { type: "cut" });
-  const shortened = cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
-  const all = [acceptedLine(run), ...shortened, endedLine(outcome, nowMs)];
+  return cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
+}
+
+/** A run that waited has written its beginning. */
+const beginning = (run: RunInput): LogLine[] => (run.linesWritten ? [] : [acceptedLine(run)]);
+
+export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: RunOutcome, nowMs: number): LogLine[] {
+  const all = [...beginning(run), ...shortened(lines), endedLine(outcome, nowMs)];
   return all.map((line) => withVersion(run, line));
 }
+
+/** The log of a run that waits: what follows is written when it waits again or ends. */
+export const openRunLog = (run: RunInput, lines: readonly LogLine[]): LogLine[] =>
+  [...beginning(run), ...shortened(lines)].map((line) => withVersion(run, line));

@@ -49,6 +49,8 @@ export interface RunRecord {
   ) => Promise<Ended>;
   readonly fail: (run: RunInput, progress: Progress, failure: RunFailure, log: readonly LogLine[]) => Promise<Ended>;
   readonly cancel: (run: RunInput, progress: Progress, log: readonly LogLine[]) => Promise<Ended>;
+  /** The log so far of a run that waits, with as much of its contents as the agent's setting allows. */
+  readonly shapedLog: (run: RunInput, progress: Progress) => readonly LogLine[];
   /** Also makes the run visible: who may still cancel it must be able to see it. */
   readonly isCancelled: (run: RunInput) => Promise<boolean>;
   /** Inserts the running invocation if the work takes longer than `markRunningAfterMs`. */
@@ -161,6 +163,7 @@ export function createRunRecord({
       return end(run, { ...failure, ...spentBefore(progress) }, progress, log);
     },
     cancel: (run, progress, log) => end(run, { ...cancelled, ...spentBefore(progress) }, progress, log),
+    shapedLog: (run, progress) => withContents(run, progress, []).lines,
     isCancelled,
     markRunningDuring: async (run, work) => {
       const timer = setTimeout(

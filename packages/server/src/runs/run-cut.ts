@@ -1,0 +1,43 @@
+import type { ApprovalStatus } from "@perch/contract";
+import type { RunInput } from "../engine/messages.ts";
+import type { ModelReply } from "../outbound/models/model.ts";
+import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import type { WaitingState } from "../resources/approvals/waiting-state.ts";
+import type { Ended, Progress } from "./run.ts";
+
+/** A reply with calls that wait for persons. */
+export interface WaitingReply {
+  readonly reply: ModelReply;
+  readonly tools: readonly RunTool[];
+  /** Of the reply's calls, in their order; null for those that wait. */
+  readonly results: readonly (ToolResult | null)[];
+}
+
+/** All that the continuation of a run needs, on whichever release. Plain JSON, sealed in the database. */
+export interface CutState extends WaitingState {
+  readonly run: RunInput;
+  readonly progress: Progress;
+  /** How much of its time the run had used: its clock stops while it waits. */
+  readonly elapsedMs: number;
+  readonly tools: readonly RunTool[];
+}
+
+/** What a person said of one call. */
+export interface Verdict {
+  readonly callNumber: number;
+  readonly status: Exclude<ApprovalStatus, "open">;
+  /** Other arguments than the model's. */
+  readonly arguments?: unknown;
+  readonly answer?: unknown;
+  readonly reason?: string;
+}
+
+/** A run that goes on: where it stood, and what was decided. */
+export interface Resumed {
+  readonly state: CutState;
+  readonly verdicts: readonly Verdict[];
+  /** Somebody cancelled it while it waited, or deleted its agent: it ends now. */
+  readonly isCancelled: boolean;
+}
+
+export type ResumeResult = Ended | Resumed;
