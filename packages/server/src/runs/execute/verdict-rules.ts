@@ -45,7 +45,8 @@ export const noteEdits = (
 ): readonly (ToolResult | null)[] =>
   results.map((result, index) => {
     const isEdited = verdicts.some(
-      ({ callNumber, arguments: given }) => callNumber === index + 1 && given !== undefined,
+      ({ callNumber, status, arguments: given }) =>
+        callNumber === index + 1 && status === "approved" && given !== undefined,
     );
     return result && isEdited ? { ...result, content: `${changed}\n${result.content}` } : result;
   });
