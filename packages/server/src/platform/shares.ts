@@ -51,6 +51,16 @@ export const shareTable = {
     pro: 0.5,
     enterprise: 0.5,
   },
+  // There is one thread for them, and a schema can be made to keep it busy.
+  schemaChecks: {
+    what: "checks against a schema",
+    total: 2,
+    waitMs: 5000,
+    rest: 3,
+    free: 0.5,
+    pro: 0.5,
+    enterprise: 0.5,
+  },
   // Each may hold a connection for seconds, while addresses of the organisation's choice do not answer.
   agentChecks: { what: "checks of agents", total: 32, waitMs: 2000, free: 0.1, pro: 0.25, enterprise: 0.5 },
   waitingRuns: {

@@ -53,6 +53,7 @@ const confined: Record<string, readonly string[]> = {
   "@scalar/fastify-api-reference": ["api/documentation.ts"],
   kysely: ["api", "auth", "cache", "db", "resources", "runs"],
   pg: ["db"],
+  ajv: ["resources/approvals/check-schema-thread.ts"],
   iovalkey: ["limits", "resources/logs", "streams"],
   "@restatedev/restate-sdk": ["engine", "workflows"],
   undici: ["engine", "outbound"],
