@@ -36,14 +36,18 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
   };
 }
 
-/** A key cannot grant permissions or a lifetime beyond its own. `resolveGrantedAgentId` checks the agent. */
+/** Who manages keys chooses who decides, and need not be one of them: no role holds `approve`. */
+const mayGrant = ({ permissions: held }: Caller, permission: Permission): boolean =>
+  held.has(permission) || (permission === "approve" && held.has("manage"));
+
+/** A key cannot grant permissions or a lifetime beyond its own, but for `approve`. `resolveGrantedAgentId` checks the agent. */
 export function refuseEscalation(
   caller: Caller,
   granted: readonly Permission[],
   expiresAt: Date | null,
   now: Date,
 ): void {
-  const notHeld = granted.filter((permission) => !caller.permissions.has(permission));
+  const notHeld = granted.filter((permission) => !mayGrant(caller, permission));
   if (notHeld.length > 0) {
     throw forbidden(`This key cannot give what it does not hold: ${notHeld.join(", ")}.`);
   }
