@@ -2,11 +2,11 @@ import type { Operation } from "./operation.ts";
 
 /**
  * Where an operation says which agent it is about, whose settings then apply: the path, the body or the query names it, or the
- * webhook, the event or the key in the path belongs to it. `listed`: it shows what belongs to several. `none`: it is about no agent.
+ * webhook, the event, the key or the approval in the path belongs to it. `listed`: it shows what belongs to several. `none`: it is about no agent.
  */
 export type AgentSource = "path" | "body" | "query" | AgentResource | "listed" | "none";
 
-const resources = ["webhook", "event", "key"] as const;
+const resources = ["webhook", "event", "key", "approval"] as const;
 /** What may belong to an agent without being below it in the path. */
 export type AgentResource = (typeof resources)[number];
 

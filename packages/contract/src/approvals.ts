@@ -117,7 +117,7 @@ export const approvalOperations = {
     tag,
     summary: "List approvals",
     description:
-      "Newest first. `open` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.",
+      "Newest first. `open` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.",
     permission: "read",
     query: ApprovalQuery,
     status: 200,

@@ -24,6 +24,8 @@ const tagDescriptions = {
   Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
   Agents:
     "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
+  Approvals:
+    "What runs wait for: calls that a person must approve, and questions that a person must answer. Each is decided exactly once.",
   Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
   "Logs and metrics": "Logs and metrics of an agent's runs.",
   Memory: "What an agent remembers: search by meaning and by words, add, list and delete.",

@@ -1,4 +1,5 @@
 import { agentOperations } from "./agents.ts";
+import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
 import { consoleSessionOperations } from "./console-sessions.ts";
 import { deliveryOperations } from "./deliveries.ts";
@@ -24,6 +25,7 @@ export const operations = {
   ...agentOperations,
   ...invocationOperations,
   ...stepOperations,
+  ...approvalOperations,
   ...deploymentOperations,
   ...versionOperations,
   ...logOperations,
@@ -47,6 +49,7 @@ export type DeploymentOperationKey = keyof typeof deploymentOperations;
 export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
 export type StepOperationKey = keyof typeof stepOperations;
+export type ApprovalOperationKey = keyof typeof approvalOperations;
 export type LogOperationKey = keyof typeof logOperations;
 export type MetricOperationKey = keyof typeof metricOperations;
 export type MemoryOperationKey = keyof typeof memoryOperations;

@@ -7,6 +7,7 @@ import { ApiError, isRefusal } from "../platform/api-error.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { GuardedAgent } from "../resources/agents/agent-queries.ts";
+import { findApproval } from "../resources/approvals/approval-queries.ts";
 import { findEvent } from "../resources/events/event-queries.ts";
 import { findAgentOfKey } from "../resources/keys/key-queries.ts";
 import { findWebhook } from "../resources/webhooks/webhook-queries.ts";
@@ -48,14 +49,15 @@ const agentOfResource: Record<AgentResource, FindAgentId> = {
   webhook: async (trx, scope, id) => (await findWebhook(trx, scope, id))?.agent_id,
   event: async (trx, scope, id) => (await findEvent(trx, scope, id))?.agent_id,
   key: findAgentOfKey,
+  approval: async (trx, scope, id) => (await findApproval(trx, { ...scope, id }))?.agent_id,
 };
 
 const fieldOf = (part: object | undefined, name: string): string | undefined =>
   (part as Record<string, string | undefined> | undefined)?.[name];
 
 /**
- * An agent's settings count wherever its data or its control can be reached, so also where a webhook, an event or a key belongs to
- * it, or a field names it. Lists over several agents leave out those that refuse the caller.
+ * An agent's settings count wherever its data or its control can be reached, so also where a webhook, an event, a key or an approval
+ * belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
  */
 export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAgents {
   /** Undefined: the request is about no single agent. */

@@ -57,10 +57,13 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "pub
   readonly openStreams: Pick<Share, "take" | "refusal">;
 }
 
-/** Which named operation of `security.mfa` it is: changes to an agent, to what belongs to it, and to what agents share. */
+/**
+ * Which named operation of `security.mfa` it is: changes to an agent, to what belongs to it, and to what agents share. A decision
+ * changes none of them, and the policy of its approval says whether it needs a code, which works only once.
+ */
 const mfaOperation = (key: OperationKey, source: AgentSource): MfaOperation | undefined => {
   const type = resourceTypeOf(key);
-  if (!isAudited(key) || (source === "none" && type !== "provider")) return undefined;
+  if (!isAudited(key) || type === "approval" || (source === "none" && type !== "provider")) return undefined;
   return { name: key.startsWith("DELETE ") ? "delete" : "update", ofKey: type === "key" };
 };
 

@@ -18,6 +18,9 @@ import { unauthenticatedBucket } from "../limits/rates.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
 import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
+import { approvalHandlers } from "../resources/approvals/approval-handlers.ts";
+import { createCheckSchema } from "../resources/approvals/check-schema.ts";
+import { createDecideApproval } from "../resources/approvals/decide-approval.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
@@ -100,13 +103,15 @@ export async function composeApi(core: Core): Promise<Api> {
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
   const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
-  const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks } = core.shares.of;
+  const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks, schemaChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const unauthenticatedLimit = unauthenticatedBucket(config.unauthenticatedRequestsPerMinute);
   const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
   const people = composePeopleSignIn(core, changes);
+  const checkSchema = createCheckSchema({ schemaChecks });
+  const continueRuns = { start: () => undefined };
   const app = await createApp({
     http: config,
     logger,
@@ -128,6 +133,16 @@ export async function composeApi(core: Core): Promise<Api> {
         now: nowMs,
       }),
       ...stepHandlers({ db, agents, runContents: core.runContents, now: nowMs }),
+      ...approvalHandlers({
+        db,
+        agents,
+        readsAcrossAgents,
+        approvalContents: core.approvalContents,
+        secondFactor,
+        checkSchema: checkSchema.check,
+        decideApproval: createDecideApproval(core),
+        continueRuns,
+      }),
       ...deploymentHandlers({
         db,
         agents,
@@ -197,6 +212,7 @@ export async function composeApi(core: Core): Promise<Api> {
     app,
     shutdownSteps: [
       { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
+      { name: "end the thread that checks schemas", limitSeconds: 2, run: checkSchema.stop },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
       { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
       { name: "close the engine client", limitSeconds: 5, run: engine.close },

@@ -26,6 +26,12 @@ const reviewedPermissions = {
   "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": "read",
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": "write",
 
+  "GET /v1/approvals": "read",
+  "GET /v1/approvals/{approval_id}": "read",
+  "POST /v1/approvals/{approval_id}/approve": "approve",
+  "POST /v1/approvals/{approval_id}/reject": "approve",
+  "POST /v1/approvals/{approval_id}/answer": "approve",
+
   "POST /v1/agents/{agent_id}/check": "write",
   "GET /v1/agents/{agent_id}/deployments": "read",
   "GET /v1/deployments": "read",

@@ -1,10 +1,15 @@
-import type { Decider } from "@perch/contract";
-import { type Selectable, sql } from "kysely";
+import type { ApprovalQuery, Decider } from "@perch/contract";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { Scope } from "../../auth/caller.ts";
+import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { ofVisibleAgent, type VisibleAgents } from "../../db/of-visible-agent.ts";
+import { scanInOrder } from "../../db/scan-in-order.ts";
 
-export type ApprovalRow = Selectable<Approvals>;
+export type ApprovalRow = Selectable<Approvals> & { readonly agent_name: string };
+/** Without what is sealed, which a list does not show. */
+export type ApprovalSummaryRow = Omit<ApprovalRow, "sealed_call" | "sealed_decision">;
 
 /** An approval, and what part of the organisation whoever names it may see: all of it, if that is left out. */
 export interface VisibleApproval extends Partial<VisibleAgents> {
@@ -18,21 +23,30 @@ const selectApproval = (
 ) =>
   trx
     .selectFrom("approvals")
-    .where("organisation_id", "=", organisationId)
-    .where("id", "=", id)
+    .innerJoin("agents", (join) =>
+      join
+        .onRef("agents.organisation_id", "=", "approvals.organisation_id")
+        .onRef("agents.id", "=", "approvals.agent_id")
+        .on("agents.deleted_at", "is", null),
+    )
+    .selectAll("approvals")
+    .select("agents.name as agent_name")
+    .where("approvals.organisation_id", "=", organisationId)
+    .where("approvals.id", "=", id)
     .where(ofVisibleAgent({ onlyAgentId, hiddenAgentIds }));
 
+/** Not of a deleted agent, and not of one that the caller cannot see. */
 export const findApproval = (
   trx: OrganisationTransaction,
   approval: VisibleApproval,
-): Promise<ApprovalRow | undefined> => selectApproval(trx, approval).selectAll().executeTakeFirst();
+): Promise<ApprovalRow | undefined> => selectApproval(trx, approval).executeTakeFirst();
 
 /** With the database's clock, which decides what has expired. */
 export const findApprovalForUpdate = (
   trx: OrganisationTransaction,
   approval: VisibleApproval,
 ): Promise<(ApprovalRow & { readonly now: Date }) | undefined> =>
-  selectApproval(trx, approval).selectAll().select(sql<Date>`now()`.as("now")).forUpdate().executeTakeFirst();
+  selectApproval(trx, approval).select(sql<Date>`now()`.as("now")).forUpdate("approvals").executeTakeFirst();
 
 /** One of those who approved these arguments. */
 export interface Vote {
@@ -48,12 +62,12 @@ export interface ApprovalChange
   readonly decided_by?: Decider;
 }
 
-export const updateApproval = (
+export async function updateApproval(
   trx: OrganisationTransaction,
-  { organisationId, id }: VisibleApproval,
+  { organisationId, id }: Pick<VisibleApproval, "organisationId" | "id">,
   { votes, decided_by, ...columns }: ApprovalChange,
-): Promise<ApprovalRow> =>
-  trx
+): Promise<Selectable<Approvals>> {
+  return trx
     .updateTable("approvals")
     .set({
       ...columns,
@@ -64,3 +78,128 @@ export const updateApproval = (
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+export interface ApprovalFilter extends Omit<ApprovalQuery, "agent_id" | "request_id" | "cursor" | "limit"> {
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+}
+
+/** About 10 ms. */
+export const maxReadApprovals = 2000;
+
+const columns = sql.join(
+  [
+    ...[
+      "organisation_id",
+      "id",
+      "agent_id",
+      "run_id",
+      "cut",
+      "step",
+      "call",
+      "kind",
+      "tool",
+      "why",
+      "digest",
+      "status",
+    ],
+    ...[
+      "environment",
+      "version",
+      "user_id",
+      "session_id",
+      "invoker",
+      "invoker_may_decide",
+      "approvers",
+      "second_factor",
+    ],
+    ...["votes", "decided_by", "edited", "created_at", "expires_at", "decided_at"],
+  ].map((column) => sql.ref(column)),
+);
+
+const isOpen = sql<boolean>`status = 'open'`;
+
+/** By what an index has: the organisation, or the agent, and whether it is open. A run has few. */
+const selectInOrder = (
+  { organisationId, onlyAgentId }: Scope,
+  { status, agentId: named, runId, expires_within_seconds }: ApprovalFilter,
+  before: string | undefined,
+): RawBuilder<unknown> => {
+  const agentId = onlyAgentId ?? named;
+  const conditions = [
+    sql`organisation_id = ${organisationId}`,
+    ...(agentId === undefined ? [] : [sql`agent_id = ${agentId}`]),
+    ...(runId === undefined ? [] : [sql`run_id = ${runId}`]),
+    ...(status === "open" || expires_within_seconds !== undefined ? [isOpen] : []),
+    ...(before === undefined ? [] : [sql`id < ${before}::uuid`]),
+  ];
+  return sql`select ${columns} from approvals where ${sql.join(conditions, sql` and `)}`;
+};
+
+/** What no index has: compared in each row that is read. */
+const matchesOf = ({ status, kind, tool, user_id, session_id, expires_within_seconds }: ApprovalFilter) => [
+  sql<boolean>`true`,
+  ...Object.entries({ status, kind, tool, user_id, session_id }).flatMap(([column, value]) =>
+    value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`],
+  ),
+  ...(expires_within_seconds === undefined
+    ? []
+    : [sql<boolean>`expires_at <= now() + make_interval(secs => ${expires_within_seconds})`]),
+];
+
+/** Newest first. `end` is the id after which the next page begins; undefined on the last page. */
+export async function listApprovals(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  filter: ApprovalFilter,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<{ readonly rows: readonly ApprovalSummaryRow[]; readonly end: string | undefined }> {
+  const { rows, isFull, stoppedAt } = await scanInOrder<ApprovalSummaryRow>(trx, {
+    scope,
+    select: selectInOrder(scope, filter, before),
+    order: sql`id desc`,
+    matches: matchesOf(filter),
+    limit,
+    maxRead: maxReadApprovals,
+  });
+  return { rows, end: isFull ? rows.at(-1)?.id : stoppedAt?.id };
+}
+
+/** Open ones of the organisation, or of one agent. */
+export function countOpenApprovals(
+  trx: OrganisationTransaction,
+  scope: Scope,
+  agentId: string | undefined,
+  max: number,
+): Promise<number> {
+  const open = trx
+    .selectFrom("approvals")
+    .select("id")
+    .where("organisation_id", "=", scope.organisationId)
+    .where(isOpen)
+    .where(ofVisibleAgent(scope));
+  return countUpTo(trx, agentId === undefined ? open : open.where("agent_id", "=", agentId), max);
+}
+
+/** The message that started a run, and what is kept of the run while it waits; no message where the run's record is gone. */
+export async function findAskingRun(
+  trx: OrganisationTransaction,
+  { organisation_id, run_id }: Pick<ApprovalRow, "organisation_id" | "run_id">,
+  acceptedAt: Date,
+) {
+  const run = await trx
+    .selectFrom("invocations")
+    .select("message")
+    .where("organisation_id", "=", organisation_id)
+    .where("id", "=", run_id)
+    .where("accepted_at", "=", acceptedAt)
+    .executeTakeFirst();
+  const waiting = await trx
+    .selectFrom("waiting_runs")
+    .select(["cut", "sealed"])
+    .where("organisation_id", "=", organisation_id)
+    .where("id", "=", run_id)
+    .executeTakeFirst();
+  return { message: run?.message ?? "", waiting };
+}

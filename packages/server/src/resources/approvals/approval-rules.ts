@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import type { ApprovalStatus } from "@perch/contract";
+import type { ApprovalStatus, Decider } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
+import { toPublicId } from "../../platform/ids.ts";
 import type { Transitions } from "../../platform/transitions.ts";
 
 /** The states of an approval. ARCHITECTURE.md shows the same table as a diagram. */
@@ -29,4 +30,11 @@ export const callDigest = (tool: string, args: unknown): Buffer =>
 export function voterOf({ keyId, credentialId, session }: Caller): string {
   if (session?.person) return `person:${session.person.subject}`;
   return `key:${keyId ?? credentialId}`;
+}
+
+/** How answers and the log name who decides. */
+export function deciderOf({ keyId, keyName, session }: Caller): Decider {
+  const person = session?.person;
+  if (person) return { type: "person", key_id: null, webhook_id: null, name: person.email ?? person.name ?? keyName };
+  return { type: "key", key_id: keyId && toPublicId("key", keyId), webhook_id: null, name: keyName };
 }

@@ -1,5 +1,7 @@
 import type { ApprovalStatus, Decider } from "@perch/contract";
+import type { Selectable } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
@@ -14,6 +16,7 @@ import {
 } from "./approval-queries.ts";
 import { callDigest } from "./approval-rules.ts";
 import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
+import { votesOf } from "./to-approval.ts";
 import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "./waiting-run-queries.ts";
 
 /** Edited arguments, and answers, have been checked against their schema before. */
@@ -29,7 +32,7 @@ export interface DecidedBy {
 }
 
 export interface Decided {
-  readonly approval: ApprovalRow;
+  readonly approval: Selectable<Approvals>;
   /** The run, if this was the last decision that it waited for: start it once the transaction has committed. */
   readonly ready: ReadyRun | undefined;
   /** False: the same was decided before. */
@@ -45,8 +48,6 @@ export type DecideApproval = (
 ) => Promise<Decided>;
 
 type LockedApproval = ApprovalRow & { readonly now: Date };
-
-export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] => votes as unknown as Vote[];
 
 const approvalNotFound = (id: string) => notFound("approval", toPublicId("approval", id));
 

@@ -5,6 +5,7 @@ import { parsePublicId } from "../../platform/ids.ts";
 /** The resource type of each collection in a path. An operation changes a resource of the last one. */
 const collections: Readonly<Record<string, string>> = {
   agents: "agent",
+  approvals: "approval",
   console: "console_session",
   deployments: "deployment",
   erasures: "erasure",

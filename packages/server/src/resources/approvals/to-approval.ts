@@ -1,0 +1,105 @@
+import type { Approval, ApprovalKind, ApprovalStatus, ApprovalSummary, Decider } from "@perch/contract";
+import { toPublicId } from "../../platform/ids.ts";
+import type { ApprovalRow, ApprovalSummaryRow, Vote } from "./approval-queries.ts";
+import type { ApprovalCall, ApprovalDecision } from "./seal-approval.ts";
+import type { WaitingState } from "./waiting-state.ts";
+
+export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] => votes as unknown as Vote[];
+
+/** `by` is written out: rows hold more than answers show. */
+const toDecider = ({ type, key_id, webhook_id, name }: Decider): Decider => ({ type, key_id, webhook_id, name });
+
+export const toApprovalSummary = (row: ApprovalSummaryRow): ApprovalSummary => ({
+  id: toPublicId("approval", row.id),
+  kind: row.kind as ApprovalKind,
+  status: row.status as ApprovalStatus,
+  agent_id: toPublicId("agent", row.agent_id),
+  agent_name: row.agent_name,
+  request_id: toPublicId("request", row.run_id),
+  environment: row.environment,
+  version: row.version,
+  user_id: row.user_id,
+  session_id: row.session_id,
+  tool: row.tool,
+  step: row.step,
+  call: row.call,
+  why: row.why,
+  digest: row.digest.toString("hex"),
+  approvers: row.approvers,
+  approved_by: votesOf(row).map(({ by, at }) => ({ by: toDecider(by), at })),
+  second_factor: row.second_factor,
+  created_at: row.created_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  decided_at: row.decided_at?.toISOString() ?? null,
+  decided_by: row.decided_by === null ? null : toDecider(row.decided_by as Decider),
+  edited: row.edited,
+});
+
+type Contents = NonNullable<Approval["contents"]>;
+type StepSoFar = Contents["so_far"][number];
+
+/** So that an approval can be read at a glance, and its answer stays small whatever the run did. */
+const maxText = 4000;
+const maxArgumentsText = 4000;
+const maxSteps = 50;
+
+const cutText = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+
+const cutArguments = (args: unknown): unknown => {
+  const text = JSON.stringify(args) ?? "null";
+  return text.length > maxArgumentsText ? `${text.slice(0, maxArgumentsText)}…` : args;
+};
+
+/** The run's own messages: a session's earlier turns, and what was recalled, come before the message that started it. */
+const messagesOfRun = ({ messages }: WaitingState["progress"]) =>
+  messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
+
+/** What the run did before the calls that it waits for, with those of the same reply that needed nobody. */
+export function toSoFar(
+  { progress, reply, results }: WaitingState,
+  { step, isCurrent }: { step: number; isCurrent: boolean },
+) {
+  const messages = messagesOfRun(progress);
+  const steps = messages.flatMap((message, position): Omit<StepSoFar, "step">[] => {
+    if (message.role !== "assistant") return [];
+    const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }) => {
+      // The first one after it: some models use the same ids in every reply.
+      const result = messages.slice(position).find((each) => each.role === "tool" && each.callId === id);
+      const { content, failed } = result?.role === "tool" ? result : { content: null, failed: false };
+      return {
+        tool: name,
+        arguments: cutArguments(args),
+        result: content === null ? null : cutText(content),
+        failed: failed ?? false,
+      };
+    });
+    return [{ text: cutText(message.content), calls }];
+  });
+  const before: StepSoFar[] = steps.map((each, i) => ({ step: i + 1, ...each })).filter((each) => each.step < step);
+  if (!isCurrent || !reply) return before.slice(-maxSteps);
+  const calls = reply.toolCalls.flatMap(({ name, arguments: args }, i) => {
+    const result = results[i];
+    return result
+      ? [{ tool: name, arguments: cutArguments(args), result: cutText(result.content), failed: result.failed ?? false }]
+      : [];
+  });
+  return [...before, { step, text: cutText(reply.text), calls }].slice(-maxSteps);
+}
+
+interface OpenedApproval {
+  readonly message: string;
+  readonly call: ApprovalCall;
+  readonly decision: ApprovalDecision;
+  readonly soFar: StepSoFar[];
+}
+
+export const toContents = (row: ApprovalRow, { message, call, decision, soFar }: OpenedApproval): Contents => ({
+  message,
+  arguments: decision.arguments ?? call.arguments,
+  ...(row.edited && { original_arguments: call.arguments }),
+  parameters: call.parameters as Contents["parameters"],
+  question: call.question,
+  ...(decision.answer !== undefined && { answer: decision.answer }),
+  reason: decision.reason ?? null,
+  so_far: soFar,
+});
