@@ -28,6 +28,9 @@ const WebhookEvents = z
   .refine((names) => new Set(names).size === names.length, "An event is named twice")
   .describe("Names of the events to deliver.");
 
+const approvalLinks =
+  "Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false.";
+
 export const Webhook = z
   .object({
     id: WebhookId,
@@ -35,6 +38,7 @@ export const Webhook = z
     url: z.string(),
     headers: z.record(z.string(), z.string()).describe("Headers of every delivery, with references to secrets."),
     events: z.array(z.string()),
+    approval_links: z.boolean().describe("Whether deliveries have links that decide on approvals."),
     status: WebhookStatus,
     disabled_reason: z
       .string()
@@ -65,6 +69,7 @@ const CreateWebhook = z
     url: WebhookUrl,
     headers: RequestHeaders.default({}),
     events: WebhookEvents,
+    approval_links: z.boolean().default(false).describe(`${approvalLinks} Needs \`approve\` or \`manage\`.`),
   })
   .meta({ id: "CreateWebhook" });
 
@@ -73,6 +78,7 @@ const UpdateWebhook = z
     url: WebhookUrl.optional(),
     headers: RequestHeaders.optional(),
     events: WebhookEvents.optional(),
+    approval_links: z.boolean().optional().describe(`${approvalLinks} false makes delivered links void.`),
     enabled: z
       .boolean()
       .optional()
@@ -146,7 +152,8 @@ export const webhookOperations = {
     id: "updateWebhook",
     tag,
     summary: "Update webhook",
-    description: "Takes effect with the next attempt, also for pending deliveries.",
+    description:
+      "Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `approve` or `manage`.",
     permission: "write",
     params,
     body: UpdateWebhook,

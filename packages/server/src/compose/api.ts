@@ -156,7 +156,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...logHandlers({ db, agents, quotas, logNotifications, logSearches, now: nowMs }),
       ...memoryHandlers({ db, agents, engineTasks, quotas, logger, ...core.memory }),
       ...metricHandlers({ db, agents, readsAcrossAgents, now: nowMs }),
-      ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, now }),
+      ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, publicUrl: config.publicUrl, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
       ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, listOrganisations: people.listOrganisations, now }),

@@ -9,6 +9,7 @@ export const toWebhook = (row: WebhookRow, now: Date): Webhook => ({
   url: row.url,
   headers: row.headers as Record<string, string>,
   events: row.events,
+  approval_links: row.approval_links,
   status: row.status as WebhookStatus,
   disabled_reason: row.disabled_reason,
   failing_since: row.failing_since?.toISOString() ?? null,

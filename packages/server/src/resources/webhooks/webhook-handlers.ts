@@ -13,7 +13,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
 import * as queries from "./webhook-queries.ts";
-import { webhookTransitions } from "./webhook-rules.ts";
+import { refuseToSendLinks, requirePublicUrl, webhookTransitions } from "./webhook-rules.ts";
 import { generateSecret, sealSecret } from "./webhook-secrets.ts";
 
 interface WebhookDeps {
@@ -21,6 +21,7 @@ interface WebhookDeps {
   readonly checkUrl: CheckUrl;
   readonly quotas: Quotas;
   readonly webhookSecrets: Sealer;
+  readonly publicUrl: string | undefined;
   readonly now: () => Date;
 }
 
@@ -57,10 +58,11 @@ async function lockWebhook(
 type WebhookPatch = InputOf<Operations["PATCH /v1/webhooks/{webhook_id}"]>["body"];
 
 /** Enabling clears the record of past failures. */
-const toChange = ({ url, headers, events, enabled }: WebhookPatch): queries.WebhookChange => ({
+const toChange = ({ url, headers, events, approval_links, enabled }: WebhookPatch): queries.WebhookChange => ({
   ...(url !== undefined && { url }),
   ...(headers !== undefined && { headers }),
   ...(events !== undefined && { events: [...events] }),
+  ...(approval_links !== undefined && { approval_links }),
   ...(enabled !== undefined && {
     status: (enabled ? webhookTransitions.enable : webhookTransitions.disable).to,
     disabled_reason: null,
@@ -68,9 +70,13 @@ const toChange = ({ url, headers, events, enabled }: WebhookPatch): queries.Webh
   }),
 });
 
-export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: WebhookDeps) =>
+export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, publicUrl, now }: WebhookDeps) =>
   ({
     "POST /v1/webhooks": async ({ body }, { caller, scope, change }) => {
+      if (body.approval_links) {
+        refuseToSendLinks(caller);
+        requirePublicUrl(publicUrl);
+      }
       await checkUrl(body.url);
       return change(async (trx) => {
         const agentId = await resolveAgentId(trx, scope, body.agent_id);
@@ -83,6 +89,7 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
           url: body.url,
           headers: body.headers,
           events: body.events,
+          approvalLinks: body.approval_links,
           sealedSecret: sealSecret(webhookSecrets, secret, { ...scope, id }),
           createdBy: caller.keyId,
         });
@@ -111,13 +118,15 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
     },
 
     "PATCH /v1/webhooks/{webhook_id}": async ({ params, body }, context) => {
-      const { scope, change } = context;
+      const { caller, scope, change } = context;
       if (body.url !== undefined) await checkUrl(body.url);
       return change(async (trx) => {
         const current = await lockWebhook(trx, context, params.webhook_id, now());
         const changed = toChange(body);
         if (isDeepStrictEqual({ ...current, ...changed }, current))
           return new Unchanged(single(toWebhook(current, now())));
+        if (current.approval_links || changed.approval_links) refuseToSendLinks(caller);
+        if (changed.approval_links) requirePublicUrl(publicUrl);
         return single(toWebhook(await queries.updateWebhook(trx, scope, current.id, changed), now()));
       });
     },
@@ -131,8 +140,10 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, now }: W
 
     "POST /v1/webhooks/{webhook_id}/rotate": ({ params, body }, context) =>
       context.change(async (trx) => {
-        const { scope } = context;
+        const { caller, scope } = context;
         const current = await lockWebhook(trx, context, params.webhook_id, now());
+        // Links that were delivered are void with the secret of their delivery.
+        if (current.approval_links) refuseToSendLinks(caller);
         const secret = generateSecret();
         const overlaps = body.overlap_seconds > 0;
         const row = await queries.updateWebhook(trx, scope, current.id, {

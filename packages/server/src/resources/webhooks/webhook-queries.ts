@@ -75,6 +75,7 @@ interface NewWebhook {
   /** Templates: they may refer to secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly events: readonly string[];
+  readonly approvalLinks: boolean;
   readonly sealedSecret: Buffer;
   readonly createdBy: string | null;
 }
@@ -82,7 +83,7 @@ interface NewWebhook {
 export const insertWebhook = (
   trx: OrganisationTransaction,
   { organisationId }: Scope,
-  { id, agentId, url, headers, events, sealedSecret, createdBy }: NewWebhook,
+  { id, agentId, url, headers, events, approvalLinks, sealedSecret, createdBy }: NewWebhook,
 ): Promise<WebhookRow> =>
   trx
     .insertInto("webhooks")
@@ -93,6 +94,7 @@ export const insertWebhook = (
       url,
       headers: JSON.stringify(headers),
       events: [...events],
+      approval_links: approvalLinks,
       status: webhookTransitions.create.to,
       sealed_secret: sealedSecret,
       created_by: createdBy,
@@ -106,6 +108,7 @@ export type WebhookChange = Partial<
     | "url"
     | "headers"
     | "events"
+    | "approval_links"
     | "status"
     | "disabled_reason"
     | "failing_since"

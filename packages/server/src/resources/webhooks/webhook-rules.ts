@@ -1,4 +1,6 @@
 import type { DeliveryStatus, WebhookStatus } from "@perch/contract";
+import type { Caller } from "../../auth/caller.ts";
+import { forbidden, invalid } from "../../platform/api-error.ts";
 import type { Transitions } from "../../platform/transitions.ts";
 
 /** The states of a webhook. */
@@ -16,6 +18,23 @@ export const deliveryTransitions = {
   fail: { from: ["pending"], to: "failed" },
   cancel: { from: ["pending"], to: "cancelled" },
 } as const satisfies Transitions<DeliveryStatus>;
+
+/** A link decides for whoever gets it. Who may neither decide nor let others decide must not choose where links are sent. */
+export function refuseToSendLinks({ permissions }: Pick<Caller, "permissions">): void {
+  if (permissions.has("approve") || permissions.has("manage")) return;
+  throw forbidden(
+    "Deliveries with `approval_links` let their receiver decide on approvals. Create or change such a webhook with a key that has the permission `approve` or `manage`.",
+  );
+}
+
+/** A link begins with the address at which people reach this installation. */
+export function requirePublicUrl(publicUrl: string | undefined): void {
+  if (publicUrl === undefined)
+    throw invalid(
+      "approval_links",
+      "This installation does not know its own address, with which links begin. Ask its operator to set PERCH_PUBLIC_URL.",
+    );
+}
 
 const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
