@@ -1,4 +1,5 @@
 import type { QuotaName } from "@perch/contract";
+import { type ApprovalLinks, createApprovalLinks } from "../auth/approval-link.ts";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, divideConnections, openDatabase } from "../db/database.ts";
@@ -79,6 +80,8 @@ export interface Core {
   readonly idempotentAnswers: Sealer;
   readonly idempotentBodies: Digest;
   readonly webhookSecrets: Sealer;
+  /** Links in deliveries, with which their receiver decides. */
+  readonly approvalLinks: ApprovalLinks;
   readonly secrets: Sealer;
   readonly runContents: Sealer;
   /** Runs that wait for a person, what they ask, and what is decided. */
@@ -222,6 +225,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     stepUpKey: dataKeys.keyFor("step-up tokens"),
     enrolmentKey: dataKeys.keyFor("enrolment tokens"),
     webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
+    approvalLinks: createApprovalLinks(dataKeys.keyFor("approval links")),
     secrets,
     runContents: createSealer(dataKeys.keyFor("run contents")),
     approvalContents: createSealer(dataKeys.keyFor("approvals")),

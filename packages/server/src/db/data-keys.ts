@@ -21,6 +21,7 @@ export const keyPurposes = [
   "console sessions",
   "person tokens",
   "approvals",
+  "approval links",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 
