@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { createFindInvocation } from "../engine/find-invocation.ts";
 import { createGuardedClient } from "../outbound/guarded-client.ts";
 import { version } from "../platform/version.ts";
+import { createFindDeliveredLink } from "../resources/webhooks/delivered-link.ts";
 import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
 import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
 import { createNameAttempt } from "../resources/webhooks/forgotten-attempts.ts";
@@ -35,6 +36,7 @@ export function composeDeliveries(core: Core) {
     db,
     limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
     resolveCall,
+    findLink: createFindDeliveredLink({ db, approvalLinks: core.approvalLinks, publicUrl: config.publicUrl }),
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     nameAttempt: createNameAttempt({
       findInvocation: createFindInvocation(config.ingressUrls),

@@ -176,6 +176,20 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
   };
 }
 
+const chainStreams = (first: RedactedStream, second: RedactedStream): RedactedStream => ({
+  write: (piece) => second.write(first.write(piece)),
+  end: () => second.write(first.end()) + second.end(),
+});
+
+/** For calls whose secrets have two sources. */
+export const chainRedactors = (first: Redactor, second: Redactor): Redactor => ({
+  text: (text) => second.text(first.text(text)),
+  beginning: (text) => second.beginning(first.beginning(text)),
+  json: (value) => second.json(first.json(value)),
+  stream: () => chainStreams(first.stream(), second.stream()),
+  byteStream: () => chainStreams(first.byteStream(), second.byteStream()),
+});
+
 /** For calls without secrets. */
 export const noRedaction: Redactor = {
   text: (text) => text,

@@ -208,6 +208,26 @@ export async function findDeliveryContext(
   return rows[0];
 }
 
+/**
+ * The secret that signs deliveries with links to this address, sealed; undefined if this webhook has none, or another address by now:
+ * a link must not be sent to where its owner did not want it.
+ */
+export async function findLinkSecret(
+  trx: OrganisationTransaction,
+  { organisationId, webhookId }: WebhookRef,
+  url: string,
+): Promise<Buffer | undefined> {
+  const row = await trx
+    .selectFrom("webhooks")
+    .select("sealed_secret")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", webhookId)
+    .where("approval_links", "=", true)
+    .where("url", "=", url)
+    .executeTakeFirst();
+  return row?.sealed_secret;
+}
+
 export interface AttemptRecord {
   readonly organisation_id: string;
   readonly webhook_id: string;

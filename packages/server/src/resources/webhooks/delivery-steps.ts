@@ -1,10 +1,12 @@
 import type { Database } from "../../db/database.ts";
+import { chainRedactors } from "../../outbound/secrets/redactor.ts";
 import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { toEvent } from "../events/to-event.ts";
+import type { FindDeliveredLink } from "./delivered-link.ts";
 import * as queries from "./delivery-queries.ts";
 import type { DeliveryTask } from "./delivery-task.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
@@ -41,6 +43,7 @@ interface DeliveryStepsDeps {
   readonly limits: EndpointLimits;
   readonly postEvent: PostEvent;
   readonly resolveCall: ResolveCall;
+  readonly findLink: FindDeliveredLink;
   readonly nameAttempt: NameAttempt;
   readonly webhookSecrets: Sealer;
   readonly retrySeconds: readonly number[];
@@ -115,7 +118,9 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     if ("kind" in resolved) return resolved;
     const { organisationId, webhookId: id } = task;
     const { event_id, event_type: type, event_created_at: created_at, agent_id, data } = delivery;
-    const event = toEvent({ id: event_id, type, created_at, agent_id, data });
+    const link = await deps.findLink(task, delivery);
+    const delivered = link ? { ...data, link: link.url } : data;
+    const event = toEvent({ id: event_id, type, created_at, agent_id, data: delivered });
     const body = JSON.stringify(event);
     const open = (sealed: Buffer) => openSecret(webhookSecrets, sealed, { organisationId, id });
     const overlaps = delivery.sealed_previous_secret !== null && (delivery.previous_until?.getTime() ?? 0) > now();
@@ -133,7 +138,8 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
       "x-service-delivery": toPublicId("delivery", task.id),
       ...signatures,
     };
-    return postEvent({ url: delivery.url, headers, body, redactor: resolved.redactor });
+    const redactor = link ? chainRedactors(resolved.redactor, link.redactor) : resolved.redactor;
+    return postEvent({ url: delivery.url, headers, body, redactor });
   };
 
   const { deliver, fail } = deliveryTransitions;

@@ -1,0 +1,45 @@
+import type { ApprovalSummary } from "@perch/contract";
+import { type ApprovalLinks, linkGeneration } from "../../auth/approval-link.ts";
+import type { Database } from "../../db/database.ts";
+import { createRedactor, type Redactor } from "../../outbound/secrets/redactor.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import { type DeliveryContext, findLinkSecret, type WebhookRef } from "./delivery-queries.ts";
+
+/** Where the pages of links are: see `approval-link-routes.ts`. */
+export const linkPath = "/approve/";
+
+export interface DeliveredLink {
+  readonly url: string;
+  /** Keeps the link out of what is stored of the receiver's answer, which may repeat the body. */
+  readonly redactor: Redactor;
+}
+
+export type FindDeliveredLink = (
+  webhook: WebhookRef,
+  delivery: Pick<DeliveryContext, "event_type" | "url" | "data">,
+) => Promise<DeliveredLink | undefined>;
+
+interface LinkDeps {
+  readonly db: Pick<Database, "inOrganisation">;
+  readonly approvalLinks: Pick<ApprovalLinks, "tokenOf">;
+  readonly publicUrl: string | undefined;
+}
+
+/**
+ * The link of a delivery. It is made for each attempt and is nowhere but in the body that is posted: not in the event, the log of
+ * deliveries, the engine or an answer of the API, all of which people may read who must not decide.
+ */
+export const createFindDeliveredLink =
+  ({ db, approvalLinks, publicUrl }: LinkDeps): FindDeliveredLink =>
+  async (webhook, { event_type, url, data }) => {
+    if (event_type !== "agent.action_required" || publicUrl === undefined) return undefined;
+    const { id, expires_at } = data as ApprovalSummary;
+    const approvalId = parsePublicId("approval", id);
+    const { organisationId, webhookId } = webhook;
+    const secret = await db.inOrganisation(organisationId, (trx) => findLinkSecret(trx, webhook, url));
+    if (secret === undefined || approvalId === undefined) return undefined;
+    const expiresAt = new Date(expires_at);
+    const generation = linkGeneration(secret);
+    const token = approvalLinks.tokenOf({ organisationId, approvalId, webhookId, expiresAt, generation });
+    return { url: `${publicUrl}${linkPath}${token}`, redactor: createRedactor(new Map([["approval link", token]])) };
+  };
