@@ -33,7 +33,7 @@ export type RunEvent =
   | ToolEvent
   /** Events are missing from here on: the organisation's streams hold as much as they may. Once in a run. */
   | { readonly type: "dropped"; readonly maxBytes: number }
-  /** The run has ended, and its record can be read. */
+  /** The run has ended, or waits for a person and goes on after this, and its record can be read. */
   | { readonly type: "end" };
 
 export interface StoredEvent {

@@ -1,7 +1,7 @@
 import { type InputOf, maxTimeoutSeconds, type Operations, tierLimits } from "@perch/contract";
 import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
-import type { RunInput, RunOutcome } from "../../engine/messages.ts";
+import type { RunInput, RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
@@ -11,7 +11,7 @@ import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
-import { findRecorded } from "../record/find-outcome.ts";
+import { findRecorded, type RecordedRun, unrecorded } from "../record/find-outcome.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { claimRun } from "./claim-run.ts";
 
@@ -21,7 +21,8 @@ type InvokeBody = InputOf<Operations["POST /v1/agents/{agent_id}/invoke"]>["body
 type Answer =
   | { readonly answer: "json" | "accepted"; readonly outcome: undefined }
   | { readonly answer: "stream"; readonly outcome: RunOutcome | undefined }
-  | { readonly answer: "replay"; readonly outcome: RunOutcome };
+  | { readonly answer: "replay"; readonly outcome: RunOutcome }
+  | { readonly answer: "waiting"; readonly outcome: undefined; readonly waiting: WaitingOutcome };
 
 export type AcceptedRun = Answer & {
   readonly run: RunInput;
@@ -33,6 +34,8 @@ export type AcceptedRun = Answer & {
   readonly tookSlot: boolean;
   /** The run can be read already, so the engine has it. */
   readonly isRecorded: boolean;
+  /** How often it has waited for a person. */
+  readonly cut: number;
 };
 
 interface AcceptDeps {
@@ -61,9 +64,10 @@ function preferredWaitMs(prefer: string | undefined, timeoutSeconds: number): nu
   return applied === "respond-async" ? 0 : Math.min(Number(applied.slice("wait=".length)) * 1000, maxWaitMs);
 }
 
-function answerFor(wantsEvents: boolean, waitMs: number, outcome: RunOutcome | undefined): Answer {
+function answerFor(wantsEvents: boolean, waitMs: number, { outcome, waiting }: RecordedRun): Answer {
   if (wantsEvents && waitMs > 0) return { answer: "stream", outcome };
   if (outcome) return { answer: "replay", outcome };
+  if (waiting) return { answer: "waiting", outcome, waiting };
   return { answer: waitMs > 0 ? "json" : "accepted", outcome };
 }
 
@@ -112,12 +116,12 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
    */
   const joinOrStart = async (context: RequestContext, agent: AgentRow, run: RunInput) => {
     const recorded = await findRecorded(db, run);
-    if (recorded.isRecorded || (await slots.isHeld(run))) return { ...recorded, tookSlot: false };
-    // A run is recorded before its slot is free, so one that has ended in between has a record now.
-    const { isRecorded, outcome } = await findRecorded(db, run);
-    if (isRecorded) return { isRecorded, outcome, tookSlot: false };
+    if (recorded.isRecorded || (await slots.isHeld(run))) return { recorded, tookSlot: false };
+    // A run is recorded before its slot is free, so one that has ended or waits since then has a record now.
+    const again = await findRecorded(db, run);
+    if (again.isRecorded) return { recorded: again, tookSlot: false };
     await takeSlot(context, agent, run);
-    return { isRecorded, outcome, tookSlot: true };
+    return { recorded: again, tookSlot: true };
   };
 
   /** Where the run will be refused for want of space, its draft is not saved either. */
@@ -156,11 +160,12 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const id = idempotentRequest ? await claimRun(db, caller, run, idempotentRequest, slot) : run.id;
     const isReplay = id !== run.id;
     const accepted = { ...run, id };
-    const { isRecorded, outcome, tookSlot } = isReplay
+    const { recorded, tookSlot } = isReplay
       ? await joinOrStart(context, agent, accepted)
-      : { isRecorded: false, outcome: undefined, tookSlot: true };
+      : { recorded: unrecorded, tookSlot: true };
     if (isReplay) context.markReplayed();
-    const answer = answerFor(events !== undefined, waitMs, outcome);
-    return { run: accepted, waitMs, isReplay, tookSlot, isRecorded, ...answer };
+    const { isRecorded, cut } = recorded;
+    const answer = answerFor(events !== undefined, waitMs, recorded);
+    return { run: accepted, waitMs, isReplay, tookSlot, isRecorded, cut, ...answer };
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { newUuid } from "../../platform/ids.ts";
+import type { RunResult } from "../../engine/messages.ts";
+import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { ServerEvent } from "../../resources/handlers.ts";
 import type { RunStreams, StoredEvent } from "../../streams/run-streams.ts";
 import { readRunEvents } from "./follow-run.ts";
@@ -11,18 +12,20 @@ const token = (id: string, offset: number, text: string): StoredEvent => ({
 });
 const stored = [token("5-1", 0, "Hel"), token("5-2", 3, "lo"), { id: "5-3", event: { type: "end" } } as const];
 
+const completed: RunResult = { status: "completed", response: "Hello", steps: 1, tokensUsed: 2, durationMs: 3 };
+
 async function follow(
   lastEventId: string | undefined,
   events: readonly StoredEvent[] = stored,
   showsContents = true,
+  result: RunResult = completed,
 ): Promise<ServerEvent[]> {
   const read: RunStreams["read"] = async function* () {
     yield events;
     yield [];
   };
-  const outcome = { status: "completed", response: "Hello", steps: 1, tokensUsed: 2, durationMs: 3 } as const;
-  const following = { runId, lastEventId, signal: new AbortController().signal, showsContents };
-  const deps = { streams: { read } as RunStreams, findOutcome: async () => outcome };
+  const following = { runId, location: "/v1/run", lastEventId, signal: new AbortController().signal, showsContents };
+  const deps = { streams: { read } as RunStreams, findResult: async () => result };
   const seen: ServerEvent[] = [];
   for await (const event of readRunEvents(deps, following)) seen.push(event);
   return seen;
@@ -67,4 +70,48 @@ test("what a tool said is for readers who may see it; the others learn that it a
     JSON.parse(JSON.stringify((await follow(undefined, events, showsContents))[0]?.data));
   expect(await dataOf(true)).toEqual({ ...about, said: "12 packets" });
   expect(await dataOf(false)).toEqual(about);
+});
+
+const approvalId = newUuid();
+const waiting: RunResult = {
+  status: "waiting",
+  cut: 1,
+  actions: [{ id: approvalId, kind: "tool", tool: "refund", step: 1, call: 2 }],
+  steps: 1,
+  tokensUsed: 2,
+  durationMs: 3,
+};
+const followWaiting = (lastEventId: string | undefined, events?: readonly StoredEvent[]) =>
+  follow(lastEventId, events, true, waiting);
+
+test("a run that waits ends its stream with what it waits for, as often as a client reconnects meanwhile", async () => {
+  const [, , required] = await followWaiting(undefined);
+  expect(required).toEqual({
+    id: "5-3",
+    event: "action_required",
+    data: {
+      request_id: toPublicId("request", runId),
+      message: expect.stringContaining(`/v1/approvals/${toPublicId("approval", approvalId)}`) as string,
+      approvals: [{ id: toPublicId("approval", approvalId), kind: "tool", tool: "refund", step: 1, call: 2 }],
+    },
+  });
+  expect(await followWaiting("5-3")).toEqual([required]);
+});
+
+test("the id of what a run waits for leads to what follows it, also where the stream has expired", async () => {
+  const later = [token("7-1", 0, "Hel"), token("7-2", 3, "lo"), { id: "7-3", event: { type: "end" } } as const];
+  const waited = [token("5-1", 0, "I ask."), { id: "5-2", event: { type: "end" } } as const];
+  expect(idsOf(await follow("5-2", [...waited, ...later]))).toEqual(["7-1", "7-2", "end"]);
+  // Cut again: the marker of the first time does not end it.
+  const again = await followWaiting("5-2", [...waited, ...later]);
+  expect(idsOf(again)).toEqual(["7-1", "7-2", "7-3"]);
+  expect(again.at(-1)?.event).toBe("action_required");
+  for (const [lastEventId, id] of [
+    ["5-2", "5-2"],
+    [undefined, "0-0"],
+    ["end", "0-0"],
+  ] as const) {
+    expect(idsOf(await followWaiting(lastEventId, []))).toEqual([id]);
+    expect(idsOf(await follow(id, later))).toEqual(["7-1", "7-2", "rest", "end"]);
+  }
 });

@@ -1,22 +1,25 @@
 import type { Database } from "../../db/database.ts";
-import type { RunOutcome } from "../../engine/messages.ts";
+import type { RunOutcome, RunResult, WaitingOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { ShareRefusal } from "../../platform/shares.ts";
 import { EventStream, type RequestContext, type ServerEvent } from "../../resources/handlers.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "../../streams/run-streams.ts";
-import { findOutcome } from "../record/find-outcome.ts";
+import { findResult } from "../record/find-outcome.ts";
 import { failureOf, toResult } from "../record/to-invocation.ts";
+import { describeWaiting } from "./describe-waiting.ts";
 
 interface ReadDeps {
   readonly streams: RunStreams;
-  /** How the run ended, once it has. */
-  readonly findOutcome: () => Promise<RunOutcome | undefined>;
+  /** How the run ended, once it has, or what it waits for. */
+  readonly findResult: () => Promise<RunResult | undefined>;
 }
 
 interface ReadRequest {
   readonly runId: string;
+  /** Where the run can be followed. */
+  readonly location: string;
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
   /** Whether the reader may see what tools said. */
@@ -26,6 +29,10 @@ interface ReadRequest {
 /** Ids of the events that are created here and are not stored in the stream. */
 const restId = "rest";
 const endId = "end";
+
+/** Comes before all stored events. */
+const beforeAllId = "0-0";
+const streamIdPattern = /^\d{1,19}-\d{1,19}$/;
 
 /** A stream id is two numbers: time and count. */
 const parseStreamId = (id: string): readonly [bigint, bigint] => {
@@ -41,7 +48,7 @@ interface ResumePoint {
 
 function parseLastEventId(lastEventId: string | undefined): ResumePoint {
   if (lastEventId === restId || lastEventId === endId) return { lastEventId, isAfter: () => false };
-  if (lastEventId === undefined || !/^\d{1,19}-\d{1,19}$/.test(lastEventId))
+  if (lastEventId === undefined || !streamIdPattern.test(lastEventId))
     return { lastEventId: undefined, isAfter: () => true };
   const [lastMs, lastCount] = parseStreamId(lastEventId);
   return {
@@ -94,6 +101,27 @@ function* createEndEvents(
   yield { id: endId, event: "done", data: toResult(runId, outcome) };
 }
 
+/**
+ * Its id is that of the last event before it, so that a client which reconnects gets what follows: what the run does after the
+ * decision is appended to the stream, or begins another one if the stream has expired.
+ */
+function createActionEvent(
+  { runId, location }: ReadRequest,
+  waiting: WaitingOutcome,
+  lastId: string | undefined,
+): ServerEvent {
+  const message = `${describeWaiting(waiting)} Then follow the run again at ${location}, with this event's id as Last-Event-ID.`;
+  const approvals = waiting.actions.map(({ id, kind, tool, step, call }) => ({
+    id: toPublicId("approval", id),
+    kind,
+    tool,
+    step,
+    call,
+  }));
+  const id = lastId !== undefined && streamIdPattern.test(lastId) ? lastId : beforeAllId;
+  return { id, event: "action_required", data: { request_id: toPublicId("request", runId), message, approvals } };
+}
+
 function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEvent, "event" | "data"> {
   const { type, ...data } = event;
   if (event.type === "tool" && !showsContents) return { event: type, data: { ...data, said: undefined } };
@@ -103,11 +131,11 @@ function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEven
 }
 
 /**
- * Yields the events of a run until it ends. The stream is read from its start, to know what a reconnecting client has received.
+ * Yields the events of a run until it ends or waits for a person. The stream is read from its start, to know what a reconnecting client has received.
  * The final text comes from the recorded run, so it is complete even if the stream is not.
  */
 export async function* readRunEvents(
-  { streams, findOutcome }: ReadDeps,
+  { streams, findResult }: ReadDeps,
   request: ReadRequest,
 ): AsyncGenerator<ServerEvent> {
   const { runId, signal, showsContents } = request;
@@ -115,22 +143,25 @@ export async function* readRunEvents(
   // A stream that was lost and restarted does not have the event: then the client's text is unknown.
   let lastEventFound = lastEventId === undefined || lastEventId === restId || lastEventId === endId;
   let streamedText = noText;
+  let lastStoredId: string | undefined;
   for await (const page of streams.read(runId, undefined, signal)) {
     let ended = page.length === 0;
     for (const stored of page) {
       const { id, event } = stored;
       streamedText = applyEvent(streamedText, stored);
+      lastStoredId = id;
       lastEventFound ||= id === lastEventId;
       if (event.type === "end") ended = true;
       else if (isAfter(id)) yield { id, ...toServerEvent(event, showsContents) };
     }
-    const outcome = ended ? await findOutcome() : undefined;
-    if (outcome) return yield* createEndEvents(runId, outcome, lastEventFound ? streamedText : noText, lastEventId);
+    const result = ended ? await findResult() : undefined;
+    if (result?.status === "waiting") return yield createActionEvent(request, result, lastStoredId ?? lastEventId);
+    if (result) return yield* createEndEvents(runId, result, lastEventFound ? streamedText : noText, lastEventId);
   }
 }
 
 /**
- * A response that sends the events of a run until it has ended. What tools said is for those who may read the run's steps: a key that
+ * A response that sends the events of a run until it has ended or waits for a person. What tools said is for those who may read the run's steps: a key that
  * may only run the agent often serves its users.
  */
 export type FollowRun = (
@@ -154,12 +185,13 @@ export const createFollowRun =
   ({ db, slots, streams }: FollowDeps): FollowRun =>
   (run, { caller, events }, headers) =>
     new EventStream(headers, (signal) => {
-      const findOutcomeAndRelease = async () => {
-        const outcome = await findOutcome(db, run).catch(undefinedIfRefused);
-        if (outcome) await slots.releaseLocal(run);
-        return outcome;
+      const findResultAndRelease = async () => {
+        const result = await findResult(db, run).catch(undefinedIfRefused);
+        if (result) await slots.releaseLocal(run);
+        return result;
       };
       const showsContents = caller.permissions.has("read");
-      const request = { runId: run.id, lastEventId: events?.lastEventId, signal, showsContents };
-      return readRunEvents({ streams, findOutcome: findOutcomeAndRelease }, request);
+      const location = `/v1/agents/${toPublicId("agent", run.agentId)}/invocations/${toPublicId("request", run.id)}`;
+      const request = { runId: run.id, location, lastEventId: events?.lastEventId, signal, showsContents };
+      return readRunEvents({ streams, findResult: findResultAndRelease }, request);
     });

@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { RunResult } from "../../engine/messages.ts";
+import type { RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
@@ -15,8 +15,10 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { findRecorded } from "../record/find-outcome.ts";
 import { failureOf, toResult } from "../record/to-invocation.ts";
 import { type AcceptedRun, appliedPreference, createAcceptRun } from "./accept-run.ts";
+import { describeWaiting, detailsOfWaiting } from "./describe-waiting.ts";
 import type { FollowRun } from "./follow-run.ts";
 import { createMakeVisible } from "./make-visible.ts";
+import { createWaitForContinuation } from "./wait-for-continuation.ts";
 
 export interface InvokeDeps {
   readonly db: Database;
@@ -34,20 +36,20 @@ export interface InvokeDeps {
 
 const detailsOf = (id: string) => [{ field: "request_id", error: toPublicId("request", id) }];
 
-function resultOf(id: string, outcome: RunResult) {
+function resultOf(id: string, outcome: RunOutcome) {
   if (outcome.status === "completed") return single(toResult(id, outcome));
   const details = detailsOf(id);
-  if (outcome.status === "waiting") throw new ApiError("action_required", "The run waits for a person.", { details });
   if (outcome.status === "cancelled") throw new ApiError("conflict", outcome.error, { details });
   const { code, retryable } = failureOf(outcome);
   throw new ApiError(code, `The run failed: ${outcome.error}`, { details, retryable });
 }
 
-/** Invoke: one decision (accept-run.ts), then one of four answers. */
+/** Invoke: one decision (accept-run.ts), then one of five answers. */
 export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{agent_id}/invoke"> {
   const { db, engine, slots, waitingRuns, followRun, telemetry, logger } = deps;
   const acceptRun = createAcceptRun(deps);
   const makeVisible = createMakeVisible(db, logger);
+  const waitForContinuation = createWaitForContinuation({ db, engine });
 
   /** A run that the engine did not take gives its slot back. */
   const onEngine = async <T>({ run, tookSlot }: AcceptedRun, call: () => Promise<T>): Promise<T> => {
@@ -67,12 +69,32 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const locationOf = ({ run }: AcceptedRun, agentRef: string): string =>
     `/v1/agents/${encodeURIComponent(agentRef)}/invocations/${toPublicId("request", run.id)}`;
 
-  const acceptedReply = async (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
-    await ensureVisible(accepted);
+  const acceptedHeaders = (accepted: AcceptedRun, agentRef: string, { prefer }: RequestContext) => {
     const applied = appliedPreference(prefer);
-    const headers = { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
+    return { location: locationOf(accepted, agentRef), ...(applied && { "preference-applied": applied }) };
+  };
+
+  const acceptedReply = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
+    await ensureVisible(accepted);
     const request_id = toPublicId("request", accepted.run.id);
+    const headers = acceptedHeaders(accepted, agentRef, context);
     return new Reply(202, headers, single({ request_id, status: "running" as const }));
+  };
+
+  /** The run waits for a person: 202 for a client that accepts an answer without the result, an error for one that expects it. */
+  const waitingReply = (accepted: AcceptedRun, waiting: WaitingOutcome, agentRef: string, context: RequestContext) => {
+    if (appliedPreference(context.prefer) !== undefined) {
+      const request_id = toPublicId("request", accepted.run.id);
+      const approvals = waiting.actions.map(({ id }) => toPublicId("approval", id));
+      const headers = acceptedHeaders(accepted, agentRef, context);
+      return new Reply(202, headers, single({ request_id, status: "waiting" as const, approvals }));
+    }
+    const location = locationOf(accepted, agentRef);
+    const advice = context.idempotentRequest
+      ? `Then repeat the request with the same Idempotency-Key to get its result, or read it at ${location}.`
+      : `Then read its result at ${location}. Repeating the request would start another run, because it has no Idempotency-Key.`;
+    const details = [...detailsOf(accepted.run.id), ...detailsOfWaiting(waiting)];
+    throw new ApiError("action_required", `${describeWaiting(waiting)} ${advice}`, { details, location });
   };
 
   /** The wait is over before the run: 202 for a client that set the wait itself, an error for one that expects the result. */
@@ -91,21 +113,29 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
   const findRecord = async ({ run }: AcceptedRun, error: unknown) => {
     const found = await findRecorded(db, run).catch(() => undefined);
     if (!found?.isRecorded) throw error;
-    return found.outcome;
+    return found.outcome ?? found.waiting;
   };
 
   const waitForResult = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
-    const { run, waitMs } = accepted;
-    const outcome = await onEngine(accepted, () =>
-      engine.wait(run, waitMs).catch((error: unknown) => findRecord(accepted, error)),
+    const { run, waitMs, cut } = accepted;
+    const result = await onEngine(accepted, () =>
+      (cut === 0 ? engine.wait(run, waitMs) : waitForContinuation(run, waitMs, context.signal)).catch(
+        (error: unknown) => findRecord(accepted, error),
+      ),
     );
-    if (!outcome) return unfinishedReply(accepted, agentRef, context);
+    if (!result) return unfinishedReply(accepted, agentRef, context);
     await slots.releaseLocal(run);
-    return resultOf(run.id, outcome);
+    if (result.status === "waiting") return waitingReply(accepted, result, agentRef, context);
+    return resultOf(run.id, result);
+  };
+
+  /** The engine forgets an hour later that a run began. One that has waited since then would begin again. */
+  const startUnlessContinued = async (accepted: AcceptedRun): Promise<void> => {
+    if (accepted.cut === 0) await onEngine(accepted, () => engine.start(accepted.run));
   };
 
   const startInBackground = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
-    await onEngine(accepted, () => engine.start(accepted.run));
+    await startUnlessContinued(accepted);
     return acceptedReply(accepted, agentRef, context);
   };
 
@@ -135,7 +165,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
 
   const streamEvents = async (accepted: AcceptedRun, agentRef: string, context: RequestContext) => {
     if (!accepted.outcome) {
-      await onEngine(accepted, () => engine.start(accepted.run));
+      await startUnlessContinued(accepted);
       await ensureVisible(accepted);
     }
     return followRun(accepted.run, context, { location: locationOf(accepted, agentRef) });
@@ -152,6 +182,8 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
         return startInBackground(accepted, params.agent_id, context);
       case "replay":
         return resultOf(accepted.run.id, accepted.outcome);
+      case "waiting":
+        return waitingReply(accepted, accepted.waiting, params.agent_id, context);
     }
   };
 }

@@ -20,10 +20,16 @@ export const failureOf = (found: { readonly code?: string | null; readonly retry
 
 const failureOfRow = ({ error_code, retryable }: InvocationSummaryRow) => failureOf({ code: error_code, retryable });
 
-/** How a recorded run ended; undefined while it is running. */
+export const spentOf = (row: InvocationRow) => ({
+  steps: row.steps,
+  tokensUsed: row.tokens_used,
+  durationMs: row.duration_ms ?? 0,
+});
+
+/** How a recorded run ended; undefined while it runs or waits. */
 export function toOutcome(row: InvocationRow | undefined): RunOutcome | undefined {
-  if (!row || row.status === "running") return undefined;
-  const spent = { steps: row.steps, tokensUsed: row.tokens_used, durationMs: row.duration_ms ?? 0 };
+  if (!row || row.status === "running" || row.status === "waiting") return undefined;
+  const spent = spentOf(row);
   if (row.status === "completed") return { status: "completed", response: row.response ?? "", ...spent };
   const error = row.error ?? "";
   if (row.status === "cancelled") return { status: "cancelled", error, ...spent };
