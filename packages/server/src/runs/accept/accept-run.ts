@@ -8,12 +8,15 @@ import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
+import { mayNeedPerson } from "../../resources/approvals/approval-policy-rules.ts";
+import { voterOf } from "../../resources/approvals/approval-rules.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
 import { findRecorded, type RecordedRun, unrecorded } from "../record/find-outcome.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { claimRun } from "./claim-run.ts";
+import { createRequireSessionFree } from "./require-session-free.ts";
 
 type InvokeBody = InputOf<Operations["POST /v1/agents/{agent_id}/invoke"]>["body"];
 
@@ -87,10 +90,13 @@ const spaceForMemory = ["recordBytes", "memoryBytes"] as const;
 
 /** The one decision of an invoke: which run this request stands for, whether it may start, and how it is answered. */
 export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDeps) {
+  const requireSessionFree = createRequireSessionFree(db);
+
   const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
     if (agent.status === "paused")
       throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
     quotas.requireSpace(caller.organisation, run.definition.memory.remember ? spaceForMemory : spaceForRecord);
+    await requireSessionFree(run);
     const { concurrentRuns } = tierLimits[caller.organisation.tier];
     const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
     const full = await slots.take({
@@ -151,6 +157,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       streamed,
       ...(streamed && { tier: caller.organisation.tier }),
       trace: context.trace,
+      ...(mayNeedPerson(chosen.definition) && { invoker: voterOf(caller) }),
     };
     const slot = {
       acquire: () => takeSlot(context, agent, run),
