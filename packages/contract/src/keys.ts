@@ -18,6 +18,7 @@ const countedQuotas = [
   "secrets",
   "versionsPerAgent",
   "deploymentsPerAgent",
+  "waitingRuns",
 ] as const;
 export type CountedQuota = (typeof countedQuotas)[number];
 /** How much it may store: memories, and the records of runs with sessions, events and logs. */
@@ -53,6 +54,7 @@ export const tierLimits = {
     secrets: 20,
     versionsPerAgent: 100,
     deploymentsPerAgent: 100,
+    waitingRuns: 1000,
     memoriesPerAgent: 10_000,
     memoryBytes: 200 * MB,
     recordBytes: 1 * GB,
@@ -69,6 +71,7 @@ export const tierLimits = {
     secrets: 500,
     versionsPerAgent: 1000,
     deploymentsPerAgent: 1000,
+    waitingRuns: 100_000,
     memoriesPerAgent: 1_000_000,
     memoryBytes: 20 * GB,
     recordBytes: 100 * GB,
@@ -85,6 +88,7 @@ export const tierLimits = {
     secrets: 5000,
     versionsPerAgent: 10_000,
     deploymentsPerAgent: 10_000,
+    waitingRuns: 1_000_000,
     memoriesPerAgent: 10_000_000,
     memoryBytes: 1000 * GB,
     recordBytes: 2000 * GB,
@@ -126,6 +130,7 @@ const Usage = z
     webhooks: Use,
     providers: Use.describe("Model providers of your own."),
     secrets: Use.describe("Secrets of the organisation and of its agents."),
+    waiting_runs: Use.describe("Runs that wait for a person, or for a turn before theirs that does."),
     memory_bytes: Use.describe("Texts and metadata of memories."),
     record_bytes: Use.describe("Messages, responses, sessions, events, logs and contents of runs of the last 30 days."),
   })

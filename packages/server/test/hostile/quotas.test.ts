@@ -4,6 +4,7 @@ import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { type Answer, expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
+import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
 const perch = usePerch();
 const limits = tierLimits.free;
@@ -171,6 +172,34 @@ describe("the quota of keys", () => {
     expect(expectError(await rotate(60), "conflict").message).toBe(keys.message);
     expect(expectError(await revive(), "conflict").message).toBe(keys.message);
     expect((await rotate(0)).status).toBe(201);
+  });
+});
+
+describe("the quota of runs that wait", () => {
+  test("holds at its limit, leaves others alone, and has room again when a run has ended", async () => {
+    const [full, other] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
+    const { db, quotas } = perch().server.core;
+    const hasRoom = (organisation: Organisation) => {
+      const id = parsePublicId("organisation", organisation.id) ?? "";
+      return db.inOrganisation(id, (trx) => quotas.hasRoomToWait(trx, id, "free"));
+    };
+    const agent = ok(await full.call("GET /v1/agents/{agent_id}", { params: bot })).data.id;
+    const { runs } = await insertWaitingRuns(perch().database.adminUrl, {
+      organisation: full.id,
+      agent,
+      count: limits.waitingRuns - 1,
+    });
+    expect(await hasRoom(full)).toBe(true);
+    await insertWaitingRuns(perch().database.adminUrl, { organisation: full.id, agent });
+    expect([await hasRoom(full), await hasRoom(other)]).toEqual([false, true]);
+    expect(await countRefusals("waitingRuns")).toBe(1);
+    ok(await full.call("POST /v1/agents", { body: { name: "another", model: "perch/echo" } }));
+    const { usage } = ok(await full.call("GET /v1/me", {})).data;
+    expect(usage?.waiting_runs).toEqual({ used: 1000, limit: 1000 });
+    await withClient(perch().database.adminUrl, (client) =>
+      client.query("delete from waiting_runs where id = $1", [runs[0]]),
+    );
+    expect(await hasRoom(full)).toBe(true);
   });
 });
 

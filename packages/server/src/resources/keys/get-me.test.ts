@@ -39,6 +39,7 @@ describe("GET /v1/me", () => {
         webhooks: { used: 0, limit: 200 },
         providers: { used: 0, limit: 20 },
         secrets: { used: 0, limit: 500 },
+        waiting_runs: { used: 0, limit: 100_000 },
         memory_bytes: { used: 0, limit: 20_000_000_000 },
         record_bytes: { used: 0, limit: 100_000_000_000 },
       },
@@ -74,6 +75,7 @@ describe("GET /v1/me", () => {
       webhooks: { used: 1, limit: 20 },
       providers: { used: 1, limit: 5 },
       secrets: { used: 2, limit: 20 },
+      waiting_runs: { used: 0, limit: 1000 },
       memory_bytes: { used: 0, limit: 200_000_000 },
       record_bytes: { used: 0, limit: 1_000_000_000 },
     });

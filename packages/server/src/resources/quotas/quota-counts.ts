@@ -42,6 +42,9 @@ export const quotaCounts: Readonly<Record<QuotaName, (of: Counted, max: number) 
     const deployments = sql`select 1 from deployments where ${ofAgent(of)}`;
     return countUpTo([sql`${deployments} and status = 'active'`, sql`${deployments} and status = 'pending'`], max);
   },
+  // Triggers maintain this count, in at most 16 rows.
+  waitingRuns: (of) =>
+    sql<number>`coalesce((select sum(runs) from waiting_run_counts where ${ofOrganisation(of)}), 0)::int`,
   // Deleting what was stored before it was counted would make it negative.
   memoryBytes: (of) =>
     sql<number>`greatest(0, (select sum(bytes) from memory_bytes where ${ofOrganisation(of)}))::float8`,

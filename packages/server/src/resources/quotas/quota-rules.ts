@@ -21,6 +21,10 @@ const countedTexts: Readonly<Record<CountedQuota, QuotaText>> = {
     reached: "This agent has # pending and active deployments",
     advice: "Wait until pending ones have ended, create another agent for more environments",
   },
+  waitingRuns: {
+    reached: "This organisation has # runs that wait for a person",
+    advice: "Decide the open approvals, which `GET /v1/approvals?status=open` lists, cancel runs that wait",
+  },
 };
 
 const storedTexts: Readonly<Record<StoredQuota, QuotaText>> = {

@@ -2,7 +2,7 @@ import { type CountedQuota, type QuotaName, type StoredQuota, type Tier, tierLim
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { conflict } from "../../platform/api-error.ts";
-import { quotaCounts } from "./quota-counts.ts";
+import { type Counted, quotaCounts } from "./quota-counts.ts";
 import { quotaMessage } from "./quota-rules.ts";
 import type { KnownBytes } from "./stored-bytes.ts";
 
@@ -23,6 +23,11 @@ export interface Quotas {
     quota: CountedQuota,
     agentId?: string,
   ) => Promise<void>;
+  /**
+   * Whether one more run may wait for a person. Runs that are cut at the same time do not wait for each other here, so they may
+   * exceed the limit together, by no more than run at once.
+   */
+  readonly hasRoomToWait: (trx: OrganisationTransaction, organisationId: string, tier: Tier) => Promise<boolean>;
   /** Whether it may store more, as far as this process knows. Asks nobody, so it costs a run nothing. */
   readonly hasSpace: (organisation: QuotaHolder, quota: StoredQuota) => boolean;
   /** Refuses to store more where the organisation stores as much as its tier allows. */
@@ -44,15 +49,24 @@ export function createQuotas({ knownBytes, onRefused }: QuotaDeps): Quotas {
     onRefused(quota, id);
     throw conflict(quotaMessage(quota, tier));
   };
+  const countUsed = async (trx: OrganisationTransaction, quota: CountedQuota, of: Counted, max: number) => {
+    const { rows } = await sql<{ used: number }>`select ${quotaCounts[quota](of, max)} as used`.execute(trx);
+    return rows[0]?.used ?? 0;
+  };
   const hasSpace: Quotas["hasSpace"] = ({ id, tier }, quota) =>
     (knownBytes(id)?.[quota] ?? 0) < tierLimits[tier][quota];
   return {
     requireRoom: async (trx, organisation, quota, agentId) => {
       const limit = tierLimits[organisation.tier][quota];
       await lockQuota(trx, organisation, quota);
-      const counted = quotaCounts[quota]({ organisationId: organisation.id, agentId }, limit);
-      const { rows } = await sql<{ used: number }>`select ${counted} as used`.execute(trx);
-      if ((rows[0]?.used ?? 0) >= limit) refuse(quota, organisation);
+      const used = await countUsed(trx, quota, { organisationId: organisation.id, agentId }, limit);
+      if (used >= limit) refuse(quota, organisation);
+    },
+    hasRoomToWait: async (trx, organisationId, tier) => {
+      const limit = tierLimits[tier].waitingRuns;
+      const hasRoom = (await countUsed(trx, "waitingRuns", { organisationId }, limit)) < limit;
+      if (!hasRoom) onRefused("waitingRuns", organisationId);
+      return hasRoom;
     },
     hasSpace,
     requireSpace: (organisation, quotas) => {

@@ -13,6 +13,7 @@ const organisationQuotas = [
   "webhooks",
   "providers",
   "secrets",
+  "waitingRuns",
   "memoryBytes",
   "recordBytes",
 ] as const satisfies readonly QuotaName[];
@@ -53,6 +54,7 @@ export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
       webhooks: useOf("webhooks"),
       providers: useOf("providers"),
       secrets: useOf("secrets"),
+      waiting_runs: useOf("waitingRuns"),
       memory_bytes: useOf("memoryBytes"),
       record_bytes: useOf("recordBytes"),
     };
