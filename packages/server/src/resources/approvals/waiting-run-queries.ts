@@ -19,7 +19,7 @@ export interface ReadyRun extends Omit<ContinuedRun, "continues"> {
 /** How long the process that made a run ready is the only one that starts it. */
 export const ownStartSeconds = 5;
 
-interface ReadyRow {
+export interface ReadyRow {
   readonly organisation_id: string;
   readonly id: string;
   readonly agent_id: string;
