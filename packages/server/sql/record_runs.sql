@@ -1,12 +1,13 @@
 -- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, contents, rollups
 -- and events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
 -- before is not `inserted`, and nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event,
--- in either case.
+-- in either case. A run that waited may end when the days of what is written here are gone: that goes to `oldest_day`, which is there.
 create or replace function record_runs(runs jsonb, rollup_shard smallint)
   returns table (run_id uuid, inserted boolean, deliveries jsonb)
   language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   agent uuid;
+  oldest_day timestamptz := now() - interval '28 days';
 begin
   -- The locks before the sequence numbers of session messages (see memory_lock), in one order for all.
   for agent in select distinct r.agent_id from jsonb_to_recordset(runs) as r (agent_id uuid, turn int) where r.turn is not null order by 1 loop
@@ -39,7 +40,7 @@ begin
       select r.* from run r join recorded using (organisation_id, id)
     ), messages as (
       insert into session_messages (organisation_id, agent_id, session_id, turn, position, owner, invocation_id, accepted_at, role, content)
-        select e.organisation_id, e.agent_id, e.session_id, e.turn, m.position, e.owner, e.id, e.accepted_at, m.role, m.content
+        select e.organisation_id, e.agent_id, e.session_id, e.turn, m.position, e.owner, e.id, greatest(e.accepted_at, oldest_day), m.role, m.content
           from ended e join agents a on a.organisation_id = e.organisation_id and a.id = e.agent_id and a.deleted_at is null,
                lateral (values (0, 'user', e.message), (1, 'assistant', e.response)) as m (position, role, content)
           where e.turn is not null
@@ -47,21 +48,22 @@ begin
         on conflict do nothing
     ), logged as (
       insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version, line)
-        select e.organisation_id, e.agent_id, entry.at, entry.level, entry.message, entry.metadata, e.id, e.environment, e.version, entry.line + coalesce(e.lines_before, 0)
+        select e.organisation_id, e.agent_id, greatest(entry.at, oldest_day), entry.level, entry.message, entry.metadata, e.id, e.environment, e.version, entry.line + coalesce(e.lines_before, 0)
           from ended e, rows from (jsonb_to_recordset(e.log) as (at timestamptz, level smallint, message text, metadata jsonb))
                           with ordinality as entry (at, level, message, metadata, line)
     ), kept as (
       insert into run_contents (organisation_id, id, accepted_at, sealed)
-        select e.organisation_id, e.id, e.accepted_at, decode(e.contents, 'base64')
-          -- Older days have no partition where the table is new, and a run must not wait for one.
-          from ended e where e.contents is not null and e.accepted_at > now() - interval '2 days'
+        select e.organisation_id, e.id, greatest(e.accepted_at, oldest_day), decode(e.contents, 'base64')
+          -- Older days have no partition where the table is new, and a run must not wait for one. It is older than runs that waited.
+          from ended e where e.contents is not null and (e.accepted_at > now() - interval '2 days' or e.lines_before is not null)
     ), added as (
       insert into run_rollups as r (organisation_id, agent_id, granularity, starts_at, environment, version, shard, runs, failed, tokens,
                                     duration_ms, cost_micros, duration_buckets)
         select e.organisation_id, e.agent_id, span.granularity, span.starts_at, e.environment, coalesce(e.version, ''), rollup_shard, count(*),
                sum((e.rollup ->> 'failed')::int), sum(e.tokens_used), sum(e.duration_ms), sum((e.rollup ->> 'cost_micros')::bigint),
                count_durations(array_agg((e.rollup ->> 'bucket')::int), (min(e.rollup ->> 'buckets'))::int)
-          from ended e, lateral (values ('hour', (e.rollup ->> 'hour')::timestamptz), ('minute', (e.rollup ->> 'minute')::timestamptz)) as span (granularity, starts_at)
+          from ended e, lateral (values ('hour', greatest((e.rollup ->> 'hour')::timestamptz, date_trunc('hour', oldest_day))),
+                                          ('minute', greatest((e.rollup ->> 'minute')::timestamptz, date_trunc('minute', oldest_day)))) as span (granularity, starts_at)
           where e.rollup is not null
           group by 1, 2, 3, 4, 5, 6
           order by 1, 2, 3, 4, 5, 6

@@ -70,7 +70,7 @@ export async function updateInvocationWaiting(
     .execute();
 }
 
-/** Lines of a run that has not ended: it may end when the days of these are gone. */
+/** Lines of a run that has not ended. A turn that waited long may bring some whose day is gone: these go to one that is there. */
 export async function insertLogOfCut(
   trx: OrganisationTransaction,
   run: RunInput,
@@ -78,7 +78,7 @@ export async function insertLogOfCut(
 ): Promise<void> {
   await sql`
     insert into log_entries (organisation_id, agent_id, at, level, message, metadata, invocation_id, environment, version, line)
-      select ${run.organisationId}::uuid, ${run.agentId}::uuid, e.at, e.level, e.message, e.metadata, ${run.id}::uuid,
+      select ${run.organisationId}::uuid, ${run.agentId}::uuid, greatest(e.at, now() - interval '28 days'), e.level, e.message, e.metadata, ${run.id}::uuid,
              ${run.environment}::text, ${run.version}::text, ${run.linesWritten ?? 0}::int + e.line
         from rows from (jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as (at timestamptz, level smallint, message text, metadata jsonb))
           with ordinality as e (at, level, message, metadata, line)`.execute(trx);

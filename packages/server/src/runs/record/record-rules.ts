@@ -128,7 +128,8 @@ export const recordOf = (
   turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
   owner: ownerForRun(run.userId),
   log,
-  ...(run.linesWritten && { lines_before: run.linesWritten }),
+  // Also says that it has waited.
+  ...(run.cut !== undefined && { lines_before: run.linesWritten ?? 0 }),
   ...(contents !== undefined && { contents }),
   rollup: rollupOf(run, outcome),
   event: eventOf(run, outcome),

@@ -46,18 +46,23 @@ export const listStepRows = (
     .orderBy("line")
     .execute();
 
+/** Contents of a run that ended later than this many days after it was accepted are in another day than the run. */
+const ownDayMs = 28 * 86_400_000;
+
 /** The sealed contents of a run; undefined where none are kept. */
 export const findSealedContents = async (
   trx: OrganisationTransaction,
   { organisationId, id }: ContentsKey,
   visibleSince: Date,
 ): Promise<Buffer | undefined> => {
+  const acceptedAt = uuidTime(id);
+  const isInOwnDay = Date.now() - acceptedAt.getTime() < ownDayMs;
   const row = await trx
     .selectFrom("run_contents")
     .select("sealed")
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
-    .where("accepted_at", "=", uuidTime(id))
+    .where("accepted_at", isInOwnDay ? "=" : ">=", acceptedAt)
     .where("accepted_at", ">=", visibleSince)
     .executeTakeFirst();
   return row?.sealed;

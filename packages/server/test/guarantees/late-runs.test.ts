@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { maintainPartitions } from "../../src/db/partitions.ts";
+import { parsePublicId, toPublicId } from "../../src/platform/ids.ts";
+import { ok } from "../support/contract-client.ts";
+import { type Organisation, usePerch } from "../support/harness.ts";
+import { insertRuns } from "../support/stored-runs.ts";
+import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
+
+const perch = usePerch();
+const dayMs = 86_400_000;
+
+const query = <T extends object>(text: string, values: unknown[] = []): Promise<T[]> =>
+  withClient(perch().database.adminUrl, async (client) => {
+    // Only so can a status and a time be set at will.
+    await client.query("set session_replication_role = replica");
+    return (await client.query<T>(text, values)).rows;
+  });
+
+const dayName = (daysAgo: number, table = "invocations") =>
+  `${table}_${new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+const noonOf = (daysAgo: number) => new Date(Math.floor(Date.now() / dayMs - daysAgo) * dayMs + dayMs / 2);
+
+/** The partition of a day that is long past, as it was when the day was today. */
+const createDay = (daysAgo: number, table = "invocations") =>
+  withClient(perch().database.ownerUrl, (client) => {
+    const [from, to] = [daysAgo, daysAgo - 1].map((days) => new Date(noonOf(days).getTime() - dayMs / 2).toISOString());
+    return client.query(
+      `create table ${dayName(daysAgo, table)} partition of ${table} for values from ('${from}') to ('${to}')`,
+    );
+  });
+
+const hasDay = async (daysAgo: number): Promise<boolean> =>
+  (await query<{ found: boolean }>("select to_regclass($1) is not null as found", [dayName(daysAgo)]))[0]?.found ??
+  false;
+
+const upkeep = () => maintainPartitions(perch().server.core.db.unscoped);
+const idsIn = async (daysAgo: number): Promise<string[]> =>
+  (await query<{ id: string }>(`select id from ${dayName(daysAgo)} order by id`)).map(({ id }) => id);
+
+let organisation: Organisation;
+let agent: string;
+beforeAll(async () => {
+  organisation = await perch().createOrganisation("enterprise");
+  agent = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data.id;
+});
+
+const insertWaiting = (daysAgo: number, count = 1) =>
+  insertWaitingRuns(perch().database.adminUrl, {
+    organisation: organisation.id,
+    agent,
+    count,
+    acceptedAt: noonOf(daysAgo),
+    sessionId: "s1",
+  });
+const insertEnded = (daysAgo: number, count: number) =>
+  insertRuns(perch().database.adminUrl, {
+    organisation: organisation.id,
+    agent,
+    count,
+    newest: new Date(noonOf(daysAgo).getTime() - 60_000),
+  });
+
+describe("the record of a run that waits", () => {
+  test("outlives its day, and all others of that day go", async () => {
+    await createDay(40);
+    const { runs } = await insertWaiting(40, 3);
+    await insertEnded(40, 50);
+    expect(await upkeep()).toEqual([]);
+    expect(await idsIn(40)).toEqual(runs.toSorted());
+    const [run = ""] = runs;
+    const found = ok(
+      await organisation.call("GET /v1/agents/{agent_id}/invocations/{request_id}", {
+        params: { agent_id: "bot", request_id: toPublicId("request", run) },
+      }),
+    );
+    expect(found.data.status).toBe("waiting");
+    await upkeep();
+    expect(await idsIn(40)).toEqual(runs.toSorted());
+  });
+
+  test("stays with its approvals after the end, and goes with the last of them", async () => {
+    await createDay(41);
+    const { runs } = await insertWaiting(41, 2);
+    await upkeep();
+    const [ended, other] = runs;
+    await query("update invocations set status = 'completed', finished_at = now() where id = $1", [ended]);
+    await query("delete from waiting_runs where id = $1", [ended]);
+    await query("update approvals set status = 'approved', decided_at = now() where run_id = $1", [ended]);
+    await upkeep();
+    expect(await idsIn(41)).toEqual(runs.toSorted());
+    await query("delete from approvals where run_id = $1", [ended]);
+    await upkeep();
+    expect(await idsIn(41)).toEqual([other]);
+    await query("delete from approvals where run_id = $1", [other]);
+    await query("delete from waiting_runs where id = $1", [other]);
+    await upkeep();
+    expect(await hasDay(41)).toBe(false);
+  });
+
+  test("is neither lost nor copied while its day is in use: the next upkeep does it", async () => {
+    await createDay(42);
+    const { runs } = await insertWaiting(42);
+    const [gone = ""] = await insertEnded(42, 1);
+    await withClient(perch().database.ownerUrl, async (client) => {
+      await client.query(`begin; lock table ${dayName(42)} in row exclusive mode`);
+      expect(await upkeep()).toEqual(["invocations"]);
+      await client.query("rollback");
+    });
+    expect(await idsIn(42)).toHaveLength(2);
+    expect(await upkeep()).toEqual([]);
+    expect(await idsIn(42)).toEqual(runs);
+    expect(await idsIn(42)).not.toContain(parsePublicId("request", gone));
+  });
+
+  test("can be written in its day's place: it keeps the keys, the policy of its table and the states", async () => {
+    const [run] = await idsIn(42);
+    const change = (status: string) =>
+      withClient(perch().database.appUrl, async (client) => {
+        await client.query("begin");
+        await client.query(`set local perch.organisation_id = '${parsePublicId("organisation", organisation.id)}'`);
+        const { rowCount } = await client.query(
+          "update invocations set status = $2 where id = $1 and accepted_at = $3",
+          [run, status, noonOf(42)],
+        );
+        await client.query("commit");
+        return rowCount;
+      });
+    await expect(change("completed")).rejects.toThrow(/may not/);
+    expect(await change("running")).toBe(1);
+    const direct = withClient(perch().database.appUrl, (client) => client.query(`select from ${dayName(42)}`));
+    await expect(direct).rejects.toThrow(/permission denied/);
+  });
+});
+
+describe("a run that ends long after its day", () => {
+  test("is recorded with its log lines, session messages, contents and metrics, in days that exist", async () => {
+    await createDay(45);
+    for (const table of ["log_entries", "session_messages", "run_contents", "run_rollups"]) await createDay(28, table);
+    const { runs } = await insertWaiting(45);
+    await upkeep();
+    const [run = ""] = runs;
+    await query("update invocations set status = 'running' where id = $1", [run]);
+    const acceptedAt = noonOf(45);
+    const record = {
+      organisation_id: parsePublicId("organisation", organisation.id),
+      id: run,
+      accepted_at: acceptedAt,
+      agent_id: parsePublicId("agent", agent),
+      status: "completed",
+      environment: "production",
+      session_id: "s1",
+      message: "Refund order 7.",
+      response: "Refunded.",
+      steps: 2,
+      tokens_used: 5,
+      duration_ms: 10,
+      turn: 1,
+      owner: "",
+      log: [{ at: acceptedAt, level: 1, message: "Tool called", metadata: { type: "tool_call", step: 1 } }],
+      lines_before: 1,
+      contents: Buffer.from("sealed").toString("base64"),
+      rollup: { minute: acceptedAt, hour: acceptedAt, failed: 0, cost_micros: 0, bucket: 1, buckets: 20 },
+      event: { type: "agent.completed", data: { request_id: randomUUID() }, sweep_after_seconds: 30 },
+    };
+    const [recorded] = await withClient(perch().database.appUrl, async (client) => {
+      const { rows } = await client.query<{ inserted: boolean }>("select * from record_runs($1, 0::smallint)", [
+        JSON.stringify([record]),
+      ]);
+      return rows;
+    });
+    expect(recorded?.inserted).toBe(true);
+    const days = await query<{ what: string; days: number }>(
+      `select 'log' as what, round(extract(epoch from now() - at) / 86400)::int as days from log_entries where invocation_id = $1
+       union all select 'message', round(extract(epoch from now() - accepted_at) / 86400)::int from session_messages where invocation_id = $1
+       union all select 'contents', round(extract(epoch from now() - accepted_at) / 86400)::int from run_contents where id = $1
+       union all select 'rollup', round(extract(epoch from now() - starts_at) / 86400)::int from run_rollups where agent_id = $2`,
+      [run, parsePublicId("agent", agent)],
+    );
+    expect(days.toSorted((a, b) => a.what.localeCompare(b.what))).toEqual([
+      { what: "contents", days: 28 },
+      { what: "log", days: 28 },
+      { what: "message", days: 28 },
+      { what: "message", days: 28 },
+      { what: "rollup", days: 28 },
+      { what: "rollup", days: 28 },
+    ]);
+  });
+});
