@@ -20,6 +20,12 @@ export const methodNames = {
   cancelInvocation: "runs.cancel",
   listSteps: "runs.steps",
 
+  listApprovals: "approvals.list",
+  getApproval: "approvals.get",
+  approveApproval: "approvals.approve",
+  rejectApproval: "approvals.reject",
+  answerApproval: "approvals.answer",
+
   createDeployment: "deployments.create",
   listDeployments: "deployments.list",
   listAllDeployments: "deployments.listAll",

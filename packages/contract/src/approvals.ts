@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionalWholeNumber, single, Timestamp, uncountedQuery } from "./envelopes.ts";
+import { optionalWholeNumber, single, Timestamp, uncountedList, uncountedQuery } from "./envelopes.ts";
 import { AgentId, AgentRef, ApprovalId, KeyId, RequestId, WebhookId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
@@ -121,15 +121,7 @@ export const approvalOperations = {
     permission: "read",
     query: ApprovalQuery,
     status: 200,
-    response: z.object({
-      data: z.array(ApprovalSummary),
-      pagination: z
-        .object({
-          limit: z.int(),
-          has_more: z.boolean(),
-          next_cursor: z.string().nullable().describe("`cursor` of the next page; null on the last page."),
-        })
-        .meta({ id: "UncountedPagination" }),
+    response: uncountedList(ApprovalSummary).extend({
       open: z
         .object({ count: z.int(), relation: z.enum(["eq", "gte"]) })
         .describe("Open approvals of the organisation, or of the agent if `agent_id` is given."),

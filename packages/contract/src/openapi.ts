@@ -22,6 +22,8 @@ Above the rate limit of your tier the response is 429 \`rate_limited\`, with \`r
 
 const tagDescriptions = {
   Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
+  Approvals:
+    "What runs wait for: permission for a call, or the answer to a question. A person decides, once, and the run goes on.",
   Agents:
     "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
   Approvals:
