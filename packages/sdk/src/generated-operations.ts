@@ -8,8 +8,14 @@ import type {
   AgentId,
   AgentMetrics,
   AgentSummary,
+  AnswerApproval,
   ApiKey,
+  Approval,
   ApprovalId,
+  ApprovalKind,
+  ApprovalStatus,
+  ApprovalSummary,
+  ApproveApproval,
   AuditEntry,
   CappedPagination,
   ConfirmMfa,
@@ -61,6 +67,7 @@ import type {
   Provider,
   ProviderName,
   RedeliverFailed,
+  RejectApproval,
   RemoveMfa,
   RequestId,
   RevokeLeakedKey,
@@ -417,6 +424,112 @@ export interface Operations {
     response: {
       data: RunStep[];
       pagination: Pagination;
+    };
+  };
+  /**
+   * List approvals. Newest first. `open` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/approvals": {
+    request: {
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /** `pagination.next_cursor` of the previous page. */
+        cursor?: string | undefined;
+        status?: ApprovalStatus | undefined;
+        kind?: ApprovalKind | undefined;
+        /** Only approvals of this agent (id or name). */
+        agent_id?: string | undefined;
+        /** Only approvals of this run. */
+        request_id?: RequestId | undefined;
+        tool?: string | undefined;
+        user_id?: string | undefined;
+        session_id?: string | undefined;
+        /** Only open ones that expire within this time. */
+        expires_within_seconds?: number | undefined;
+      } | undefined;
+    };
+    response: {
+      data: ApprovalSummary[];
+      pagination: UncountedPagination;
+      /** Open approvals of the organisation, or of the agent if `agent_id` is given. */
+      open: {
+        count: number;
+        relation: "eq" | "gte";
+      };
+    };
+  };
+  /**
+   * Get approval. What the model wants to do, why a person is asked, and what the run did so far.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/approvals/{approval_id}": {
+    request: {
+      params: {
+        approval_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Approval;
+    };
+  };
+  /**
+   * Approve a call. The call is made, and the run goes on once all calls of its reply are decided. With `arguments` the call is made with these instead; they are checked against the tool's schema. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   */
+  "POST /v1/approvals/{approval_id}/approve": {
+    request: {
+      params: {
+        approval_id: string;
+      };
+      body?: ApproveApproval | undefined;
+    };
+    response: {
+      success: true;
+      data: Approval;
+    };
+  };
+  /**
+   * Reject a call. The call is not made, and the model is told so, with the reason. A question can be rejected too. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   */
+  "POST /v1/approvals/{approval_id}/reject": {
+    request: {
+      params: {
+        approval_id: string;
+      };
+      body?: RejectApproval | undefined;
+    };
+    response: {
+      success: true;
+      data: Approval;
+    };
+  };
+  /**
+   * Answer a question. The answer, which is checked against the schema in the agent's definition, is the result of the model's call. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   */
+  "POST /v1/approvals/{approval_id}/answer": {
+    request: {
+      params: {
+        approval_id: string;
+      };
+      body: AnswerApproval;
+    };
+    response: {
+      success: true;
+      data: Approval;
     };
   };
   /**

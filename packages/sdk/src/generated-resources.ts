@@ -12,7 +12,11 @@ import type {
   AgentCheck,
   AgentMetrics,
   AgentSummary,
+  AnswerApproval,
   ApiKey,
+  Approval,
+  ApprovalSummary,
+  ApproveApproval,
   AuditEntry,
   CappedPagination,
   ConfirmMfa,
@@ -48,6 +52,7 @@ import type {
   Pagination,
   Provider,
   RedeliverFailed,
+  RejectApproval,
   RemoveMfa,
   RevokeLeakedKey,
   RotateKey,
@@ -231,6 +236,71 @@ export class RunsMethods {
    */
   steps(agentId: string, runId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/invocations/{request_id}/steps">, options?: RequestOptions): PageList<RunStep, Pagination> {
     return this.client.list("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params: { agent_id: agentId, request_id: runId }, query }, options);
+  }
+}
+
+/** The operations of `approvals`. */
+export class ApprovalsMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * List approvals. Newest first. `open` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/approvals`
+   */
+  list(query?: QueryOf<"GET /v1/approvals">, options?: RequestOptions): PageList<ApprovalSummary, UncountedPagination> {
+    return this.client.list("GET /v1/approvals", { query }, options);
+  }
+
+  /**
+   * Get approval. What the model wants to do, why a person is asked, and what the run did so far.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/approvals/{approval_id}`
+   */
+  get(approvalId: string, options?: RequestOptions): Promise<Approval> {
+    return this.client.data("GET /v1/approvals/{approval_id}", { params: { approval_id: approvalId } }, options);
+  }
+
+  /**
+   * Approve a call. The call is made, and the run goes on once all calls of its reply are decided. With `arguments` the call is made with these instead; they are checked against the tool's schema. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   *
+   * `POST /v1/approvals/{approval_id}/approve`
+   */
+  approve(approvalId: string, body?: ApproveApproval, options?: RequestOptions): Promise<Approval> {
+    return this.client.data("POST /v1/approvals/{approval_id}/approve", { params: { approval_id: approvalId }, body }, options);
+  }
+
+  /**
+   * Reject a call. The call is not made, and the model is told so, with the reason. A question can be rejected too. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   *
+   * `POST /v1/approvals/{approval_id}/reject`
+   */
+  reject(approvalId: string, body?: RejectApproval, options?: RequestOptions): Promise<Approval> {
+    return this.client.data("POST /v1/approvals/{approval_id}/reject", { params: { approval_id: approvalId }, body }, options);
+  }
+
+  /**
+   * Answer a question. The answer, which is checked against the schema in the agent's definition, is the result of the model's call. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+   *
+   * Needs the permission `approve`.
+   *
+   * `POST /v1/approvals/{approval_id}/answer`
+   */
+  answer(approvalId: string, body: AnswerApproval, options?: RequestOptions): Promise<Approval> {
+    return this.client.data("POST /v1/approvals/{approval_id}/answer", { params: { approval_id: approvalId }, body }, options);
   }
 }
 

@@ -116,6 +116,10 @@ export interface AgentSummary {
   created_at: Timestamp;
 }
 
+export interface AnswerApproval {
+  answer: __schema0;
+}
+
 export interface ApiKey {
   id: KeyId;
   name: string;
@@ -138,6 +142,72 @@ export interface ApiKey {
   revoked_at: Timestamp | null;
 }
 
+export interface Approval {
+  id: ApprovalId;
+  kind: ApprovalKind;
+  status: ApprovalStatus;
+  agent_id: AgentId;
+  agent_name: string;
+  /** The run that waits. */
+  request_id: RequestId;
+  environment: string;
+  version: string | null;
+  user_id: string | null;
+  session_id: string | null;
+  /** The tool that the model calls. */
+  tool: string;
+  /** Number of the model call that made the call. */
+  step: number;
+  /** Number of the call within the step. */
+  call: number;
+  /** Which rule of the agent's definition asks for a person. */
+  why: string;
+  /** Of the tool and the arguments as they are now: an edit changes it. */
+  digest: string;
+  /** How many different keys or persons must approve. */
+  approvers: number;
+  /** Those who have approved so far. */
+  approved_by: Array<{
+    by: Decider;
+    at: Timestamp;
+  }>;
+  /** Whether a decision needs a code in `X-MFA-Code`. */
+  second_factor: boolean;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  decided_at: Timestamp | null;
+  /** Who decided last. null while it is open, and where nobody did. */
+  decided_by: Decider | null;
+  /** Whether a person changed the arguments. */
+  edited: boolean;
+  /** What a decision is about: for keys with the permission `approve`. null for others. */
+  contents: {
+    /** The message that started the run. */
+    message: string;
+    /** The arguments as they would be sent now. */
+    arguments: unknown;
+    /** As the model wrote them, where a person changed them. */
+    original_arguments?: unknown;
+    /** JSON Schema of the arguments, or of the answer to a question. */
+    parameters: Record<string, unknown>;
+    question: string | null;
+    answer?: unknown;
+    /** Why it was rejected, as the model was told. */
+    reason: string | null;
+    /** What the run did before, the newest last. Long texts are cut. */
+    so_far: Array<{
+      step: number;
+      text: string;
+      calls: Array<{
+        tool: string;
+        arguments: unknown;
+        result: string | null;
+        failed: boolean;
+      }>;
+    }>;
+  } | null;
+}
+
 /** A call needs approval where this holds, and also where the argument is missing or of another type than `value`. */
 export interface ApprovalCondition {
   /** Name of the argument. Dots lead into objects, as in `order.total`. */
@@ -149,6 +219,9 @@ export interface ApprovalCondition {
 }
 
 export type ApprovalId = string;
+
+/** `tool`: permission for a call. `question`: an answer, which the agent asked for. */
+export type ApprovalKind = "tool" | "question";
 
 /** Whether a person must approve a call before it is made. The default is `never`. */
 export type ApprovalPolicy = "never" | "always" | {
@@ -167,6 +240,56 @@ export type ApprovalPolicy = "never" | "always" | {
 export interface ApprovalSettings {
   /** What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. */
   while_waiting: "refuse" | "queue";
+}
+
+/** `answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, or its agent deleted. */
+export type ApprovalStatus = "open" | "approved" | "rejected" | "answered" | "expired" | "cancelled";
+
+export interface ApprovalSummary {
+  id: ApprovalId;
+  kind: ApprovalKind;
+  status: ApprovalStatus;
+  agent_id: AgentId;
+  agent_name: string;
+  /** The run that waits. */
+  request_id: RequestId;
+  environment: string;
+  version: string | null;
+  user_id: string | null;
+  session_id: string | null;
+  /** The tool that the model calls. */
+  tool: string;
+  /** Number of the model call that made the call. */
+  step: number;
+  /** Number of the call within the step. */
+  call: number;
+  /** Which rule of the agent's definition asks for a person. */
+  why: string;
+  /** Of the tool and the arguments as they are now: an edit changes it. */
+  digest: string;
+  /** How many different keys or persons must approve. */
+  approvers: number;
+  /** Those who have approved so far. */
+  approved_by: Array<{
+    by: Decider;
+    at: Timestamp;
+  }>;
+  /** Whether a decision needs a code in `X-MFA-Code`. */
+  second_factor: boolean;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  decided_at: Timestamp | null;
+  /** Who decided last. null while it is open, and where nobody did. */
+  decided_by: Decider | null;
+  /** Whether a person changed the arguments. */
+  edited: boolean;
+}
+
+export interface ApproveApproval {
+  /** `digest` of what you looked at: if it has changed since, the answer is 409. Required where more than one must approve. */
+  digest?: string | undefined;
+  /** Replaces the arguments of the call. */
+  arguments?: Record<string, unknown> | undefined;
 }
 
 /** Built in: the model asks a question, the run waits, and a person's answer is the result. */
@@ -423,6 +546,16 @@ export interface CursorPagination {
   total_relation: "eq" | "gte";
   /** `cursor` of the next page; null on the last page. */
   next_cursor: string | null;
+}
+
+export interface Decider {
+  /** `link`: somebody who got the link of a webhook delivery. */
+  type: "key" | "person" | "link";
+  key_id: KeyId | null;
+  /** Of a link: the webhook that it was delivered to. */
+  webhook_id: WebhookId | null;
+  /** Name of the key, or the person's address. */
+  name: string;
 }
 
 export interface Delivery {
@@ -1096,6 +1229,11 @@ export interface RedeliverFailed {
   since: string;
 }
 
+export interface RejectApproval {
+  /** What the model is told. */
+  reason?: string | undefined;
+}
+
 export type RemoveMfa = ConfirmMfa;
 
 export type RequestId = string;
@@ -1589,3 +1727,5 @@ export interface WebhookWithSecret {
   /** The signing secret. Shown only once. */
   secret: string;
 }
+
+export type __schema0 = string | number | boolean | null | __schema0[] | Record<string, __schema0>;

@@ -19,9 +19,18 @@ __all__ = [
     "AgentStatus",
     "AgentSummary",
     "ApiKey",
+    "Approval",
+    "ApprovalApprovedByItem",
     "ApprovalCondition",
+    "ApprovalContents",
+    "ApprovalContentsSoFarItem",
+    "ApprovalContentsSoFarItemCallsItem",
+    "ApprovalKind",
     "ApprovalPolicy",
     "ApprovalSettings",
+    "ApprovalStatus",
+    "ApprovalSummary",
+    "ApprovalSummaryApprovedByItem",
     "AskPersonTool",
     "AuditDetails",
     "AuditEntry",
@@ -32,6 +41,7 @@ __all__ = [
     "CreatedConsoleSession",
     "CurrentSession",
     "CurrentSessionOrganisationsItem",
+    "Decider",
     "DeleteAgentResult",
     "DeleteAgentSecretResult",
     "DeleteMemoryResult",
@@ -181,6 +191,18 @@ LogLevel = Literal[
     "info",
     "warn",
     "error",
+]
+ApprovalKind = Literal[
+    "tool",
+    "question",
+]
+ApprovalStatus = Literal[
+    "open",
+    "approved",
+    "rejected",
+    "answered",
+    "expired",
+    "cancelled",
 ]
 DeploymentStatus = Literal[
     "pending",
@@ -634,6 +656,132 @@ class RunStep(Model):
     """What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
     said: Any
     """What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
+
+
+class ApprovalSummary(Model):
+    id: str
+    kind: ApprovalKind
+    status: ApprovalStatus
+    agent_id: str
+    agent_name: str
+    request_id: str
+    """The run that waits."""
+    environment: str
+    version: str | None
+    user_id: str | None
+    session_id: str | None
+    tool: str
+    """The tool that the model calls."""
+    step: int
+    """Number of the model call that made the call."""
+    call: int
+    """Number of the call within the step."""
+    why: str
+    """Which rule of the agent's definition asks for a person."""
+    digest: str
+    """Of the tool and the arguments as they are now: an edit changes it."""
+    approvers: int
+    """How many different keys or persons must approve."""
+    approved_by: list[ApprovalSummaryApprovedByItem]
+    """Those who have approved so far."""
+    second_factor: bool
+    """Whether a decision needs a code in ``X-MFA-Code``."""
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: Decider | None
+    """Who decided last. null while it is open, and where nobody did."""
+    edited: bool
+    """Whether a person changed the arguments."""
+
+
+class ApprovalSummaryApprovedByItem(Model):
+    by: Decider
+    at: datetime
+
+
+class Decider(Model):
+    type: Literal["key", "person", "link"]
+    """``link``: somebody who got the link of a webhook delivery."""
+    key_id: str | None
+    webhook_id: str | None
+    """Of a link: the webhook that it was delivered to."""
+    name: str
+    """Name of the key, or the person's address."""
+
+
+class Approval(Model):
+    id: str
+    kind: ApprovalKind
+    status: ApprovalStatus
+    agent_id: str
+    agent_name: str
+    request_id: str
+    """The run that waits."""
+    environment: str
+    version: str | None
+    user_id: str | None
+    session_id: str | None
+    tool: str
+    """The tool that the model calls."""
+    step: int
+    """Number of the model call that made the call."""
+    call: int
+    """Number of the call within the step."""
+    why: str
+    """Which rule of the agent's definition asks for a person."""
+    digest: str
+    """Of the tool and the arguments as they are now: an edit changes it."""
+    approvers: int
+    """How many different keys or persons must approve."""
+    approved_by: list[ApprovalApprovedByItem]
+    """Those who have approved so far."""
+    second_factor: bool
+    """Whether a decision needs a code in ``X-MFA-Code``."""
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: Decider | None
+    """Who decided last. null while it is open, and where nobody did."""
+    edited: bool
+    """Whether a person changed the arguments."""
+    contents: ApprovalContents | None
+    """What a decision is about: for keys with the permission ``approve``. null for others."""
+
+
+class ApprovalApprovedByItem(Model):
+    by: Decider
+    at: datetime
+
+
+class ApprovalContents(Model):
+    message: str
+    """The message that started the run."""
+    arguments: Any
+    """The arguments as they would be sent now."""
+    original_arguments: Any | None = None
+    """As the model wrote them, where a person changed them."""
+    parameters: dict[str, Any]
+    """JSON Schema of the arguments, or of the answer to a question."""
+    question: str | None
+    answer: Any | None = None
+    reason: str | None
+    """Why it was rejected, as the model was told."""
+    so_far: list[ApprovalContentsSoFarItem]
+    """What the run did before, the newest last. Long texts are cut."""
+
+
+class ApprovalContentsSoFarItem(Model):
+    step: int
+    text: str
+    calls: list[ApprovalContentsSoFarItemCallsItem]
+
+
+class ApprovalContentsSoFarItemCallsItem(Model):
+    tool: str
+    arguments: Any
+    result: str | None
+    failed: bool
 
 
 class AgentCheck(Model):
@@ -1481,6 +1629,41 @@ decodes(
 decodes(
     RunStep,
     started_at=timestamp,
+)
+decodes(
+    ApprovalSummaryApprovedByItem,
+    by=one(Decider),
+    at=timestamp,
+)
+decodes(
+    ApprovalSummary,
+    approved_by=each(one(ApprovalSummaryApprovedByItem)),
+    created_at=timestamp,
+    expires_at=timestamp,
+    decided_at=timestamp,
+    decided_by=one(Decider),
+)
+decodes(
+    ApprovalApprovedByItem,
+    by=one(Decider),
+    at=timestamp,
+)
+decodes(
+    ApprovalContentsSoFarItem,
+    calls=each(one(ApprovalContentsSoFarItemCallsItem)),
+)
+decodes(
+    ApprovalContents,
+    so_far=each(one(ApprovalContentsSoFarItem)),
+)
+decodes(
+    Approval,
+    approved_by=each(one(ApprovalApprovedByItem)),
+    created_at=timestamp,
+    expires_at=timestamp,
+    decided_at=timestamp,
+    decided_by=one(Decider),
+    contents=one(ApprovalContents),
 )
 decodes(
     AgentCheck,

@@ -628,6 +628,166 @@ class Runs:
         return PageList(self._transport, call, m.RunStep, 100)
 
 
+class Approvals:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: m.ApprovalStatus | None = None,
+        kind: m.ApprovalKind | None = None,
+        agent_id: str | None = None,
+        request_id: str | None = None,
+        tool: str | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        expires_within_seconds: int | None = None,
+        timeout_seconds: float | None = None,
+    ) -> PageList[m.ApprovalSummary]:
+        """List approvals.
+
+        Newest first. ``open`` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues. Decided ones are kept for 30 days.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param status: ``answered``: of a question. ``expired``: nobody decided in time, which counts as rejected. ``cancelled``: the run was cancelled, or its agent deleted.
+        :param kind: ``tool``: permission for a call. ``question``: an answer, which the agent asked for.
+        :param agent_id: Only approvals of this agent (id or name).
+        :param expires_within_seconds: Only open ones that expire within this time.
+        """
+        call = Call(
+            "GET",
+            "/v1/approvals",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "status": status,
+                "kind": kind,
+                "agent_id": agent_id,
+                "request_id": request_id,
+                "tool": tool,
+                "user_id": user_id,
+                "session_id": session_id,
+                "expires_within_seconds": expires_within_seconds,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return PageList(self._transport, call, m.ApprovalSummary, 100)
+
+    def get(
+        self,
+        approval_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Approval:
+        """Get approval.
+
+        What the model wants to do, why a person is asked, and what the run did so far.
+        Needs the permission ``read``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/approvals/{approval_id}",
+                approval_id=approval_id,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Approval)
+
+    def approve(
+        self,
+        approval_id: str,
+        *,
+        digest: str | None = None,
+        arguments: dict[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Approval:
+        """Approve a call.
+
+        The call is made, and the run goes on once all calls of its reply are decided. With ``arguments`` the call is made with these instead; they are checked against the tool's schema. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+        Needs the permission ``approve``.
+
+        :param digest: ``digest`` of what you looked at: if it has changed since, the answer is 409. Required where more than one must approve.
+        :param arguments: Replaces the arguments of the call.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/approvals/{approval_id}/approve",
+                approval_id=approval_id,
+            ),
+            body=body_of(
+                digest=given(digest),
+                arguments=given(arguments),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Approval)
+
+    def reject(
+        self,
+        approval_id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Approval:
+        """Reject a call.
+
+        The call is not made, and the model is told so, with the reason. A question can be rejected too. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+        Needs the permission ``approve``.
+
+        :param reason: What the model is told.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/approvals/{approval_id}/reject",
+                approval_id=approval_id,
+            ),
+            body=body_of(
+                reason=given(reason),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Approval)
+
+    def answer(
+        self,
+        approval_id: str,
+        *,
+        answer: str | float | bool | None | Sequence[__schema0Param] | dict[str, Any],
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Approval:
+        """Answer a question.
+
+        The answer, which is checked against the schema in the agent's definition, is the result of the model's call. Deciding again in the same way gives the first answer; in another way it is refused with 409. The key or person that started the run is refused, unless the agent's policy allows it.
+        Needs the permission ``approve``.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/approvals/{approval_id}/answer",
+                approval_id=approval_id,
+            ),
+            body=body_of(
+                answer=answer,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Approval)
+
+
 class Deployments:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -2884,6 +3044,7 @@ class Operations:
         self._transport = transport
         self.agents = Agents(transport)
         self.runs = Runs(transport)
+        self.approvals = Approvals(transport)
         self.deployments = Deployments(transport)
         self.versions = Versions(transport)
         self.logs = Logs(transport)
