@@ -183,7 +183,9 @@ export const approvalOperations = {
     description: `The answer, which is checked against the schema in the agent's definition, is the result of the model's call. ${idempotent}`,
     permission: "approve",
     params,
-    body: z.strictObject({ answer: z.json() }).meta({ id: "AnswerApproval" }),
+    body: z
+      .strictObject({ answer: z.unknown().refine((answer) => answer !== undefined, "Expected an answer") })
+      .meta({ id: "AnswerApproval" }),
     status: 200,
     response: single(Approval),
     errors,
