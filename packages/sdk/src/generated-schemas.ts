@@ -117,7 +117,7 @@ export interface AgentSummary {
 }
 
 export interface AnswerApproval {
-  answer: __schema0;
+  answer: unknown;
 }
 
 export interface ApiKey {
@@ -1727,5 +1727,3 @@ export interface WebhookWithSecret {
   /** The signing secret. Shown only once. */
   secret: string;
 }
-
-export type __schema0 = string | number | boolean | null | __schema0[] | Record<string, __schema0>;

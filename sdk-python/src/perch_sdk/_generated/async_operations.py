@@ -764,7 +764,7 @@ class AsyncApprovals:
         self,
         approval_id: str,
         *,
-        answer: str | float | bool | None | Sequence[__schema0Param] | dict[str, Any],
+        answer: Any,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Approval:
