@@ -1,4 +1,5 @@
 import {
+  ActionRequiredError,
   ConflictError,
   ConnectionError,
   ForbiddenError,
@@ -31,6 +32,7 @@ const errorClasses: Readonly<Record<string, new (failure: Failure) => PerchError
   unavailable: UnavailableError,
   run_failed: RunFailedError,
   still_running: StillRunningError,
+  action_required: ActionRequiredError,
   connection_failed: ConnectionError,
   timed_out: TimeoutError,
 };

@@ -116,6 +116,21 @@ export class StillRunningError extends PerchError {
   declare readonly runId: string;
 }
 
+/**
+ * 409 `action_required`: the run waits for a person. Decide with `approvals.approve`, `approvals.reject` or `approvals.answer`; then
+ * `runs.wait` gets the result, and so does the same call with its `Idempotency-Key`, within 24 hours.
+ */
+export class ActionRequiredError extends PerchError {
+  override readonly name = "ActionRequiredError";
+  declare readonly runId: string;
+  /** What the run waits for, for `approvals.get`. Empty where it waits for its turn in the session. */
+  readonly approvalIds: readonly string[];
+  constructor(failure: Failure) {
+    super(failure);
+    this.approvalIds = this.details.filter(({ field }) => field === "approval_id").map(({ error }) => error);
+  }
+}
+
 /** The run was cancelled. */
 export class RunCancelledError extends ConflictError {
   override readonly name = "RunCancelledError";

@@ -54,6 +54,7 @@ const advice: Readonly<Record<string, string | ((failure: Failure) => string)>> 
   rate_limited: later,
   unavailable: later,
   still_running: "Wait for it with runs.wait.",
+  action_required: "approvals.get shows what it is about. After the decision, runs.wait gets the result.",
   server_error: (failure) =>
     runIdOf(failure) === undefined
       ? "Report it with the correlation id."

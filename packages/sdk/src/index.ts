@@ -12,12 +12,20 @@ export type {
   RequestOf,
   ResponseOf,
 } from "./operation-parts.ts";
-export type { PerchOptions, RequestOptions, WaitOptions } from "./options.ts";
+export type {
+  FollowRunOptions,
+  PerchOptions,
+  RequestOptions,
+  RunOptions,
+  WaitOptions,
+  WaitRunOptions,
+} from "./options.ts";
 export { type Page, PageList } from "./page-list.ts";
 export { Perch } from "./perch.ts";
 export type { FollowEventsOptions } from "./resources/events.ts";
 export type { LogFilter } from "./resources/logs.ts";
 export {
+  type RunActionRequired,
   type RunDone,
   type RunDropped,
   type RunStepEvent,
@@ -41,4 +49,4 @@ export {
   verifyRequest,
 } from "./verify-request.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
-export type { CompletedRun, FailedRun, PerchEvent, RunOutcome } from "./webhook-event.ts";
+export type { CompletedRun, FailedRun, PerchEvent, RequestedAction, RunOutcome } from "./webhook-event.ts";

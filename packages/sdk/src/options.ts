@@ -55,11 +55,31 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Options of a call that runs an agent, or follows a run. */
+export interface RunOptions extends RequestOptions {
+  /**
+   * Waits while the run waits for a person, which may take days, and goes on after the decision. Without it, the call ends there: with an
+   * `ActionRequiredError`, or a stream after its event `action_required`.
+   *
+   * @defaultValue `false`
+   */
+  readonly waitForDecision?: boolean | undefined;
+}
+
+/** Options of `runs.follow`. */
+export interface FollowRunOptions extends RunOptions {
+  /** Continues after this event: the `lastEventId` of an earlier stream of the run. Without it, from the run's start. */
+  readonly lastEventId?: string | undefined;
+}
+
 /** Options of a call that waits for something to end. */
 export interface WaitOptions extends Omit<RequestOptions, "timeoutSeconds" | "ifMatch"> {
   /** How long to wait altogether. Attempts have the client's `timeoutSeconds`. */
   readonly timeoutSeconds?: number | undefined;
 }
+
+/** Options of `runs.wait`. */
+export interface WaitRunOptions extends WaitOptions, Pick<RunOptions, "waitForDecision"> {}
 
 /** The options with all defaults applied. */
 export interface Settings {

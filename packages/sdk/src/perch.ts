@@ -2,6 +2,7 @@ import { type Client, createClient } from "./client.ts";
 import {
   AccountMethods,
   AgentSecretsMethods,
+  ApprovalsMethods,
   AuditLogMethods,
   ConsoleSessionsMethods,
   DeliveriesMethods,
@@ -43,6 +44,8 @@ export class Perch {
   readonly agents: Agents;
   /** Runs of an agent. */
   readonly runs: Runs;
+  /** What runs wait for: decisions and answers of a person. */
+  readonly approvals: ApprovalsMethods;
   /** Which version of an agent is live in which environment. */
   readonly deployments: Deployments;
   /** Immutable snapshots of an agent. */
@@ -86,6 +89,7 @@ export class Perch {
     this.#account = new AccountMethods(client);
     this.agents = new Agents(client);
     this.runs = new Runs(client);
+    this.approvals = new ApprovalsMethods(client);
     this.deployments = new Deployments(client);
     this.versions = new VersionsMethods(client);
     this.logs = new Logs(client);

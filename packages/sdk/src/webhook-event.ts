@@ -1,4 +1,12 @@
-import type { AgentId, Deployment, Event, InvocationStatus, RequestId, WebhookId } from "./generated-schemas.ts";
+import type {
+  AgentId,
+  ApprovalSummary,
+  Deployment,
+  Event,
+  InvocationStatus,
+  RequestId,
+  WebhookId,
+} from "./generated-schemas.ts";
 
 /** Data of a run's event. */
 export interface RunOutcome {
@@ -7,7 +15,7 @@ export interface RunOutcome {
   environment: string;
   /** Null for the agent's draft. */
   version: string | null;
-  status: Exclude<InvocationStatus, "running">;
+  status: Exclude<InvocationStatus, "running" | "waiting">;
   tokens_used: number;
   duration_ms: number;
   user_id: string | null;
@@ -28,6 +36,12 @@ export interface FailedRun extends RunOutcome {
   error: string;
 }
 
+/** Data of `agent.action_required`: a run waits for a person. */
+export interface RequestedAction extends ApprovalSummary {
+  /** A page where a person can decide, once. Only in deliveries to webhooks with `approval_links`. */
+  link?: string;
+}
+
 interface EventOf<Type extends Event["type"], Data> extends Omit<Event, "type" | "data"> {
   type: Type;
   data: Data;
@@ -37,5 +51,6 @@ interface EventOf<Type extends Event["type"], Data> extends Omit<Event, "type" |
 export type PerchEvent =
   | EventOf<"agent.completed", CompletedRun>
   | EventOf<"agent.failed", FailedRun>
+  | EventOf<"agent.action_required", RequestedAction>
   | EventOf<"deployment.activated" | "deployment.failed" | "deployment.rolled_back", Deployment>
   | EventOf<"webhook.test", { webhook_id: WebhookId }>;

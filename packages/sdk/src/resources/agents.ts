@@ -1,9 +1,10 @@
 import { newIdempotencyKey } from "../client.ts";
 import { AgentsMethods } from "../generated-resources.ts";
 import type { InvocationResult, InvokeAgent } from "../generated-schemas.ts";
-import type { RequestOptions } from "../options.ts";
-import { RunStream } from "../run-stream.ts";
+import type { RequestOptions, RunOptions } from "../options.ts";
+import { RunStream, waitingError } from "../run-stream.ts";
 import { sleep } from "../time-limits.ts";
+import { followRun, runSource } from "./runs.ts";
 
 const invoke = "POST /v1/agents/{agent_id}/invoke";
 
@@ -22,8 +23,9 @@ export class Agents extends AgentsMethods {
    * `POST /v1/agents/{agent_id}/invoke`
    *
    * @throws RunFailedError if the run failed.
+   * @throws ActionRequiredError if it waits for a person, unless `waitForDecision` is set: then it waits for as long as that takes.
    */
-  async invoke(agentId: string, body: InvokeAgent, options: RequestOptions = {}): Promise<InvocationResult> {
+  async invoke(agentId: string, body: InvokeAgent, options: RunOptions = {}): Promise<InvocationResult> {
     const { timeoutSeconds = this.client.settings.timeoutSeconds } = options;
     // Shorter than the timeout of an attempt, so that the server answers 202 before we give up.
     const waitSeconds = Math.max(1, Math.min(Math.floor(timeoutSeconds * 0.8), maxWaitSeconds));
@@ -35,6 +37,11 @@ export class Agents extends AgentsMethods {
     for (;;) {
       const answer = await this.client.data(invoke, { params: { agent_id: agentId }, body }, repeated);
       if ("response" in answer) return answer;
+      if (answer.status === "waiting") {
+        // By the run's id: the wait can outlast the `Idempotency-Key`, and the same request would then start another run.
+        if (options.waitForDecision) return followRun(this.client, agentId, answer.request_id, options).result();
+        throw waitingError(this.#originOf(agentId, repeated), answer.request_id, answer.approvals ?? []);
+      }
       await sleep(pollIntervalMs, options.signal);
     }
   }
@@ -44,8 +51,10 @@ export class Agents extends AgentsMethods {
    *
    * `POST /v1/agents/{agent_id}/invoke` with `Accept: text/event-stream`
    */
-  invokeStream(agentId: string, body: InvokeAgent, options: RequestOptions = {}): RunStream {
-    return new RunStream(this.client.stream(invoke, { params: { agent_id: agentId }, body }, options));
+  invokeStream(agentId: string, body: InvokeAgent, options: RunOptions = {}): RunStream {
+    const source = this.client.stream(invoke, { params: { agent_id: agentId }, body }, options);
+    const continued = (runId: string) => runSource(this.client, agentId, runId, options);
+    return new RunStream(source, { waitForDecision: options.waitForDecision, continued });
   }
 
   /**
@@ -65,5 +74,10 @@ export class Agents extends AgentsMethods {
       { ...options, headers },
     );
     return { request_id };
+  }
+
+  #originOf(agentId: string, { idempotencyKey }: RequestOptions) {
+    const url = `${this.client.settings.baseUrl}/v1/agents/${encodeURIComponent(agentId)}/invoke`;
+    return { method: "POST", url, idempotencyKey, message: "The run waits for a person." };
   }
 }
