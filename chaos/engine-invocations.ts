@@ -40,6 +40,17 @@ export async function findPartitions(engine: RestateCluster): Promise<ReadonlyMa
   return new Map(rows.map(({ id, partition }) => [id, partition]));
 }
 
+/** How many invocations of runs the engine remembers for each idempotency key. It forgets one that ended an hour ago. */
+export async function countRunsByKey(engine: RestateCluster): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryEngine<{ key: string; runs: number }>(
+    engine,
+    `select idempotency_key as key, count(*) as runs from sys_invocation_status
+      where idempotency_key is not null and target_service_name in ('${agentRuns}', '${agentSessions}')
+      group by idempotency_key`,
+  );
+  return new Map(rows.map(({ key, runs }) => [key, runs]));
+}
+
 const openRunsSql = `select id, status, last_failure as failure from sys_invocation
   where target_service_name in ('${agentRuns}', '${agentSessions}') and status <> 'completed'`;
 

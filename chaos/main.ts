@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parsePublicId } from "../packages/server/src/platform/ids.ts";
 import { interruption, Problem, stopOnSignals } from "../scripts/services/commands.ts";
 import { runAlerts } from "./alerts/alerts.ts";
+import { runApprovals } from "./approvals/approvals.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
@@ -128,6 +129,8 @@ if (options.neighbour) await endWith(runNeighbour({ short, json, only }));
 if (options.upgrade) await endWith(runUpgrade({ short, json, from, to }));
 if (options.alerts) await endWith(runAlerts({ short, json, only }));
 if (options.restore) await endWith(runRestore({ short, json, only }));
+const runs = options.runs === undefined ? undefined : Number(options.runs);
+if (options.approvals) await endWith(runApprovals({ short, json, runs }));
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

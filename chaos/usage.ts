@@ -11,6 +11,9 @@ outside what was lost or done twice. It needs the programs that CONTRIBUTING.md 
                                both are this checkout unless given
   --alerts      fires each alert by its fault, follows the runbook, and waits until it has cleared
   --restore     loses each disk, restores it as the manual says, and compares what is back
+  --approvals   lets runs wait for persons, kills everything and changes the release meanwhile, and
+                decides from two API nodes
+                --runs   how many runs; 1,000 unless given, and 50 with --short
 
   --short       what CI runs
   --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk
@@ -31,6 +34,8 @@ function parse() {
       from: { type: "string" },
       to: { type: "string" },
       restore: { type: "boolean", default: false },
+      approvals: { type: "boolean", default: false },
+      runs: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   }).values;

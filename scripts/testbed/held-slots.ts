@@ -1,0 +1,21 @@
+import { createLocalSlots, createSharedSlots } from "../../packages/server/src/limits/run-slots.ts";
+import { connectValkey } from "../../packages/server/src/limits/valkey-gate.ts";
+import { createLogger } from "../../packages/server/src/platform/logger.ts";
+import { waitUntil } from "../services/commands.ts";
+import { withClient } from "./scratch-database.ts";
+
+/** How many runs of all organisations hold a slot in Valkey now. */
+export async function countHeldSlots(valkeyUrl: string, adminUrl: string): Promise<number> {
+  const valkey = connectValkey(valkeyUrl, 5000, createLogger("silent"));
+  try {
+    if (!(await waitUntil(() => valkey.status === "ready", 10))) throw new Error("Valkey does not answer after 10 s");
+    const slots = createSharedSlots(valkey, createLocalSlots(Date.now), Date.now);
+    const { rows } = await withClient(adminUrl, (client) =>
+      client.query<{ id: string }>("select id from organisations"),
+    );
+    const held = await Promise.all(rows.map(({ id }) => slots.listHeld(id)));
+    return held.flat().length;
+  } finally {
+    valkey.disconnect();
+  }
+}
