@@ -12,6 +12,7 @@ import { startWorkerBalancer } from "./worker-balancer.ts";
 /** Stores of its own: PostgreSQL commits as in production, and no other load of this machine reaches them. */
 export interface Stores {
   readonly database: DurablePostgres;
+  readonly valkeyUrl: string;
   readonly settings: NodeJS.ProcessEnv;
   readonly parts: Parts;
 }
@@ -30,6 +31,7 @@ export async function startStores(stops: Stops): Promise<Stores> {
   if (valkeyPids.length !== 1) throw new Error(`${valkeyPids.length} processes look like Valkey`);
   return {
     database,
+    valkeyUrl: valkey.url,
     settings: { PERCH_VALKEY_URL: valkey.url, PERCH_DATABASE_MAX_CONNECTIONS: "20" },
     parts: { PostgreSQL: database.pids, Valkey: () => valkeyPids },
   };
@@ -45,6 +47,7 @@ export const enginePids =
 export interface Installation {
   readonly url: string;
   readonly database: DurablePostgres;
+  readonly valkeyUrl: string;
   readonly engine: RestateCluster;
   readonly parts: Parts;
 }
@@ -82,7 +85,7 @@ export async function startInstallation(stops: Stops, form: "all" | "split"): Pr
   const stores = await startStores(stops);
   const engine = await startRestate(1, 2);
   stops.add(engine.stop);
-  const { database } = stores;
+  const { database, valkeyUrl } = stores;
   const settings = {
     ...stores.settings,
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
@@ -92,9 +95,9 @@ export async function startInstallation(stops: Stops, form: "all" | "split"): Pr
   const base = { engine: enginePids(engine), ...stores.parts };
   if (form === "split") {
     const { url, parts } = await startSplit(stops, stores, settings, engine.adminUrls[0] ?? "");
-    return { url, database, engine, parts: { ...parts, ...base } };
+    return { url, database, valkeyUrl, engine, parts: { ...parts, ...base } };
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0" }, "all");
   stops.add(server.stop);
-  return { url: server.url, database, engine, parts: { server: () => toPids(server.child.pid), ...base } };
+  return { url: server.url, database, valkeyUrl, engine, parts: { server: () => toPids(server.child.pid), ...base } };
 }

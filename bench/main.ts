@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { approvals } from "./approvals/approvals.ts";
 import type { Figures } from "./comparison.ts";
 import { consolePages } from "./console/console.ts";
 import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
@@ -50,6 +51,11 @@ const benchmarks: Record<string, Benchmark> = {
   versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
   telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
   "run-list": { about: "lists of runs with 10,000 and with 1,000,000 runs, with each filter", run: runList },
+  approvals: {
+    about: "10,000 runs that wait for a person, and lists with 100 and with 1,000,000 open approvals",
+    run: (short) => approvals({ short }),
+    hasShort: true,
+  },
   console: {
     about: "the console on a list of a million runs: first rows, frames while scrolling, slow networks",
     run: (short) => consolePages({ short }),
