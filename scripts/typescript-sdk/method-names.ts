@@ -69,12 +69,6 @@ export const methodNames = {
   listEvents: "events.list",
   getEvent: "events.get",
 
-  listApprovals: "approvals.list",
-  getApproval: "approvals.get",
-  approveApproval: "approvals.approve",
-  rejectApproval: "approvals.reject",
-  answerApproval: "approvals.answer",
-
   createKey: "keys.create",
   listKeys: "keys.list",
   getKey: "keys.get",

@@ -26,8 +26,6 @@ const tagDescriptions = {
     "What runs wait for: permission for a call, or the answer to a question. A person decides, once, and the run goes on.",
   Agents:
     "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
-  Approvals:
-    "What runs wait for: calls that a person must approve, and questions that a person must answer. Each is decided exactly once.",
   Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
   "Logs and metrics": "Logs and metrics of an agent's runs.",
   Memory: "What an agent remembers: search by meaning and by words, add, list and delete.",

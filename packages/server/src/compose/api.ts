@@ -111,7 +111,6 @@ export async function composeApi(core: Core): Promise<Api> {
   const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
   const people = composePeopleSignIn(core, changes);
   const checkSchema = createCheckSchema({ schemaChecks });
-  const continueRuns = { start: () => undefined };
   const app = await createApp({
     http: config,
     logger,
