@@ -8,8 +8,10 @@ import { lastUserMessage, startScriptServer } from "../../../test/support/script
 import { startToolServer } from "../../../test/support/tool-server.ts";
 
 /** What the model replies to this message, step by step; after that "done". */
-const replies = new Map<string, (step: number) => object | undefined>();
-const script = await startScriptServer((call) => replies.get(lastUserMessage(call))?.(call.step) ?? { reply: "done" });
+const replies = new Map<string, (step: number) => object | undefined | Promise<object>>();
+const script = await startScriptServer(
+  async (call) => (await replies.get(lastUserMessage(call))?.(call.step)) ?? { reply: "done" },
+);
 afterAll(() => script.close());
 const tool = await startToolServer(({ body }) => ({ body: { did: JSON.parse(body) } }));
 afterAll(() => tool.close());
@@ -157,14 +159,20 @@ describe("a run that waits for a person", () => {
     expect(toolResultsAt(2, message)).toMatchObject([{ content: "green", failed: false }]);
   });
 
-  test("holds its session's next turn back: it is refused, or queued where the agent says so", async () => {
+  test("holds back a turn of its session that was accepted before: it ends with the reason, or is queued", async () => {
     for (const mode of ["refuse", "queue"] as const) {
       const message = `first of ${mode}`;
-      replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+      const isSent = Promise.withResolvers<void>();
+      replies.set(message, async (step) => {
+        if (step > 1) return { reply: "done" };
+        await isSent.promise;
+        return callTools(["refund", { amount: 1 }]);
+      });
       const organisation = await createAgent([refund("always")], { approvals: { while_waiting: mode } });
       const id = await start(organisation, message, { session_id: "s" });
-      const [approval] = await waitForApprovals(perch(), organisation, id);
       const next = await start(organisation, `second of ${mode}`, { session_id: "s" });
+      isSent.resolve();
+      const [approval] = await waitForApprovals(perch(), organisation, id);
       const isKnown = (status: string) => status === "waiting" || status === "failed";
       const record = await waitForRunRecord(organisation, next, isKnown);
       if (mode === "refuse") expect(record.error).toContain("waits for a person");

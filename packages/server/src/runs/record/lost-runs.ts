@@ -37,6 +37,21 @@ const advice = "Start it again. Tools that it called may have acted already.";
 const tooLate = `The engine lost this run, and the run's time was over when that was noticed. ${advice}`;
 const withoutDefinition = `The engine lost this run, and the definition that it was accepted with is not in the database. ${advice}`;
 
+/** Of a run that waits as far as the engine knows, and of which a restored database has nothing. */
+const withoutState = {
+  status: "failed",
+  error: `This run waited for a person, and what it waited with is not in the database any more. ${advice}`,
+  code: "server_error",
+  retryable: true,
+  steps: 0,
+  tokensUsed: 0,
+  durationMs: 0,
+} as const satisfies RunOutcome;
+
+/** A run that waited goes on from there, with its state in the database, and its time stood still meanwhile. */
+const toContinued = ({ id, organisationId, agentId, userId, sessionId }: RunKey) =>
+  ({ id, organisationId, agentId, userId, sessionId, continues: true }) as const;
+
 /** The run as it was accepted, as far as its row says. */
 interface AcceptedAgain {
   readonly row: InvocationRow;
@@ -77,11 +92,13 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     return definition && { definition, definitionDigest };
   };
 
-  /** Undefined: it has ended meanwhile. */
-  const findAccepted = async ({ organisationId, id }: RunKey): Promise<AcceptedAgain | undefined> => {
+  /** Undefined: it has ended meanwhile, or waits, or went on after it waited. */
+  const findAccepted = async ({ organisationId, id, cut = 0 }: RunKey): Promise<AcceptedAgain | undefined> => {
     const found = await db.inOrganisation(organisationId, async (trx) => {
       const row = await findInvocation(trx, { organisationId, id });
-      return row?.status === "running" ? { row, tier: await findTier(trx, organisationId) } : undefined;
+      return row?.status === "running" && row.cut === cut
+        ? { row, tier: await findTier(trx, organisationId) }
+        : undefined;
     });
     if (!found) return undefined;
     const { row, tier } = found;
@@ -123,9 +140,8 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     if (known === "under_way") return undefined;
     const accepted = await findAccepted(key);
     if (!accepted) return undefined;
-    // Its continuation, which is another invocation, records it.
-    if (known !== "unknown" && known.status === "waiting") return undefined;
-    if (known !== "unknown") return recordOutcome(accepted.run, known);
+    if (known !== "unknown") return recordOutcome(accepted.run, known.status === "waiting" ? withoutState : known);
+    if (key.cut) return (await engine.restart({ ...toContinued(key), cut: key.cut })) ? "restarted" : undefined;
     const lost = lostEndOf(accepted, now());
     if (!(await engine.restart({ ...accepted.run, ...(lost && { lost }) }))) return undefined;
     return lost?.status ?? "restarted";

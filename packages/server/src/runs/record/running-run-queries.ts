@@ -38,7 +38,7 @@ export async function listRunKeys(
 ): Promise<RunKey[]> {
   const rows = await trx
     .selectFrom("invocations")
-    .select(["id", "agent_id", "user_id", "session_id"])
+    .select(["id", "agent_id", "user_id", "session_id", "cut"])
     .where("organisation_id", "=", organisationId)
     .where("id", "in", [...runs.map(({ id }) => id)])
     .where("accepted_at", "in", [...runs.map(({ acceptedAt }) => acceptedAt)])
@@ -46,8 +46,9 @@ export async function listRunKeys(
     .orderBy("accepted_at")
     .orderBy("id")
     .execute();
-  return rows.map(({ id, agent_id, user_id, session_id }) => ({
+  return rows.map(({ id, agent_id, user_id, session_id, cut }) => ({
     id,
+    cut,
     organisationId,
     agentId: agent_id,
     userId: user_id,
