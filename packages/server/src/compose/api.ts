@@ -20,6 +20,7 @@ import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
 import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
 import { approvalHandlers } from "../resources/approvals/approval-handlers.ts";
 import { createCheckSchema } from "../resources/approvals/check-schema.ts";
+import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createDecideApproval } from "../resources/approvals/decide-approval.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
@@ -27,7 +28,6 @@ import { consoleSessionHandlers } from "../resources/console-sessions/console-se
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { versionHandlers } from "../resources/deployments/version-handlers.ts";
-import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { erasureHandlers } from "../resources/erasures/erasure-handlers.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
@@ -125,6 +125,7 @@ export async function composeApi(core: Core): Promise<Api> {
         slots,
         quotas,
         waitingRuns,
+        continueRuns,
         readsAcrossAgents,
         streams,
         telemetry,

@@ -3,6 +3,8 @@ import { notFound } from "../../platform/api-error.ts";
 import { cappedPage, maxCounted, single, uncountedPage } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
 import type { Share } from "../../platform/shares.ts";
+import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
+import type { ReadyRun } from "../../resources/approvals/waiting-run-queries.ts";
 import type { Handlers, RequestContext } from "../../resources/handlers.ts";
 import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
@@ -12,15 +14,17 @@ import { fromRunCursor, toRunCursor } from "../record/run-list-rules.ts";
 import { toInvocation, toInvocationOfAnyAgent, toInvocationSummary } from "../record/to-invocation.ts";
 import { createFollowRun } from "./follow-run.ts";
 import { createInvokeAgent, type InvokeDeps } from "./invoke-agent.ts";
+import { requestCancel } from "./request-cancel.ts";
 
 interface InvocationDeps extends Omit<InvokeDeps, "followRun"> {
   readonly streams: RunStreams;
+  readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly readsAcrossAgents: Pick<Share, "hold">;
   readonly now: () => number;
 }
 
 export const invocationHandlers = (deps: InvocationDeps) => {
-  const { db, agents, readsAcrossAgents, now } = deps;
+  const { db, agents, continueRuns, readsAcrossAgents, now } = deps;
   const followRun = createFollowRun(deps);
 
   const findInvocation = async (
@@ -80,12 +84,15 @@ export const invocationHandlers = (deps: InvocationDeps) => {
 
     "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": async ({ params }, context) => {
       const { organisation_id: organisationId, id, agent_id: agentId } = await findInvocation(context, params);
-      return context.change(async (trx) => {
-        await queries.updateCancelRequested(trx, { organisationId, id });
+      let ready: ReadyRun | undefined;
+      const answer = await context.change(async (trx) => {
+        ready = await requestCancel(trx, { organisationId, id });
         const row = await queries.findInvocation(trx, { organisationId, id, agentId });
         if (!row) throw notFound("invocation", params.request_id);
         return single(toInvocation(row, await listLogsOfRun(trx, { organisationId, agentId }, id)));
       });
+      if (ready) continueRuns.start(ready);
+      return answer;
     },
   } satisfies Handlers<InvocationOperationKey>;
 };

@@ -32,7 +32,9 @@ export const createWaitForContinuation =
       if (outcome || waiting) return outcome ?? waiting;
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0 || signal.aborted) return undefined;
-      if (continuation) return engine.waitContinued(continuation, leftMs);
-      await sleep(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => undefined);
+      const result = continuation && (await engine.waitContinued(continuation, leftMs));
+      // One that waits again may have been decided by now: its row says what it waits for.
+      if (result && result.status !== "waiting") return result;
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   };

@@ -115,13 +115,13 @@ export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef)
     .$if(ref.agentId !== undefined, (query) => query.where("agent_id", "=", ref.agentId ?? ""))
     .executeTakeFirst();
 
-/** Requests cancellation of a running run. One that has ended is unchanged. */
+/** Requests cancellation of a run that runs or waits. One that has ended is unchanged. */
 export const updateCancelRequested = async (trx: OrganisationTransaction, ref: InvocationRef): Promise<void> => {
   await trx
     .updateTable("invocations")
     .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
     .where((eb) => eb.and(byRef(ref)))
-    .where("status", "=", "running")
+    .where("status", "in", ["running", "waiting"])
     .execute();
 };
 
