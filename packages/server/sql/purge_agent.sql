@@ -18,7 +18,8 @@ begin
   outcome := case
     when not found then 'skipped'
     -- A run under way has a record too, or was accepted before the days for which records are kept.
-    when exists (select from invocations i where i.organisation_id = organisation and i.agent_id = agent) then 'has_runs'
+    when exists (select from invocations i where i.organisation_id = organisation and i.agent_id = agent)
+      or exists (select from waiting_runs w where w.organisation_id = organisation and w.agent_id = agent) then 'has_runs'
     when exists (select from memories m where m.organisation_id = organisation and m.agent_id = agent) then 'has_memory'
     else 'more'
   end;
@@ -43,6 +44,12 @@ begin
     select o.id from api_keys o where o.organisation_id = organisation and o.agent_id = agent limit budget));
   get diagnostics deleted = row_count;
   purged := purged || jsonb_build_object('api_keys', deleted);
+  budget := budget - deleted;
+
+  delete from approvals p where p.organisation_id = organisation and p.id = any (array(
+    select o.id from approvals o where o.organisation_id = organisation and o.agent_id = agent limit budget));
+  get diagnostics deleted = row_count;
+  purged := purged || jsonb_build_object('approvals', deleted);
   budget := budget - deleted;
 
   delete from memory_clears c where c.organisation_id = organisation and c.agent_id = agent and c.id = any (array(

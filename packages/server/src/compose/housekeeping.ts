@@ -37,6 +37,7 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     { name: "purge_keys", run: purge.keys },
     { name: "purge_console_sessions", run: purge.consoleSessions },
     { name: "purge_clears", run: purge.clears },
+    { name: "purge_approvals", run: purge.approvals },
     { name: "purge_releases", run: purge.releases },
   ];
 }

@@ -14,6 +14,8 @@ export const keptDays = {
   endedReleases: 90,
   /** The audit log says who signed in. */
   endedConsoleSessions: 1,
+  /** The record of their run is kept for as long. */
+  decidedApprovals: 30,
   /** As long as the audit log. */
   erasures: 400,
 } as const;
@@ -24,6 +26,7 @@ export const purgedTables = [
   "agent_versions",
   "agents",
   "api_keys",
+  "approvals",
   "console_sessions",
   "deployments",
   "memory_clears",
@@ -53,6 +56,7 @@ export interface Purge {
   readonly keys: () => Promise<void>;
   readonly consoleSessions: () => Promise<void>;
   readonly clears: () => Promise<void>;
+  readonly approvals: () => Promise<void>;
   readonly releases: () => Promise<void>;
 }
 
@@ -132,6 +136,8 @@ export function createPurge({ db, logger, nowMs, clearMemory, onPurged }: PurgeO
       ),
     clears: () =>
       inBatches("memory_clears", sql`select purge_clears(${days(keptDays.endedClears)}, ${batchRows}) as rows`),
+    approvals: () =>
+      inBatches("approvals", sql`select purge_approvals(${days(keptDays.decidedApprovals)}, ${batchRows}) as rows`),
     releases: () =>
       inBatches(
         "releases",

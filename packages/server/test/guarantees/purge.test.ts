@@ -4,6 +4,7 @@ import { newUuid } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createPurgeTestbed, type PurgeTestbed, uuidOf } from "../support/purge-testbed.ts";
+import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
 const perch = usePerch();
 
@@ -117,6 +118,32 @@ test("a clear of memory goes 30 days after its end, and not before; an open one 
   expect(rows.map(({ id }) => id).toSorted()).toEqual(kept.toSorted());
   expect(((await testbed.countPurged()).memory_clears ?? 0) - (before.memory_clears ?? 0)).toBe(1);
   expect(kept).not.toContain(due);
+});
+
+test("an approval goes 30 days after its decision, and not before; an open one stays, however old it is", async () => {
+  const organisation = await perch().createOrganisation();
+  const { id: agent } = ok(
+    await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
+  ).data;
+  const { approvals } = await insertWaitingRuns(perch().database.adminUrl, {
+    organisation: organisation.id,
+    agent,
+    approvals: 3,
+  });
+  const [due, recent, open] = approvals;
+  const decide = (id: string | undefined, days: number) =>
+    testbed.query(
+      "update approvals set status = 'rejected', decided_at = now() - make_interval(days => $2) where id = $1",
+      [id, days],
+    );
+  await decide(due, 30);
+  await decide(recent, 29);
+  await testbed.query("update approvals set created_at = now() - interval '100 days' where id = $1", [open]);
+  const before = await testbed.countPurged();
+  await Promise.all(Array.from({ length: 3 }, () => testbed.runStep("purge_approvals")));
+  const rows = await testbed.query("select id from approvals where id = any ($1)", [approvals]);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([recent, open].toSorted());
+  expect(((await testbed.countPurged()).approvals ?? 0) - (before.approvals ?? 0)).toBe(1);
 });
 
 test("a release's turn goes 90 days after its end, unless it is one of the newest hundred", async () => {

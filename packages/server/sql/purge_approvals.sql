@@ -1,0 +1,16 @@
+-- Deletes approvals, of any organisation, that were decided, expired or cancelled this long ago. Returns how many.
+create or replace function purge_approvals(kept_for interval, max_rows int) returns int
+  language sql security definer set search_path = public, pg_temp
+  begin atomic
+    with purged as (
+      delete from approvals a using (
+        select d.organisation_id, d.id from approvals d where d.status <> 'open' and d.decided_at < now() - kept_for
+          order by d.decided_at limit max_rows for update skip locked) due
+        where a.organisation_id = due.organisation_id and a.id = due.id
+        returning a.id
+    )
+    select count(*)::int from purged;
+  end;
+alter function purge_approvals owner to perch_platform;
+revoke execute on function purge_approvals from public;
+grant execute on function purge_approvals to perch_app;
