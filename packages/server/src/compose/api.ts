@@ -22,6 +22,7 @@ import { approvalHandlers } from "../resources/approvals/approval-handlers.ts";
 import { createCheckSchema } from "../resources/approvals/check-schema.ts";
 import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createDecideApproval } from "../resources/approvals/decide-approval.ts";
+import { updateDueOfAgent } from "../resources/approvals/waiting-run-queries.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
@@ -116,7 +117,16 @@ export async function composeApi(core: Core): Promise<Api> {
     logger,
     telemetry,
     handlers: {
-      ...agentHandlers({ db, agents, engineTasks, quotas, agentAuth, onDelete: deleteWhatAgentOwns, now }),
+      ...agentHandlers({
+        db,
+        agents,
+        engineTasks,
+        quotas,
+        agentAuth,
+        onDelete: deleteWhatAgentOwns,
+        onResume: updateDueOfAgent,
+        now,
+      }),
       ...invocationHandlers({
         db,
         agents,

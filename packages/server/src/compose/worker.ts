@@ -64,6 +64,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     runContents: core.runContents,
     approvalContents: core.approvalContents,
     continueRuns,
+    quotas: core.quotas,
     logger,
     now: nowMs,
     findModel,

@@ -29,6 +29,8 @@ interface AgentDeps {
   readonly quotas: Quotas;
   readonly agentAuth: Sealer;
   readonly onDelete: OnAgentDelete;
+  /** In the transaction that lets a paused agent run again. */
+  readonly onResume: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
   readonly now: () => Date;
 }
 
@@ -60,7 +62,7 @@ function withWarnings(agent: Agent, auth: queries.AuthChange | null | undefined)
   return { ...agent, warnings: [`${needed} ${takeBack}`] };
 }
 
-export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete, now }: AgentDeps) => {
+export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete, onResume, now }: AgentDeps) => {
   const toAuthChange = (
     auth: AgentAuth | null | undefined,
     agent: AgentKey,
@@ -84,6 +86,8 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDe
     context.change(async (trx) => {
       const { scope } = context;
       const agent = await lockAgent(trx, context, ref);
+      if (transition === agentTransitions.resume)
+        await onResume(trx, { organisationId: scope.organisationId, agentId: agent.id });
       return single(toAgent((await queries.updateAgentStatus(trx, scope, agent.id, transition)) ?? agent));
     });
 

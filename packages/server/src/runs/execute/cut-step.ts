@@ -9,6 +9,8 @@ import { callDigest } from "../../resources/approvals/approval-rules.ts";
 import { sealCall } from "../../resources/approvals/seal-approval.ts";
 import { sealWaitingState } from "../../resources/approvals/waiting-state.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
+import { quotaMessage } from "../../resources/quotas/quota-rules.ts";
+import type { Quotas } from "../../resources/quotas/quotas.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import {
   insertLogOfCut,
@@ -19,10 +21,11 @@ import {
 } from "../record/cut-queries.ts";
 import { logLine, openRunLog } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
+import { findTier } from "../record/running-run-queries.ts";
 import type { Ended, LogLine, Progress, QueuedDelivery } from "../run.ts";
 import type { CutState, WaitingReply } from "../run-cut.ts";
 import { type CallToDecide, callsToDecide } from "./calls-to-decide.ts";
-import { addTokens, permanentFailure } from "./run-rules.ts";
+import { addTokens, permanentFailure, transientFailure } from "./run-rules.ts";
 
 interface CutDeps {
   readonly db: Database;
@@ -31,6 +34,7 @@ interface CutDeps {
   readonly streams: RunStreams;
   readonly logNotifications: LogNotifications;
   readonly approvalContents: Sealer;
+  readonly quotas: Pick<Quotas, "hasRoomToWait">;
   readonly now: () => number;
 }
 
@@ -78,7 +82,7 @@ type ApprovalRow = AskedApproval & {
 };
 
 export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly cutTurn: CutTurnStep } {
-  const { db, records, slots, streams, logNotifications, approvalContents, now } = deps;
+  const { db, records, slots, streams, logNotifications, approvalContents, quotas, now } = deps;
 
   const toRow = (run: RunInput, { cut, state }: Cut, wanted: CallToDecide): ApprovalRow => {
     const { call, callNumber, tool, why } = wanted;
@@ -190,11 +194,15 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     const result = await db.inOrganisation(run.organisationId, async (trx) => {
       const may = await lockToCut(trx, run);
       if (may !== "may wait") return may;
+      const tier = await findTier(trx, run.organisationId);
+      if (!(await quotas.hasRoomToWait(trx, run.organisationId, tier))) return { full: tier };
       return insertCut(trx, run, { cut, state, calls, usage, lines });
     });
     if (result === "cancelled" || result === "deleted") return records.cancel(run, progress, []);
     // Its record counts, whatever this attempt says.
     if (result === "ended") return records.fail(run, progress, permanentFailure("The run had ended before."), []);
+    if ("full" in result)
+      return records.fail(run, progress, transientFailure(quotaMessage("waitingRuns", result.full)), []);
     await slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id });
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);

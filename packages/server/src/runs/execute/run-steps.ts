@@ -8,6 +8,7 @@ import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import type { FindModel } from "../../resources/providers/find-model.ts";
+import type { Quotas } from "../../resources/quotas/quotas.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
@@ -37,6 +38,7 @@ interface RunStepsDeps {
   readonly runContents: Sealer;
   readonly approvalContents: Sealer;
   readonly continueRuns: Pick<ContinueRuns, "start">;
+  readonly quotas: Pick<Quotas, "hasRoomToWait">;
   readonly telemetry: Pick<Telemetry, "runEnded">;
   readonly logger: Logger;
   readonly now: () => number;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
 import { afterAll, describe, expect, test } from "vitest";
+import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { decide, waitForApprovals } from "../../../test/support/decisions.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
@@ -17,7 +19,11 @@ const tool = await startToolServer(({ body }) => ({ body: { did: JSON.parse(body
 afterAll(() => tool.close());
 
 const perch = usePerch(
-  { scriptModelUrl: script.url, outboundAllowedPrivateRanges: ["127.0.0.0/8"] },
+  {
+    scriptModelUrl: script.url,
+    outboundAllowedPrivateRanges: ["127.0.0.0/8"],
+    valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
+  },
   { withWorker: true },
 );
 
@@ -184,5 +190,57 @@ describe("a run that waits for a person", () => {
       const last = script.calls.filter((call) => lastUserMessage(call) === `second of ${mode}`).at(-1);
       expect(last?.messages.map(({ content }) => content)).toEqual([message, "done", `second of ${mode}`]);
     }
+  });
+});
+
+describe("a run whose decisions are made", () => {
+  test("goes on when its paused agent is resumed, and not before", async () => {
+    const message = "while paused";
+    replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+    const organisation = await createAgent([refund("always")]);
+    const id = await start(organisation, message);
+    const [approval] = await waitForApprovals(perch(), organisation, id);
+    ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "bot" } }));
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "approve" });
+    await sleep(2500);
+    expect(callsOf(id)).toEqual([]);
+    expect((await waitForRunRecord(organisation, id, () => true)).status).toBe("waiting");
+    ok(await organisation.call("POST /v1/agents/{agent_id}/resume", { params: { agent_id: "bot" } }));
+    expect(await waitForRunRecord(organisation, id, isOver)).toMatchObject({ status: "completed" });
+  });
+
+  test("waits for a slot, and is not refused for want of one", async () => {
+    const message = "no slot";
+    replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+    const isDone = Promise.withResolvers<void>();
+    replies.set("takes the slot", async () => {
+      await isDone.promise;
+      return { reply: "done" };
+    });
+    const organisation = await createAgent([refund("always")], { limits: { max_concurrent_runs: 1 } });
+    const id = await start(organisation, message);
+    const [approval] = await waitForApprovals(perch(), organisation, id);
+    // The run that waits holds no slot.
+    const other = await start(organisation, "takes the slot");
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "approve" });
+    await sleep(2500);
+    expect(callsOf(id)).toEqual([]);
+    isDone.resolve();
+    expect(await waitForRunRecord(organisation, other, isOver)).toMatchObject({ status: "completed" });
+    expect(await waitForRunRecord(organisation, id, isOver)).toMatchObject({ status: "completed" });
+    expect(callsOf(id)).toHaveLength(1);
+  });
+
+  test("has the time that it had left when it was cut: its clock stood still", async () => {
+    const message = "slow person";
+    replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+    const organisation = await createAgent([refund("always")], { limits: { timeout_seconds: 3 } });
+    const id = await start(organisation, message);
+    const [approval] = await waitForApprovals(perch(), organisation, id);
+    await sleep(3500);
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "approve" });
+    const ended = await waitForRunRecord(organisation, id, isOver);
+    expect(ended.status).toBe("completed");
+    expect(ended.duration_ms).toBeLessThan(3000);
   });
 });
