@@ -1,0 +1,80 @@
+import type { ApprovalCondition } from "@perch/contract";
+import { describe, expect, test } from "vitest";
+import { resolveApproval, whyApprovalNeeded } from "./tool-approval.ts";
+
+const why = (condition: ApprovalCondition, args: unknown) =>
+  whyApprovalNeeded(resolveApproval({ when: [condition] }), args);
+
+describe("what a definition says of a tool", () => {
+  test("nothing, or never, needs nobody, whatever the server says", () => {
+    for (const policy of [undefined, "never"] as const)
+      expect(resolveApproval(policy, { destructiveHint: true })).toBeUndefined();
+  });
+
+  test("always needs a person, whatever the server says", () => {
+    expect(resolveApproval("always", { readOnlyHint: true })).toMatchObject({ approvers: 1, secondFactor: false });
+  });
+
+  test("destructive believes a server that says otherwise, and counts a tool without a hint as destructive", () => {
+    for (const policy of ["destructive", { when: "destructive" }] as const) {
+      expect(resolveApproval(policy, { readOnlyHint: true })).toBeUndefined();
+      expect(resolveApproval(policy, { destructiveHint: false })).toBeUndefined();
+      expect(resolveApproval(policy)).toBeDefined();
+      expect(resolveApproval(policy, { readOnlyHint: false })).toBeDefined();
+      expect(resolveApproval(policy, { destructiveHint: true })).toBeDefined();
+    }
+  });
+});
+
+describe("a condition on an argument", () => {
+  test.each([
+    ["eq", "de", "de", true],
+    ["eq", "de", "fr", false],
+    ["ne", "de", "fr", true],
+    ["ne", "de", "de", false],
+    ["gt", 100, 100.01, true],
+    ["gt", 100, 100, false],
+    ["gte", 100, 100, true],
+    ["lt", 0, -1, true],
+    ["lt", 0, 0, false],
+    ["lte", 0, 0, true],
+    ["in", ["a", 1], 1, true],
+    ["in", ["a", 1], "b", false],
+    ["not_in", ["a"], "b", true],
+    ["not_in", ["a"], "a", false],
+  ] as const)("%s %j holds for %j: %s", (op, value, given, expected) => {
+    const condition = { argument: "x", op, value } as unknown as ApprovalCondition;
+    expect(why(condition, { x: given }) !== undefined).toBe(expected);
+  });
+
+  test.each([
+    ["missing", {}],
+    ["of another type", { amount: "5" }],
+    ["null", { amount: null }],
+    ["a list", { amount: [5] }],
+    ["inherited", Object.create({ amount: 5 })],
+    ["in arguments that are no object", "5"],
+    ["in arguments that are a list", [{ amount: 5 }]],
+  ])("an argument that is %s needs a person", (_, args) => {
+    expect(why({ argument: "amount", op: "gt", value: 100 }, args)).toBeDefined();
+  });
+
+  test("leads into objects by dots, and names the rule without what the arguments hold", () => {
+    const condition: ApprovalCondition = { argument: "order.total", op: "gt", value: 100 };
+    expect(why(condition, { order: { total: 50 } })).toBeUndefined();
+    expect(why(condition, { order: { total: 4711 } })).toBe("`order.total` is more than 100.");
+    expect(why(condition, { order: 4711 })).toBe("`order.total` is missing, and the definition compares it.");
+    expect(why(condition, { "order.total": 50 })).toBeDefined();
+  });
+
+  test("is enough, where there are several", () => {
+    const approval = resolveApproval({
+      when: [
+        { argument: "a", op: "eq", value: 1 },
+        { argument: "b", op: "eq", value: 1 },
+      ],
+    });
+    expect(whyApprovalNeeded(approval, { a: 2, b: 1 })).toBe("`b` is 1.");
+    expect(whyApprovalNeeded(approval, { a: 2, b: 2 })).toBeUndefined();
+  });
+});
