@@ -11,10 +11,12 @@ import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
 import type { PersonSignIn } from "../resources/console-sessions/sign-in-person.ts";
 import type { Handlers } from "../resources/handlers.ts";
+import type { DecideByLink } from "../resources/webhooks/decide-by-link.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import type { AdmitToAgents } from "./admit-to-agents.ts";
+import { approvalLinkRoutes } from "./approval-link-routes.ts";
 import { bindOperations } from "./bind-operations.ts";
 import type { ChangeOnce } from "./change-once.ts";
 import { readConsoleFiles } from "./console-files.ts";
@@ -87,6 +89,7 @@ interface AppOptions {
   readonly readiness: Readiness;
   /** Undefined where people cannot sign in. */
   readonly people: PersonSignIn | undefined;
+  readonly decideByLink: DecideByLink;
 }
 
 const malformedRequestBody = JSON.stringify(
@@ -291,6 +294,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     consoleRoutes(app, readConsoleFiles());
     signInRoutes(app, { ...options, publicUrl: http.publicUrl });
   }
+  approvalLinkRoutes(app, options, clientOf);
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

@@ -75,6 +75,8 @@ export interface Guard {
     agents: readonly GuardedAgent[],
     mfa: MfaOperation,
   ) => Promise<void>;
+  /** Whether the agent's settings let in somebody who has a link and nothing else. Where users have tokens, a link is not enough. */
+  readonly admitsLink: (client: Client, agent: GuardedAgent) => boolean;
   readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
   /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
   readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
@@ -190,6 +192,10 @@ export function createGuard(deps: GuardDeps): Guard {
       const isNeeded = agents.some((agent) => prepareOnce(agent).mfa.has(mfa.name));
       // If it is needed anyway, `admitCaller` has verified it already, and a code works only once.
       if (isNeeded && !(await isNeededAnyway(mfa, caller))) await secondFactor.verify(caller, client.mfaCode);
+    },
+    admitsLink: (client, agent) => {
+      const { checkTransport, verifyUser } = prepareOnce(agent);
+      return !instanceSettings.verifyUser && !verifyUser && checkTransport?.(client, new Date(now())) === undefined;
     },
     hsts: (client, agent) => {
       const agentHsts = agent && prepareOnce(agent).hsts;

@@ -44,6 +44,7 @@ import { createFindUsage } from "../resources/quotas/usage.ts";
 import { secretHandlers } from "../resources/secrets/secret-handlers.ts";
 import { deleteSecretsOfAgent } from "../resources/secrets/secret-queries.ts";
 import { createUrlCheck } from "../resources/webhooks/check-url.ts";
+import { createDecideByLink } from "../resources/webhooks/decide-by-link.ts";
 import { deliveryHandlers } from "../resources/webhooks/delivery-handlers.ts";
 import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
 import { deleteWebhooksOfAgent } from "../resources/webhooks/webhook-queries.ts";
@@ -112,6 +113,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
   const people = composePeopleSignIn(core, changes);
   const checkSchema = createCheckSchema({ schemaChecks });
+  const decideApproval = createDecideApproval(core);
   const app = await createApp({
     http: config,
     logger,
@@ -150,7 +152,7 @@ export async function composeApi(core: Core): Promise<Api> {
         approvalContents: core.approvalContents,
         secondFactor,
         checkSchema: checkSchema.check,
-        decideApproval: createDecideApproval(core),
+        decideApproval,
         continueRuns,
       }),
       ...deploymentHandlers({
@@ -197,6 +199,7 @@ export async function composeApi(core: Core): Promise<Api> {
       now,
     }),
     people: people.signIn,
+    decideByLink: createDecideByLink({ ...core, decideApproval, checkSchema: checkSchema.check, continueRuns, now }),
     changeOnce: createChangeOnce({
       changes,
       answers: core.idempotentAnswers,

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { type AnswerField, answerFieldOf } from "../resources/approvals/answer-field.ts";
+import type { LinkedApproval } from "../resources/webhooks/decide-by-link.ts";
+import { visibleHtml } from "./visible-html.ts";
+
+const style =
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2.5rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}" +
+  "h1{font-size:1.4rem}dt{font-weight:600}dd{margin:0 0 .5rem}dd,pre,p{overflow-wrap:anywhere;unicode-bidi:isolate}" +
+  "pre{white-space:pre-wrap;padding:.75rem;background:#f3f3f1}label{display:block;margin:1rem 0 .25rem}" +
+  "textarea,input,select{font:inherit;width:100%;box-sizing:border-box;color:inherit;background:inherit;border:1px solid #888;padding:.4rem}" +
+  "button{font:inherit;margin:1rem .75rem 0 0;padding:.4rem 1.2rem}" +
+  "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}}";
+
+/** Nothing but the style and the form: no script, image or frame, whatever an argument says. */
+export const pagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+const createPage = (title: string, contents: readonly string[]): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${title}</h1>
+${contents.join("\n")}
+</body>
+</html>
+`;
+
+/** The one answer to every link that is not valid. It says the same whatever the reason is. */
+export const invalidLinkPage = createPage("This link is not valid", [
+  "<p>It may have been used, it may have expired, or somebody has decided in another way. It may also be incomplete: open it as it was sent to you.</p>",
+]);
+
+export const decidedPage = (decision: string): string =>
+  createPage("Thank you", [
+    `<p>${visibleHtml(decision)} You can close this page. The link does not work any more.</p>`,
+  ]);
+
+/** For the holder of a valid link. */
+export const refusedPage = (why: string): string => createPage("Nothing was decided", [`<p>${visibleHtml(why)}</p>`]);
+
+/** Longer arguments are not shown whole, and so cannot be approved here: what is not shown might be what matters. */
+const maxShown = 16_384;
+
+const toText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
+
+const row = (name: string, text: string | null): string =>
+  text === null ? "" : `<dt>${name}</dt><dd dir="auto">${visibleHtml(text)}</dd>`;
+
+const block = (text: string): string => `<pre dir="auto">${visibleHtml(text)}</pre>`;
+
+function answerInput(field: AnswerField): string {
+  const label = '<label for="answer">Your answer</label>';
+  if (field.type === "text")
+    return `${label}<textarea id="answer" name="answer" rows="4" maxlength="10000"></textarea>`;
+  if (field.type === "number") return `${label}<input id="answer" name="answer" inputmode="decimal" maxlength="32">`;
+  const options = field.values.map((value, index) => `<option value="${index}">${visibleHtml(String(value))}</option>`);
+  return `${label}<select id="answer" name="answer">${options.join("")}</select>`;
+}
+
+const button = (decision: string, text: string): string =>
+  `<button type="submit" name="decision" value="${decision}">${text}</button>`;
+
+const form = (digest: string, parts: readonly string[]): string =>
+  [
+    '<form method="post" action="">',
+    `<input type="hidden" name="digest" value="${digest}">`,
+    ...parts,
+    '<label for="reason">Reason, if you reject it: the agent is told</label>',
+    '<textarea id="reason" name="reason" rows="2" maxlength="2000"></textarea>',
+    button("reject", "Reject"),
+    "</form>",
+  ].join("\n");
+
+/** Why a link cannot decide, though it shows what is to be decided. */
+const elsewhere = ({ approvers, second_factor }: LinkedApproval["approval"]): string | undefined => {
+  const how = "Decide in the console, or with an API key that has the permission approve.";
+  if (approvers > 1) return `${approvers} different keys or persons must approve this, so no link can. ${how}`;
+  return second_factor ? `This needs a second factor, which a link does not have. ${how}` : undefined;
+};
+
+function decisionForm({ approval, call }: LinkedApproval, isWhole: boolean): string {
+  const digest = approval.digest.toString("hex");
+  const reason = elsewhere(approval);
+  if (reason !== undefined) return `<p>${reason}</p>`;
+  if (!isWhole)
+    return `<p>This is too long to show here, so you can only reject it here. To approve it, look at it in the console.</p>${form(digest, [])}`;
+  if (approval.kind === "tool") return form(digest, [button("approve", "Approve")]);
+  const field = answerFieldOf(call.parameters);
+  if (!field) return `<p>Answer in the console or with the API: the answer has several parts.</p>${form(digest, [])}`;
+  return form(digest, [answerInput(field), button("answer", "Send the answer")]);
+}
+
+/** What of the call a person has to read. */
+const shownOf = ({ approval, call }: LinkedApproval): string =>
+  approval.kind === "question" ? (call.question ?? toText(call.arguments)) : toText(call.arguments);
+
+/** Whether all of it fits on the page. */
+export const isShownWhole = (linked: LinkedApproval): boolean => shownOf(linked).length <= maxShown;
+
+export function approvalPage(linked: LinkedApproval): string {
+  const { approval, agentName } = linked;
+  const isQuestion = approval.kind === "question";
+  const shown = shownOf(linked);
+  const isWhole = isShownWhole(linked);
+  return createPage(isQuestion ? "An agent asks you something" : "An agent asks for permission", [
+    "<dl>",
+    row("Agent", agentName),
+    row("Environment", approval.environment),
+    isQuestion ? "" : row("Tool", approval.tool),
+    isQuestion ? "" : row("Why you are asked", approval.why),
+    row("For the user", approval.user_id),
+    row("Asked at", approval.created_at.toISOString()),
+    row("Decide before", approval.expires_at.toISOString()),
+    "</dl>",
+    `<h2>${isQuestion ? "Question" : "Arguments"}</h2>`,
+    block(isWhole ? shown : `${shown.slice(0, maxShown)}…`),
+    decisionForm(linked, isWhole),
+  ]);
+}
