@@ -12,6 +12,8 @@ from generator.params import Params
 FOLDER = Path(__file__).parent / "src/perch_sdk/_generated"
 _generated = "Made by generate.py from openapi.json: do not edit."
 
+_waits = ("deploy_and_wait", "wait_for_response", "wait_for_run")
+
 
 def _module(all_operations: list[Operation], methods: Methods, flavour: Flavour) -> str:
     prefix = flavour.prefix
@@ -27,7 +29,7 @@ def _module(all_operations: list[Operation], methods: Methods, flavour: Flavour)
         f"from .._follow_events import follow_events{flavour.suffix}",
         f"from .._pages import {prefix}PageList",
         f"from .._streams import {prefix}EventStream, {prefix}RunStream",
-        f"from .._waiting import deploy_and_wait{flavour.suffix}, wait_for_run{flavour.suffix}",
+        f"from .._waiting import {', '.join(name + flavour.suffix for name in _waits)}",
         "from . import models as m",
         "",
         "if TYPE_CHECKING:",

@@ -38,9 +38,24 @@ class Parameter:
 
 
 #: Options of a call. A field of the same name could not be told from it.
-_options = {"timeout_seconds", "idempotency_key", "if_match", "wait_seconds"}
+_options = {"timeout_seconds", "idempotency_key", "if_match", "wait_seconds", "wait_for_decision", "last_event_id"}
 #: Where in a list to begin, and how far to go.
 _positions = {"limit", "offset", "cursor", "start_time", "end_time"}
+
+_max_columns = 120
+_wait_for_decision = "wait_for_decision: bool = False"
+_about_decisions = [
+    "        Raises :class:`ActionRequiredError` if it waits for a person. With ``wait_for_decision`` it waits, for",
+    "        as long as that takes, and goes on after the decision.",
+]
+
+
+def _return(function: str, arguments: str) -> list[str]:
+    """A call, on one line if it fits."""
+    line = f"        return {function}({arguments})"
+    if len(line) <= _max_columns:
+        return [line]
+    return [f"        return {function}(", f"            {arguments}", "        )"]
 
 
 class Methods:
@@ -204,14 +219,19 @@ class Methods:
         answer = self._type_of_answer(operation)
         accepted = operation.spec["responses"]["202"]["content"]["application/json"]["schema"]["properties"]["data"]
         started = f"m.{self._models.type_of(accepted, 'StartedRun')}"
-        wait = ["wait_seconds: float | None = None"]
-        waiting = "Run the agent and wait for its response, for at most ``wait_seconds`` if given."
+        wait = ["wait_seconds: float | None = None", _wait_for_decision]
         starting = "Start a run in the background. ``runs.wait``, ``get`` and ``follow`` take its ``request_id``."
         return [
             *self._signature(operation, wait, name="invoke", returns=answer, define=flavour.define),
-            f'        """{waiting}"""',
+            '        """Run the agent and wait for its response, for at most ``wait_seconds`` if given.',
+            "",
+            *_about_decisions,
+            '        """',
             *self._call(operation),
-            f"        return {flavour.wait}self._transport.wait_for_run(call, wait_seconds)",
+            *_return(
+                f"{flavour.wait}wait_for_response{flavour.suffix}",
+                "self._transport, call, wait_seconds, wait_for_decision=wait_for_decision",
+            ),
             "",
             *self._signature(operation, [], name="invoke_in_background", returns=started, define=flavour.define),
             f'        """{starting}"""',
@@ -223,8 +243,13 @@ class Methods:
         """``follow`` for a GET, else the operation's name with ``_stream``."""
         is_run = events.get("$ref") == RUN_EVENTS
         name = "follow" if operation.method == "GET" else f"{operation.name}_stream"
+        extra: list[str] = []
         if is_run:
-            kind, last = "RunStream", "run_id" if operation.method == "GET" else "None"
+            is_follow = operation.method == "GET"
+            position = ["last_event_id"] if is_follow else []
+            options = [f"{each}={each}" for each in (*position, "wait_for_decision")]
+            kind, last = "RunStream", ", ".join(["run_id" if is_follow else "None", *options])
+            extra = [*(f"{each}: str | None = None" for each in position), _wait_for_decision]
         else:
             item = self._models.type_of(events, pascal(operation.id) + "Event")
             last = qualified(item, self._models.names(), "m")
@@ -234,10 +259,10 @@ class Methods:
         keywords = [one for one in self._keywords(operation) if not operation.is_list or one.name not in _positions]
         returns = f"{flavour.prefix}{kind}"
         return [
-            *self._signature(operation, [], name=name, returns=returns, define="def", keywords=keywords),
+            *self._signature(operation, extra, name=name, returns=returns, define="def", keywords=keywords),
             *self._docstring(operation, summary, keywords),
             *self._call(operation, keywords=keywords),
-            f"        return {flavour.prefix}{kind.partition('[')[0]}(self._transport, call, {last})",
+            *_return(f"{flavour.prefix}{kind.partition('[')[0]}", f"self._transport, call, {last}"),
         ]
 
     def _deploy_and_wait(self, operation: Operation, flavour: Flavour) -> list[str]:
@@ -261,16 +286,21 @@ class Methods:
         ]
 
     def _wait(self, operation: Operation, flavour: Flavour) -> list[str]:
-        wait = f"{flavour.wait}wait_for_run{flavour.suffix}(self._transport, call, run_id, timeout_seconds)"
         return [
-            *self._signature(operation, [], name="wait", returns="m.InvocationResult", define=flavour.define),
+            *self._signature(
+                operation, [_wait_for_decision], name="wait", returns="m.InvocationResult", define=flavour.define
+            ),
             '        """Wait until a run has ended, and return the same as ``agents.invoke``.',
             "",
             "        Raises :class:`RunFailedError` if it failed, :class:`RunCancelledError` if it was cancelled, and",
             "        :class:`StillRunningError` if ``timeout_seconds`` are over; the run goes on.",
+            *_about_decisions,
             '        """',
             *self._call(operation, has_timeout=False),
-            f"        return {wait}",
+            *_return(
+                f"{flavour.wait}wait_for_run{flavour.suffix}",
+                "self._transport, call, run_id, timeout_seconds, wait_for_decision=wait_for_decision",
+            ),
         ]
 
     def _follow_events(self, operation: Operation, flavour: Flavour) -> list[str]:

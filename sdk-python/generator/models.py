@@ -65,7 +65,11 @@ class Models(Schemas):
         if found.get("type") == "array":
             inner = self.decoder_of(found["items"], name + "Item")
             return inner and f"each({inner})"
-        parts = [one for one in (found.get("anyOf") or found.get("oneOf") or []) if one.get("type") != "null"]
+        if "$ref" in schema:
+            name = schema["$ref"].rsplit("/", 1)[1]
+        every = found.get("anyOf") or found.get("oneOf") or []
+        # A word is its own value.
+        parts = [one for one in every if one.get("type") != "null" and not {"enum", "const"} & one.keys()]
         if len(parts) == 1:
             return self.decoder_of(parts[0], name)
         kind = self.type_of(schema, name)

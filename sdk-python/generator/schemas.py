@@ -106,7 +106,9 @@ class Schemas:
         types: list[str] = []
         for index, part in enumerate(parts, 1):
             kind = part.get("properties", {}).get("type", {}).get("const", index if len(parts) > 2 else "")
-            one = self.type_of(part, name + pascal(str(kind)))
+            # Words beside an object: the name is the object's.
+            words = "Word" if "enum" in part else ""
+            one = self.type_of(part, name + pascal(str(kind)) + words)
             if one not in types:
                 types.append(one)
         return " | ".join(types)

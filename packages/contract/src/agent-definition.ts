@@ -68,8 +68,9 @@ export const AskPersonTool = z
     description: "Built in: the model asks a question, the run waits, and a person's answer is the result.",
   });
 
+const Tool = z.discriminatedUnion("type", [McpTool, HttpTool, AskPersonTool]).meta({ id: "Tool" });
 const Tools = z
-  .array(z.discriminatedUnion("type", [McpTool, HttpTool, AskPersonTool]))
+  .array(Tool)
   .max(64)
   .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, "Two tools have the same name");
 

@@ -9,6 +9,7 @@ from . import models, params, webhooks
 from ._call import OMIT, Omit
 from ._client import AsyncPerch, Perch
 from ._errors import (
+    ActionRequiredError,
     ConflictError,
     ConnectionError,
     DeploymentFailedError,
@@ -33,7 +34,16 @@ from ._errors import (
 from ._model import Model, Unrecognised, etag_of
 from ._pages import AsyncPageList, Page, PageInfo, PageList
 from ._replay import AsyncReplayStore, MemoryReplayStore, ReplayStore
-from ._run_events import RunDone, RunDropped, RunStepEvent, RunStreamEvent, RunToken, RunTool
+from ._run_events import (
+    RequiredAction,
+    RunActionRequired,
+    RunDone,
+    RunDropped,
+    RunStepEvent,
+    RunStreamEvent,
+    RunToken,
+    RunTool,
+)
 from ._signed_components import RequestHeaders
 from ._streams import AsyncEventStream, AsyncRunStream, EventStream, RunStream
 from ._verify_request import VerifiedRequest, verify_request, verify_request_async
@@ -41,6 +51,7 @@ from ._version import __version__
 
 __all__ = [
     "OMIT",
+    "ActionRequiredError",
     "AsyncEventStream",
     "AsyncPageList",
     "AsyncPerch",
@@ -68,6 +79,8 @@ __all__ = [
     "RequestHeaders",
     "RequestVerificationError",
     "RequestVerificationReason",
+    "RequiredAction",
+    "RunActionRequired",
     "RunCancelledError",
     "RunDone",
     "RunDropped",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._errors import (
+    ActionRequiredError,
     ConflictError,
     ConnectionError,
     Exchange,
@@ -46,6 +47,7 @@ _by_code: dict[str, type[PerchError]] = {
     "unavailable": UnavailableError,
     "run_failed": RunFailedError,
     "still_running": StillRunningError,
+    "action_required": ActionRequiredError,
     "connection_failed": ConnectionError,
     "timed_out": TimeoutError,
 }
@@ -153,3 +155,14 @@ def run_error(code: str, message: str, run_id: str, retryable: bool | None, exch
 def still_running(run_id: str, wait_seconds: float, exchange: Exchange) -> PerchError:
     message = f"The run has not ended after {wait_seconds:g} s, and goes on."
     return run_error("still_running", message, run_id, None, exchange)
+
+
+def action_required(
+    run_id: str, approval_ids: Sequence[str], exchange: Exchange, message: str = "The run waits for a person."
+) -> PerchError:
+    """The error of a run that waits for a person, the same wherever that was learnt."""
+    details = [
+        ErrorDetail(field="request_id", error=run_id),
+        *(ErrorDetail(field="approval_id", error=one) for one in approval_ids),
+    ]
+    return create_error(message, code="action_required", status=409, details=details, exchange=exchange)

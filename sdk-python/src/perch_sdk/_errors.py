@@ -221,6 +221,22 @@ class StillRunningError(PerchError):
     _advice = "Wait for it with runs.wait."
 
 
+class ActionRequiredError(PerchError):
+    """409 ``action_required``: the run waits for a person.
+
+    Decide with ``approvals.approve``, ``approvals.reject`` or ``approvals.answer``; then
+    ``runs.wait(agent_id, error.run_id)`` gets the result.
+    """
+
+    run_id: str
+    _advice = "approvals.get shows what it is about. After the decision, runs.wait gets the result."
+
+    def __init__(self, short_message: str, **fields: Any) -> None:
+        super().__init__(short_message, **fields)
+        #: What the run waits for, for ``approvals.get``. Empty where it waits for its turn in the session.
+        self.approval_ids: list[str] = [one.error for one in self.details if one.field == "approval_id"]
+
+
 class DeploymentFailedError(PerchError):
     """The checks of a deployment failed: ``deployment.error`` names each of them. What was live is still live."""
 

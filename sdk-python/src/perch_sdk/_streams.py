@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ._follow_logs import MAX_PAGE, Missed, as_events
 from ._model import Model
 from ._pages import AsyncPageList, PageList
-from ._run_events import RunReader, RunStreamEvent
+from ._run_events import RunReader, RunStreamEvent, run_call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -27,9 +29,14 @@ _ended = "The stream was closed before the run ended. The run goes on."
 
 class _Stream(Generic[T]):
     def __init__(
-        self, transport: Transport, call: Call, on_open: OnOpen | None = None, catch_up: CatchUp | None = None
+        self,
+        transport: Transport,
+        call: Call,
+        on_open: OnOpen | None = None,
+        catch_up: CatchUp | None = None,
+        last_event_id: str | None = None,
     ) -> None:
-        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, catch_up)
+        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, catch_up, last_event_id)
 
     def __iter__(self) -> Self:
         return self
@@ -68,18 +75,36 @@ class RunStream(_Stream[RunStreamEvent]):
     """Events of a run: ``for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
+    Where the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
+    :class:`ActionRequiredError`. With ``wait_for_decision`` it waits, and goes on after the decision.
     """
 
-    def __init__(self, transport: Transport, call: Call, run_id: str | None) -> None:
-        self._reader = RunReader(transport.settings.exchange(call), run_id)
-        super().__init__(transport, call, self._reader.open)
+    def __init__(
+        self,
+        transport: Transport,
+        call: Call,
+        run_id: str | None,
+        *,
+        last_event_id: str | None = None,
+        wait_for_decision: bool = False,
+    ) -> None:
+        exchange = transport.settings.exchange(call)
+        self._reader = RunReader(exchange, run_id, last_event_id=last_event_id, wait_for_decision=wait_for_decision)
+        self._transport = transport
+        self._call = call
+        super().__init__(transport, call, self._reader.open, last_event_id=last_event_id)
 
     def __next__(self) -> RunStreamEvent:
-        while not self._reader.is_over():
-            event = self._reader.read(next(self._events))
+        reader = self._reader
+        while not reader.is_over():
+            if reader.is_cut:
+                time.sleep(reader.next_pause())
+                call = run_call(self._call, str(reader.run_id))
+                self._events = self._transport.events(call, reader.open, last_event_id=reader.last_event_id)
+            event = reader.read(next(self._events))
+            if reader.result is not None or reader.is_cut:
+                self.close()
             if event is not None:
-                if self._reader.result is not None:
-                    self.close()
                 return event
         raise StopIteration
 
@@ -87,6 +112,11 @@ class RunStream(_Stream[RunStreamEvent]):
     def run_id(self) -> str | None:
         """``request_id`` of the run, for ``runs.get`` and ``runs.cancel``; None until the server has responded."""
         return self._reader.run_id
+
+    @property
+    def last_event_id(self) -> str | None:
+        """Id of the last event that was read, for ``runs.follow``; None until there is one."""
+        return self._reader.last_event_id
 
     @property
     def text_so_far(self) -> str:
@@ -98,7 +128,7 @@ class RunStream(_Stream[RunStreamEvent]):
         for _ in self:
             pass
         if self._reader.result is None:
-            raise RuntimeError(_ended)
+            raise self._reader.required or RuntimeError(_ended)
         return self._reader.result
 
     def text(self) -> str:
@@ -108,9 +138,14 @@ class RunStream(_Stream[RunStreamEvent]):
 
 class _AsyncStream(Generic[T]):
     def __init__(
-        self, transport: AsyncTransport, call: Call, on_open: OnOpen | None = None, catch_up: AsyncCatchUp | None = None
+        self,
+        transport: AsyncTransport,
+        call: Call,
+        on_open: OnOpen | None = None,
+        catch_up: AsyncCatchUp | None = None,
+        last_event_id: str | None = None,
     ) -> None:
-        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, catch_up)
+        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, catch_up, last_event_id)
 
     def __aiter__(self) -> Self:
         return self
@@ -154,18 +189,36 @@ class AsyncRunStream(_AsyncStream[RunStreamEvent]):
     """Events of a run: ``async for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
+    Where the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
+    :class:`ActionRequiredError`. With ``wait_for_decision`` it waits, and goes on after the decision.
     """
 
-    def __init__(self, transport: AsyncTransport, call: Call, run_id: str | None) -> None:
-        self._reader = RunReader(transport.settings.exchange(call), run_id)
-        super().__init__(transport, call, self._reader.open)
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        call: Call,
+        run_id: str | None,
+        *,
+        last_event_id: str | None = None,
+        wait_for_decision: bool = False,
+    ) -> None:
+        exchange = transport.settings.exchange(call)
+        self._reader = RunReader(exchange, run_id, last_event_id=last_event_id, wait_for_decision=wait_for_decision)
+        self._transport = transport
+        self._call = call
+        super().__init__(transport, call, self._reader.open, last_event_id=last_event_id)
 
     async def __anext__(self) -> RunStreamEvent:
-        while not self._reader.is_over():
-            event = self._reader.read(await anext(self._events))
+        reader = self._reader
+        while not reader.is_over():
+            if reader.is_cut:
+                await asyncio.sleep(reader.next_pause())
+                call = run_call(self._call, str(reader.run_id))
+                self._events = self._transport.events(call, reader.open, last_event_id=reader.last_event_id)
+            event = reader.read(await anext(self._events))
+            if reader.result is not None or reader.is_cut:
+                await self.close()
             if event is not None:
-                if self._reader.result is not None:
-                    await self.close()
                 return event
         raise StopAsyncIteration
 
@@ -173,6 +226,11 @@ class AsyncRunStream(_AsyncStream[RunStreamEvent]):
     def run_id(self) -> str | None:
         """``request_id`` of the run, for ``runs.get`` and ``runs.cancel``; None until the server has responded."""
         return self._reader.run_id
+
+    @property
+    def last_event_id(self) -> str | None:
+        """Id of the last event that was read, for ``runs.follow``; None until there is one."""
+        return self._reader.last_event_id
 
     @property
     def text_so_far(self) -> str:
@@ -184,7 +242,7 @@ class AsyncRunStream(_AsyncStream[RunStreamEvent]):
         async for _ in self:
             pass
         if self._reader.result is None:
-            raise RuntimeError(_ended)
+            raise self._reader.required or RuntimeError(_ended)
         return self._reader.result
 
     async def text(self) -> str:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import httpx
 
 from ._deprecation import warn_if_deprecated
-from ._error_of import not_from_perch, still_running
-from ._generated.models import InvocationResult
+from ._error_of import not_from_perch
 from ._model import Model, with_etag
 from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
@@ -108,23 +107,15 @@ class Transport:
                 pause = attempts.after_error_response(response)
             time.sleep(wait.limit(pause))
 
-    def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
-        """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
-        wait = Wait(wait_seconds)
-        while True:
-            answer = self.send(self.settings.waiting(call, wait.remaining()))
-            result = answer.of(InvocationResult)
-            if answer.status != 202:
-                return result
-            if wait_seconds is not None and wait.is_over():
-                raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
-
     def events(
-        self, call: Call, on_open: OnOpen | None = None, catch_up: CatchUp | None = None
+        self,
+        call: Call,
+        on_open: OnOpen | None = None,
+        catch_up: CatchUp | None = None,
+        last_event_id: str | None = None,
     ) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
-        last_event_id: str | None = None
         is_back = False
         while True:
             request = self.settings.stream_request(call, last_event_id)
@@ -186,23 +177,15 @@ class AsyncTransport:
                 pause = attempts.after_error_response(response)
             await asyncio.sleep(pause)
 
-    async def wait_for_run(self, call: Call, wait_seconds: float | None) -> InvocationResult:
-        """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
-        wait = Wait(wait_seconds)
-        while True:
-            answer = await self.send(self.settings.waiting(call, wait.remaining()))
-            result = answer.of(InvocationResult)
-            if answer.status != 202:
-                return result
-            if wait_seconds is not None and wait.is_over():
-                raise still_running(result.request_id, wait_seconds, self.settings.exchange(call))
-
     async def events(
-        self, call: Call, on_open: OnOpen | None = None, catch_up: AsyncCatchUp | None = None
+        self,
+        call: Call,
+        on_open: OnOpen | None = None,
+        catch_up: AsyncCatchUp | None = None,
+        last_event_id: str | None = None,
     ) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
-        last_event_id: str | None = None
         is_back = False
         while True:
             request = self.settings.stream_request(call, last_event_id)

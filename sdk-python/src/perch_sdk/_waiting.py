@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ._call import Call
-from ._error_of import create_error, parse_retry_after, run_error, still_running
+from ._error_of import action_required, create_error, parse_retry_after, run_error, still_running
 from ._errors import DeploymentFailedError, PerchError
-from ._generated.models import Deployment, Invocation, InvocationResult
+from ._generated.models import Deployment, Invocation, InvocationResult, StartedRun
+from ._run_events import run_call
 from ._settings import Settings, Wait, WaitIsOver
 from ._streams import AsyncRunStream, RunStream
 
@@ -37,7 +38,7 @@ class _Polling:
 
 def _result(run: Invocation, exchange: Exchange) -> InvocationResult | None:
     """What ``invoke`` would have returned or raised; None if the run goes on."""
-    if run.status == "running":
+    if run.status in ("running", "waiting"):
         return None
     if run.status == "completed":
         return InvocationResult(
@@ -50,17 +51,30 @@ def _result(run: Invocation, exchange: Exchange) -> InvocationResult | None:
     raise run_error(code, run.error or f"The run is {run.status}", run.request_id, run.retryable, exchange)
 
 
-def wait_for_run(transport: Transport, call: Call, run_id: str, seconds: float | None) -> InvocationResult:
+def _open_approvals(call: Call, run_id: str) -> Call:
+    query = {"request_id": run_id, "status": "open", "limit": 100}
+    return Call("GET", "/v1/approvals", query=query, timeout_seconds=call.timeout_seconds)
+
+
+def wait_for_run(
+    transport: Transport, call: Call, run_id: str, seconds: float | None, *, wait_for_decision: bool
+) -> InvocationResult:
     """Reads the run's stream. With a limit it asks again and again: nothing interrupts a thread that reads."""
     if seconds is None:
-        with RunStream(transport, call, run_id) as stream:
+        with RunStream(transport, call, run_id, wait_for_decision=wait_for_decision) as stream:
             return stream.result()
     wait, polling = Wait(seconds), _Polling()
     exchange = transport.settings.exchange(call)
     try:
         while True:
             answer = transport.send(call, wait)
-            result = _result(answer.of(Invocation), exchange)
+            run = answer.of(Invocation)
+            if run.status == "waiting" and not wait_for_decision:
+                # None is open where the decision was made just now, or the run waits for its turn in the session.
+                ids = [one["id"] for one in transport.send(_open_approvals(call, run_id), wait).page()["data"]]
+                if ids:
+                    raise action_required(run_id, ids, exchange)
+            result = _result(run, exchange)
             if result:
                 return result
             time.sleep(wait.limit(polling.pause(answer)))
@@ -69,16 +83,63 @@ def wait_for_run(transport: Transport, call: Call, run_id: str, seconds: float |
 
 
 async def wait_for_run_async(
-    transport: AsyncTransport, call: Call, run_id: str, seconds: float | None
+    transport: AsyncTransport, call: Call, run_id: str, seconds: float | None, *, wait_for_decision: bool
 ) -> InvocationResult:
     """Reads the run's stream, no longer than it may."""
-    async with AsyncRunStream(transport, call, run_id) as stream:
+    async with AsyncRunStream(transport, call, run_id, wait_for_decision=wait_for_decision) as stream:
         try:
             return await asyncio.wait_for(stream.result(), seconds)
         except asyncio.TimeoutError as error:
             if seconds is None or isinstance(error, PerchError):
                 raise
             raise still_running(run_id, seconds, transport.settings.exchange(call)) from None
+
+
+def _response(answer: Answer) -> InvocationResult | StartedRun:
+    return answer.of(StartedRun) if answer.status == 202 else answer.of(InvocationResult)
+
+
+def _is_waiting(run: StartedRun, exchange: Exchange, *, wait_for_decision: bool) -> bool:
+    """Whether the run waits for a person. Raises that unless the caller wants to wait, too."""
+    if run.status == "waiting" and not wait_for_decision:
+        raise action_required(run.request_id, run.approvals or [], exchange)
+    return run.status == "waiting"
+
+
+def wait_for_response(
+    transport: Transport, call: Call, wait_seconds: float | None, *, wait_for_decision: bool
+) -> InvocationResult:
+    """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
+    wait, exchange = Wait(wait_seconds), transport.settings.exchange(call)
+    while True:
+        response = _response(transport.send(transport.settings.waiting(call, wait.remaining())))
+        if isinstance(response, InvocationResult):
+            return response
+        run_id = response.request_id
+        if _is_waiting(response, exchange, wait_for_decision=wait_for_decision):
+            return wait_for_run(
+                transport, run_call(call, run_id), run_id, wait.remaining(), wait_for_decision=wait_for_decision
+            )
+        if wait_seconds is not None and wait.is_over():
+            raise still_running(run_id, wait_seconds, exchange)
+
+
+async def wait_for_response_async(
+    transport: AsyncTransport, call: Call, wait_seconds: float | None, *, wait_for_decision: bool
+) -> InvocationResult:
+    """Repeats the request with the same idempotency key until the run has ended, so that no request is long."""
+    wait, exchange = Wait(wait_seconds), transport.settings.exchange(call)
+    while True:
+        response = _response(await transport.send(transport.settings.waiting(call, wait.remaining())))
+        if isinstance(response, InvocationResult):
+            return response
+        run_id = response.request_id
+        if _is_waiting(response, exchange, wait_for_decision=wait_for_decision):
+            return await wait_for_run_async(
+                transport, run_call(call, run_id), run_id, wait.remaining(), wait_for_decision=wait_for_decision
+            )
+        if wait_seconds is not None and wait.is_over():
+            raise still_running(run_id, wait_seconds, exchange)
 
 
 class _Deploying(_Polling):
