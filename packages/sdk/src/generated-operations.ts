@@ -427,7 +427,7 @@ export interface Operations {
     };
   };
   /**
-   * List approvals. Newest first. `open` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
+   * List approvals. Newest first. `open` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
    *
    * Needs the permission `read`.
    */
@@ -1146,7 +1146,7 @@ export interface Operations {
     };
   };
   /**
-   * Update webhook. Takes effect with the next attempt, also for pending deliveries.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `approve` or `manage`.
    *
    * Needs the permission `write`.
    */

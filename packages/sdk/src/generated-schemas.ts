@@ -37,7 +37,7 @@ export interface Agent {
   /** null uses the model's default. */
   temperature: number | null;
   instructions: string;
-  tools: Array<McpTool | HttpTool | AskPersonTool>;
+  tools: Tool[];
   memory: MemorySettings;
   limits: Limits;
   logs: LogSetting;
@@ -393,7 +393,7 @@ export type CreateAgent = {
   /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
-  tools?: Array<McpTool | HttpTool | AskPersonTool> | null | undefined;
+  tools?: Tool[] | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
   logs?: LogSetting | null | undefined;
@@ -476,6 +476,12 @@ export interface CreateWebhook {
   headers?: Record<string, string> | undefined;
   /** Names of the events to deliver. */
   events: SubscribableEventType[];
+  /**
+   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. Needs `approve` or `manage`.
+   *
+   * @defaultValue `false`
+   */
+  approval_links?: boolean | undefined;
 }
 
 export interface CreatedApiKey {
@@ -1519,6 +1525,8 @@ export interface TokenEvent {
   text: string;
 }
 
+export type Tool = McpTool | HttpTool | AskPersonTool;
+
 /** Event `tool`: a tool call begins or ends. */
 export interface ToolEvent {
   step: number;
@@ -1551,7 +1559,7 @@ export interface UpdateAgent {
   /** null uses the model's default. */
   temperature?: number | null | undefined;
   instructions?: string | null | undefined;
-  tools?: Array<McpTool | HttpTool | AskPersonTool> | null | undefined;
+  tools?: Tool[] | null | undefined;
   memory?: MemorySettingsPatch | null | undefined;
   limits?: LimitsPatch | null | undefined;
   logs?: LogSetting | null | undefined;
@@ -1599,6 +1607,8 @@ export interface UpdateWebhook {
   headers?: Record<string, string> | undefined;
   /** Names of the events to deliver. */
   events?: SubscribableEventType[] | undefined;
+  /** Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. false makes delivered links void. */
+  approval_links?: boolean | undefined;
   /** false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again. */
   enabled?: boolean | undefined;
 }
@@ -1612,6 +1622,8 @@ export interface Usage {
   providers: Use;
   /** Secrets of the organisation and of its agents. */
   secrets: Use;
+  /** Runs that wait for a person, or for a turn before theirs that does. */
+  waiting_runs: Use;
   /** Texts and metadata of memories. */
   memory_bytes: Use;
   /** Messages, responses, sessions, events, logs and contents of runs of the last 30 days. */
@@ -1644,7 +1656,7 @@ export interface Version {
     /** null uses the model's default. */
     temperature: number | null;
     instructions: string;
-    tools: Array<McpTool | HttpTool | AskPersonTool>;
+    tools: Tool[];
     memory: MemorySettings;
     limits: Limits;
     logs: LogSetting;
@@ -1690,6 +1702,8 @@ export interface Webhook {
   /** Headers of every delivery, with references to secrets. */
   headers: Record<string, string>;
   events: string[];
+  /** Whether deliveries have links that decide on approvals. */
+  approval_links: boolean;
   status: WebhookStatus;
   /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */
   disabled_reason: string | null;
@@ -1714,6 +1728,8 @@ export interface WebhookWithSecret {
   /** Headers of every delivery, with references to secrets. */
   headers: Record<string, string>;
   events: string[];
+  /** Whether deliveries have links that decide on approvals. */
+  approval_links: boolean;
   status: WebhookStatus;
   /** Why Perch disabled the webhook. null if it is enabled, or if you disabled it. */
   disabled_reason: string | null;

@@ -9,7 +9,7 @@ from .._call import OMIT, Call, Omit, body_of, given, new_key, path_of
 from .._follow_events import follow_events_async
 from .._pages import AsyncPageList
 from .._streams import AsyncEventStream, AsyncRunStream
-from .._waiting import deploy_and_wait_async, wait_for_run_async
+from .._waiting import deploy_and_wait_async, wait_for_response_async, wait_for_run_async
 from . import models as m
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class AsyncAgents:
         force: bool | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
+        tools: Sequence[p.ToolParam] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
@@ -57,7 +57,7 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
+        tools: Sequence[p.ToolParam] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
@@ -77,7 +77,7 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
+        tools: Sequence[p.ToolParam] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
@@ -181,7 +181,7 @@ class AsyncAgents:
         model: str | None = None,
         temperature: float | Omit | None = OMIT,
         instructions: str | Omit | None = OMIT,
-        tools: Sequence[p.McpToolParam | m.McpTool | p.HttpToolParam | m.HttpTool | p.AskPersonToolParam | m.AskPersonTool] | Omit | None = OMIT,
+        tools: Sequence[p.ToolParam] | Omit | None = OMIT,
         memory: p.MemorySettingsPatchParam | m.MemorySettings | Omit | None = OMIT,
         limits: p.LimitsPatchParam | m.Limits | Omit | None = OMIT,
         logs: m.LogSetting | Omit | None = OMIT,
@@ -312,10 +312,15 @@ class AsyncAgents:
         message: str,
         context: p.InvocationContextParam | None = None,
         wait_seconds: float | None = None,
+        wait_for_decision: bool = False,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.InvocationResult:
-        """Run the agent and wait for its response, for at most ``wait_seconds`` if given."""
+        """Run the agent and wait for its response, for at most ``wait_seconds`` if given.
+
+        Raises :class:`ActionRequiredError` if it waits for a person. With ``wait_for_decision`` it waits, for
+        as long as that takes, and goes on after the decision.
+        """
         call = Call(
             "POST",
             path_of(
@@ -329,7 +334,7 @@ class AsyncAgents:
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
         )
-        return await self._transport.wait_for_run(call, wait_seconds)
+        return await wait_for_response_async(self._transport, call, wait_seconds, wait_for_decision=wait_for_decision)
 
     async def invoke_in_background(
         self,
@@ -363,6 +368,7 @@ class AsyncAgents:
         *,
         message: str,
         context: p.InvocationContextParam | None = None,
+        wait_for_decision: bool = False,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncRunStream:
@@ -380,7 +386,7 @@ class AsyncAgents:
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
         )
-        return AsyncRunStream(self._transport, call, None)
+        return AsyncRunStream(self._transport, call, None, wait_for_decision=wait_for_decision)
 
     async def check(
         self,
@@ -534,6 +540,8 @@ class AsyncRuns:
         agent_id: str,
         run_id: str,
         *,
+        last_event_id: str | None = None,
+        wait_for_decision: bool = False,
         timeout_seconds: float | None = None,
     ) -> AsyncRunStream:
         """Get run, as a stream that reconnects by itself."""
@@ -546,19 +554,24 @@ class AsyncRuns:
             ),
             timeout_seconds=timeout_seconds,
         )
-        return AsyncRunStream(self._transport, call, run_id)
+        return AsyncRunStream(
+            self._transport, call, run_id, last_event_id=last_event_id, wait_for_decision=wait_for_decision
+        )
 
     async def wait(
         self,
         agent_id: str,
         run_id: str,
         *,
+        wait_for_decision: bool = False,
         timeout_seconds: float | None = None,
     ) -> m.InvocationResult:
         """Wait until a run has ended, and return the same as ``agents.invoke``.
 
         Raises :class:`RunFailedError` if it failed, :class:`RunCancelledError` if it was cancelled, and
         :class:`StillRunningError` if ``timeout_seconds`` are over; the run goes on.
+        Raises :class:`ActionRequiredError` if it waits for a person. With ``wait_for_decision`` it waits, for
+        as long as that takes, and goes on after the decision.
         """
         call = Call(
             "GET",
@@ -568,7 +581,9 @@ class AsyncRuns:
                 request_id=run_id,
             ),
         )
-        return await wait_for_run_async(self._transport, call, run_id, timeout_seconds)
+        return await wait_for_run_async(
+            self._transport, call, run_id, timeout_seconds, wait_for_decision=wait_for_decision
+        )
 
     async def cancel(
         self,
@@ -649,7 +664,7 @@ class AsyncApprovals:
     ) -> AsyncPageList[m.ApprovalSummary]:
         """List approvals.
 
-        Newest first. ``open`` counts the open ones that fit the filter, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues. Decided ones are kept for 30 days.
+        Newest first. ``open`` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues. Decided ones are kept for 30 days.
         Needs the permission ``read``.
 
         :param limit: Maximum number of items to return.
@@ -1609,6 +1624,7 @@ class AsyncWebhooks:
         events: Sequence[m.SubscribableEventType],
         agent_id: str | None = None,
         headers: dict[str, Any] | None = None,
+        approval_links: bool | None = None,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.WebhookWithSecret:
@@ -1621,6 +1637,7 @@ class AsyncWebhooks:
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. Needs ``approve`` or ``manage``.
         """
         call = Call(
             "POST",
@@ -1630,6 +1647,7 @@ class AsyncWebhooks:
                 events=events,
                 agent_id=given(agent_id),
                 headers=given(headers),
+                approval_links=given(approval_links),
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -1696,6 +1714,7 @@ class AsyncWebhooks:
         url: str | None = None,
         headers: dict[str, Any] | None = None,
         events: Sequence[m.SubscribableEventType] | None = None,
+        approval_links: bool | None = None,
         enabled: bool | None = None,
         if_match: str | None = None,
         idempotency_key: str | None = None,
@@ -1703,12 +1722,13 @@ class AsyncWebhooks:
     ) -> m.Webhook:
         """Update webhook.
 
-        Takes effect with the next attempt, also for pending deliveries.
+        Takes effect with the next attempt, also for pending deliveries. A webhook with ``approval_links`` is changed, and gets a new secret, only with ``approve`` or ``manage``.
         Needs the permission ``write``.
 
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
         :param events: Names of the events to deliver.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. false makes delivered links void.
         :param enabled: false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.
         """
         call = Call(
@@ -1721,6 +1741,7 @@ class AsyncWebhooks:
                 url=given(url),
                 headers=given(headers),
                 events=given(events),
+                approval_links=given(approval_links),
                 enabled=given(enabled),
             ),
             if_match=if_match,

@@ -132,6 +132,7 @@ __all__ = [
     "TextPart",
     "Tier",
     "TierLimits",
+    "Tool",
     "Usage",
     "Use",
     "VectorPart",
@@ -157,15 +158,6 @@ EventType = Literal[
 AgentStatus = Literal[
     "running",
     "paused",
-]
-McpApprovalPolicy = Literal[
-    "never",
-    "always",
-    "destructive",
-]
-ApprovalPolicy = Literal[
-    "never",
-    "always",
 ]
 LogSetting = Literal[
     "off",
@@ -298,7 +290,7 @@ class Agent(Model):
     temperature: float | None
     """null uses the model's default."""
     instructions: str
-    tools: list[McpTool | HttpTool | AskPersonTool]
+    tools: list[Tool]
     memory: MemorySettings
     limits: Limits
     logs: LogSetting
@@ -320,7 +312,7 @@ class McpTool(Model):
     """URL of the MCP server (Streamable HTTP)."""
     headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
-    approval: McpApprovalPolicy | None = None
+    approval: Literal["never", "always", "destructive"] | McpApprovalPolicy | None = None
     tool_approvals: dict[str, Any] | None = None
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
 
@@ -360,7 +352,7 @@ class HttpTool(Model):
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
-    approval: ApprovalPolicy | None = None
+    approval: Literal["never", "always"] | ApprovalPolicy | None = None
 
 
 class ApprovalPolicy(Model):
@@ -894,7 +886,7 @@ class VersionDefinition(Model):
     temperature: float | None
     """null uses the model's default."""
     instructions: str
-    tools: list[McpTool | HttpTool | AskPersonTool]
+    tools: list[Tool]
     memory: MemorySettings
     limits: Limits
     logs: LogSetting
@@ -1095,6 +1087,8 @@ class WebhookWithSecret(Model):
     headers: dict[str, Any]
     """Headers of every delivery, with references to secrets."""
     events: list[str]
+    approval_links: bool
+    """Whether deliveries have links that decide on approvals."""
     status: WebhookStatus
     disabled_reason: str | None
     """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
@@ -1117,6 +1111,8 @@ class Webhook(Model):
     headers: dict[str, Any]
     """Headers of every delivery, with references to secrets."""
     events: list[str]
+    approval_links: bool
+    """Whether deliveries have links that decide on approvals."""
     status: WebhookStatus
     disabled_reason: str | None
     """Why Perch disabled the webhook. null if it is enabled, or if you disabled it."""
@@ -1318,6 +1314,8 @@ class Usage(Model):
     """Model providers of your own."""
     secrets: Use
     """Secrets of the organisation and of its agents."""
+    waiting_runs: Use
+    """Runs that wait for a person, or for a turn before theirs that does."""
     memory_bytes: Use
     """Texts and metadata of memories."""
     record_bytes: Use
@@ -1559,12 +1557,17 @@ class StartedRun(Model):
     """With ``waiting``: what the run waits for."""
 
 
+Tool = McpTool | HttpTool | AskPersonTool
 Runtime = RuntimeModel | RuntimeHttp
 RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
 
 decodes(
     Event,
     created_at=timestamp,
+)
+decodes(
+    McpApprovalPolicy,
+    when=each(one(ApprovalCondition)),
 )
 decodes(
     McpTool,
@@ -1831,6 +1834,7 @@ decodes(
     webhooks=one(Use),
     providers=one(Use),
     secrets=one(Use),
+    waiting_runs=one(Use),
     memory_bytes=one(Use),
     record_bytes=one(Use),
 )

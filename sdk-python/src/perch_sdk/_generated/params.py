@@ -42,6 +42,7 @@ __all__ = [
     "SecuritySettingsPatchMtlsParam",
     "SecuritySettingsPatchParam",
     "SecuritySettingsPatchRateLimitParam",
+    "ToolParam",
 ]
 
 
@@ -52,7 +53,7 @@ class McpToolParam(TypedDict):
     """URL of the MCP server (Streamable HTTP)."""
     headers: NotRequired[dict[str, Any]]
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
-    approval: NotRequired[m.McpApprovalPolicy | McpApprovalPolicyParam | m.McpApprovalPolicy]
+    approval: NotRequired[Literal["never", "always", "destructive"] | McpApprovalPolicyParam | m.McpApprovalPolicy]
     tool_approvals: NotRequired[dict[str, Any]]
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
 
@@ -92,7 +93,7 @@ class HttpToolParam(TypedDict):
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
-    approval: NotRequired[m.ApprovalPolicy | ApprovalPolicyParam | m.ApprovalPolicy]
+    approval: NotRequired[Literal["never", "always"] | ApprovalPolicyParam | m.ApprovalPolicy]
 
 
 class ApprovalPolicyParam(TypedDict):
@@ -266,5 +267,6 @@ class NewLogEntryParam(TypedDict):
     """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
 
 
+ToolParam = McpToolParam | m.McpTool | HttpToolParam | m.HttpTool | AskPersonToolParam | m.AskPersonTool
 RuntimeParam = RuntimeModelParam | m.RuntimeModel | RuntimeHttpParam | m.RuntimeHttp
 AgentAuthParam = AgentAuthOauth2Param | AgentAuthJwtParam
