@@ -1,4 +1,5 @@
 import { agents } from "./requirements/agents.ts";
+import { approvals } from "./requirements/approvals.ts";
 import { audit } from "./requirements/audit.ts";
 import { authentication } from "./requirements/authentication.ts";
 import { consoleSessions } from "./requirements/console-sessions.ts";
@@ -29,6 +30,7 @@ export const requirements = {
   ...agents,
   ...invocations,
   ...models,
+  ...approvals,
   ...secrets,
   ...deployments,
   ...logsAndMetrics,

@@ -1,5 +1,6 @@
 import type { ApprovalCondition } from "@perch/contract";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { resolveApproval, whyApprovalNeeded } from "./tool-approval.ts";
 
 const why = (condition: ApprovalCondition, args: unknown) =>
@@ -16,6 +17,7 @@ describe("what a definition says of a tool", () => {
   });
 
   test("destructive believes a server that says otherwise, and counts a tool without a hint as destructive", () => {
+    verifies("approvals.policy");
     for (const policy of ["destructive", { when: "destructive" }] as const) {
       expect(resolveApproval(policy, { readOnlyHint: true })).toBeUndefined();
       expect(resolveApproval(policy, { destructiveHint: false })).toBeUndefined();
@@ -56,6 +58,7 @@ describe("a condition on an argument", () => {
     ["in arguments that are no object", "5"],
     ["in arguments that are a list", [{ amount: 5 }]],
   ])("an argument that is %s needs a person", (_, args) => {
+    verifies("approvals.policy");
     expect(why({ argument: "amount", op: "gt", value: 100 }, args)).toBeDefined();
   });
 

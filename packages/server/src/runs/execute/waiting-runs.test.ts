@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
 import { afterAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { decide, waitForApprovals } from "../../../test/support/decisions.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
@@ -70,6 +71,7 @@ const isOver = (status: string) => status !== "running" && status !== "waiting";
 
 describe("a run that waits for a person", () => {
   test("is cut before the call, and makes it once after it is approved", async () => {
+    verifies("approvals.cut");
     const message = "pay back 500";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 500 }])));
     const organisation = await createAgent([refund({ when: [{ argument: "amount", op: "gt", value: 100 }] })]);
@@ -109,6 +111,7 @@ describe("a run that waits for a person", () => {
   });
 
   test("two calls of one reply are decided in the opposite order, and each result is at its own call", async () => {
+    verifies("approvals.decisions");
     const message = "three at once";
     const calls = callTools(["refund", { amount: 1 }], ["look_up", { order: 2 }], ["refund", { amount: 3 }]);
     replies.set(message, onFirstStep(calls));
@@ -152,6 +155,7 @@ describe("a run that waits for a person", () => {
   });
 
   test("a question is answered by a person, and the answer is the result", async () => {
+    verifies("approvals.questions");
     const message = "ask somebody";
     replies.set(message, onFirstStep(callTools(["ask_person", { question: "Which colour?" }])));
     const organisation = await createAgent([
@@ -166,6 +170,7 @@ describe("a run that waits for a person", () => {
   });
 
   test("holds back a turn of its session that was accepted before: it ends with the reason, or is queued", async () => {
+    verifies("approvals.session");
     for (const mode of ["refuse", "queue"] as const) {
       const message = `first of ${mode}`;
       const isSent = Promise.withResolvers<void>();
@@ -210,6 +215,7 @@ describe("a run whose decisions are made", () => {
   });
 
   test("waits for a slot, and is not refused for want of one", async () => {
+    verifies("approvals.cut");
     const message = "no slot";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
     const isDone = Promise.withResolvers<void>();
@@ -232,6 +238,7 @@ describe("a run whose decisions are made", () => {
   });
 
   test("has the time that it had left when it was cut: its clock stood still", async () => {
+    verifies("approvals.cut");
     const message = "slow person";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
     const organisation = await createAgent([refund("always")], { limits: { timeout_seconds: 3 } });

@@ -1,0 +1,48 @@
+import type { RequirementTable } from "./requirement.ts";
+
+const section = "What the service does";
+
+/** Runs that wait for people. The specification knows none. */
+export const approvals = {
+  "approvals.policy": {
+    section,
+    silent: "Which calls of an agent need a person: not shown.",
+    decision:
+      "Those that the definition names, by tool, by MCP server or by an argument. An argument that is missing or of another type needs a person; what a server says of its own tools counts only where the definition says so.",
+  },
+  "approvals.cut": {
+    section,
+    silent: "What a run does that waits for a person: not shown.",
+    decision:
+      "It is `waiting`: no call is made, its clock stands still, and it holds no slot, no turn of its session, no worker and nothing in the engine. After the last decision it goes on, once.",
+  },
+  "approvals.decisions": {
+    section,
+    silent: "How a person decides: not shown.",
+    decision:
+      "With the permission `approve`, once for each call: approve, approve with other arguments, or reject with a reason that the model is told. Deciding again in the same way gives the first answer, in another way 409. Who started the run may not decide, unless the policy allows it; a policy can demand several people.",
+  },
+  "approvals.session": {
+    section,
+    silent: "What becomes of a session's next message while a run of it waits: not shown.",
+    decision: "It is refused with the reason, or it waits for its turn, as the agent's definition says.",
+  },
+  "approvals.questions": {
+    section,
+    silent: "Whether an agent can ask a person: not shown.",
+    decision:
+      "With a tool of the type `ask_person`: the run waits, and the answer, which fits a schema, is the result.",
+  },
+  "approvals.invoke": {
+    section,
+    silent: "What a client gets whose run waits for a person: not shown.",
+    decision:
+      "409 `action_required` with the ids of the run and its approvals, or 202 where `Prefer` was sent. A retry with the same `Idempotency-Key` gets the result after the decision. A stream ends with `action_required`, and goes on after the decision.",
+  },
+  "approvals.links": {
+    section,
+    silent: "How a person without a key decides: not shown.",
+    decision:
+      "With a link in a webhook delivery, for webhooks that somebody who may decide has allowed it for. It shows on GET, decides on POST, works once, and counts as nobody where several must approve.",
+  },
+} as const satisfies RequirementTable;
