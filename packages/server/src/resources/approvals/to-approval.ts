@@ -1,5 +1,5 @@
-import type { Approval, ApprovalKind, ApprovalStatus, ApprovalSummary, Decider } from "@perch/contract";
-import { toPublicId } from "../../platform/ids.ts";
+import type { Approval, ApprovalStatus, ApprovalSummary, Decider } from "@perch/contract";
+import { actionRequiredData } from "./action-required-event.ts";
 import type { ApprovalRow, ApprovalSummaryRow, Vote } from "./approval-queries.ts";
 import type { ApprovalCall, ApprovalDecision } from "./seal-approval.ts";
 import type { WaitingState } from "./waiting-state.ts";
@@ -10,26 +10,9 @@ export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] 
 const toDecider = ({ type, key_id, webhook_id, name }: Decider): Decider => ({ type, key_id, webhook_id, name });
 
 export const toApprovalSummary = (row: ApprovalSummaryRow): ApprovalSummary => ({
-  id: toPublicId("approval", row.id),
-  kind: row.kind as ApprovalKind,
+  ...actionRequiredData(row, row.agent_name),
   status: row.status as ApprovalStatus,
-  agent_id: toPublicId("agent", row.agent_id),
-  agent_name: row.agent_name,
-  request_id: toPublicId("request", row.run_id),
-  environment: row.environment,
-  version: row.version,
-  user_id: row.user_id,
-  session_id: row.session_id,
-  tool: row.tool,
-  step: row.step,
-  call: row.call,
-  why: row.why,
-  digest: row.digest.toString("hex"),
-  approvers: row.approvers,
   approved_by: votesOf(row).map(({ by, at }) => ({ by: toDecider(by), at })),
-  second_factor: row.second_factor,
-  created_at: row.created_at.toISOString(),
-  expires_at: row.expires_at.toISOString(),
   decided_at: row.decided_at?.toISOString() ?? null,
   decided_by: row.decided_by === null ? null : toDecider(row.decided_by as Decider),
   edited: row.edited,
