@@ -1,5 +1,6 @@
 import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type ApprovalMetrics, createApprovalMetrics } from "./approval-metrics.ts";
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createErasureMetrics, type ErasureMetrics } from "./erasure-metrics.ts";
@@ -29,6 +30,7 @@ export interface Telemetry
     DependencyMetrics,
     ShareMetrics,
     AuditMetrics,
+    ApprovalMetrics,
     QuotaMetrics,
     SecretMetrics,
     SignInMetrics,
@@ -177,6 +179,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createDependencyMetrics(registry),
     ...createShareMetrics(registry),
     ...createAuditMetrics(registry),
+    ...createApprovalMetrics(registry),
     ...createQuotaMetrics(registry),
     ...createSecretMetrics(registry),
     ...createSignInMetrics(registry),

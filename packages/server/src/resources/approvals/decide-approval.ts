@@ -5,6 +5,7 @@ import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import type { ApprovalMetrics, Verdict } from "../../telemetry/approval-metrics.ts";
 import {
   type ApprovalChange,
   type ApprovalRow,
@@ -178,9 +179,14 @@ function changeOf(
   return { ...end(statusOf[decision.verdict]), sealed_decision: sealDecision(sealer, added, refOf(row)) };
 }
 
+interface DecideDeps {
+  readonly approvalContents: Sealer;
+  readonly telemetry: Pick<ApprovalMetrics, "approvalDecided">;
+}
+
 /** The one way to decide, by the API or by a link. Decisions of one run take their turn at its row, so exactly one is the last. */
 export const createDecideApproval =
-  ({ approvalContents }: { readonly approvalContents: Sealer }): DecideApproval =>
+  ({ approvalContents, telemetry }: DecideDeps): DecideApproval =>
   async (trx, approval, decision, decider) => {
     const row = await lockApproval(trx, approval);
     refuseOtherKind(row, decision);
@@ -195,9 +201,8 @@ export const createDecideApproval =
     const change = changeOf(approvalContents, row, decision, decider);
     if (!change) return { approval: row, ready: undefined, changed: false };
     const decided = await updateApproval(trx, approval, change);
-    const ready =
-      decided.status === "open"
-        ? undefined
-        : await updateReadyIfDecided(trx, { organisationId: row.organisation_id, id: row.run_id });
+    if (decided.status === "open") return { approval: decided, ready: undefined, changed: true };
+    telemetry.approvalDecided(decided.status as Verdict);
+    const ready = await updateReadyIfDecided(trx, { organisationId: row.organisation_id, id: row.run_id });
     return { approval: decided, ready, changed: true };
   };

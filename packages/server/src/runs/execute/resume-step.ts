@@ -8,6 +8,7 @@ import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import { openDecision } from "../../resources/approvals/seal-approval.ts";
 import { updateNextTurnReady } from "../../resources/approvals/waiting-run-queries.ts";
 import { openWaitingState } from "../../resources/approvals/waiting-state.ts";
+import type { ApprovalMetrics } from "../../telemetry/approval-metrics.ts";
 import { findInvocation, updateEnded } from "../record/invocation-queries.ts";
 import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
@@ -20,6 +21,7 @@ interface ResumeDeps {
   readonly records: RunRecord;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly approvalContents: Sealer;
+  readonly telemetry: Pick<ApprovalMetrics, "runContinued">;
   readonly now: () => number;
 }
 
@@ -52,7 +54,9 @@ const said: Readonly<Record<Verdict["status"], string>> = {
   cancelled: "Cancelled",
 };
 
-export function createResumeSteps({ db, records, continueRuns, approvalContents, now }: ResumeDeps): ResumeSteps {
+export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
+  const { db, records, continueRuns, approvalContents, telemetry, now } = deps;
+
   const findVerdicts = async (trx: OrganisationTransaction, run: ContinuedRun): Promise<Verdict[]> => {
     const rows = await trx
       .selectFrom("approvals")
@@ -95,13 +99,15 @@ export function createResumeSteps({ db, records, continueRuns, approvalContents,
     if (!row) return undefined;
     // Whoever asked was too early. The engine asks again, so the run is not lost for it.
     if (row.status === "waiting") throw new Error("The run still waits for a decision");
-    await trx
+    const continued = await trx
       .updateTable("waiting_runs")
       .set({ status: "continued" })
       .where("organisation_id", "=", run.organisationId)
       .where("id", "=", run.id)
       .where("status", "=", "ready")
-      .execute();
+      .returning(sql<number>`extract(epoch from now() - ready_at)::float8`.as("delay_seconds"))
+      .executeTakeFirst();
+    if (continued) telemetry.runContinued(continued.delay_seconds);
     const isCancelled = await updateRunning(trx, run);
     const state = openWaitingState<CutState>(approvalContents, run, row.sealed);
     return { state, verdicts: await findVerdicts(trx, run), isCancelled };

@@ -39,7 +39,7 @@ interface RunStepsDeps {
   readonly approvalContents: Sealer;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly quotas: Pick<Quotas, "hasRoomToWait">;
-  readonly telemetry: Pick<Telemetry, "runEnded">;
+  readonly telemetry: Pick<Telemetry, "runEnded" | "runContinued">;
   readonly logger: Logger;
   readonly now: () => number;
 }
