@@ -15,6 +15,7 @@ import { ingressProbes } from "../engine/engine-health.ts";
 import { cacheRefusals } from "../limits/cache-refusals.ts";
 import { countFullSlots, countRefusals } from "../limits/count-refusals.ts";
 import { unauthenticatedBucket } from "../limits/rates.ts";
+import type { AgentKey } from "../platform/agent-key.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
 import { agentHandlers, type OnAgentDelete } from "../resources/agents/agent-handlers.ts";
@@ -22,6 +23,7 @@ import { approvalHandlers } from "../resources/approvals/approval-handlers.ts";
 import { createCheckSchema } from "../resources/approvals/check-schema.ts";
 import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createDecideApproval } from "../resources/approvals/decide-approval.ts";
+import { createCancelRunsOfAgent } from "../resources/approvals/settle-waiting-runs.ts";
 import { updateDueOfAgent } from "../resources/approvals/waiting-run-queries.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
@@ -50,6 +52,7 @@ import { webhookHandlers } from "../resources/webhooks/webhook-handlers.ts";
 import { deleteWebhooksOfAgent } from "../resources/webhooks/webhook-queries.ts";
 import { invocationHandlers } from "../runs/accept/invocation-handlers.ts";
 import { stepHandlers } from "../runs/accept/step-handlers.ts";
+import { composeExpireApprovals } from "./approvals.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
 import { composePreflight } from "./preflight.ts";
@@ -104,6 +107,12 @@ export async function composeApi(core: Core): Promise<Api> {
   const onCounted = telemetry.engineTasksCounted;
   const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
   const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
+  const expireApprovals = composeExpireApprovals(core, continueRuns);
+  const cancelRunsOfAgent = createCancelRunsOfAgent({ db, continueRuns, now: nowMs });
+  const cancelWaitingRuns = (agent: AgentKey): void =>
+    void cancelRunsOfAgent(agent).catch((error: unknown) => {
+      logger.warn({ err: error, ...agent }, "waiting runs of a deleted agent not cancelled, reconciling will retry");
+    });
   const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
   const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks, schemaChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
@@ -127,6 +136,7 @@ export async function composeApi(core: Core): Promise<Api> {
         agentAuth,
         onDelete: deleteWhatAgentOwns,
         onResume: updateDueOfAgent,
+        onDeleted: cancelWaitingRuns,
         now,
       }),
       ...invocationHandlers({
@@ -227,6 +237,7 @@ export async function composeApi(core: Core): Promise<Api> {
       { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
       { name: "end the thread that checks schemas", limitSeconds: 2, run: checkSchema.stop },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
+      { name: "expire approvals", limitSeconds: 5, run: expireApprovals.stop },
       { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
       { name: "close the engine client", limitSeconds: 5, run: engine.close },
       { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },

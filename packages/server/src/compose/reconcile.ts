@@ -1,4 +1,6 @@
 import type { Engine } from "../engine/engine.ts";
+import type { ContinueRuns } from "../resources/approvals/continue-runs.ts";
+import { createSettleWaitingRuns } from "../resources/approvals/settle-waiting-runs.ts";
 import {
   createRepairCanaryWatches,
   createRepairPendingDeployments,
@@ -17,7 +19,12 @@ const minAgeOfEmbeddings = 5;
 const ticksPerEmbedding = 12;
 
 /** What is done every few minutes, once in a cell, so that nothing stays open for ever that the engine has lost. */
-export function composeReconcile(core: Core, engine: Engine, record: RunRecord["record"]) {
+export function composeReconcile(
+  core: Core,
+  engine: Engine,
+  record: RunRecord["record"],
+  continueRuns: Pick<ContinueRuns, "start">,
+) {
   const { config, logger, nowMs: now, telemetry, db, definitions, memory } = core;
   const minAgeSeconds = Math.min(config.reconcileSeconds, maxMinAgeSeconds);
   const everyMs = config.reconcileSeconds * 1000;
@@ -59,6 +66,7 @@ export function composeReconcile(core: Core, engine: Engine, record: RunRecord["
       runs: orLater("runs", runs, undefined),
       deployments: orLater("deployments", deployments, undefined),
       canaries: orLater("canaries", canaries, undefined),
+      waiting_runs: orLater("waiting_runs", createSettleWaitingRuns({ db, continueRuns, logger, now }), undefined),
       clears: orLater("clears", () => finishOpenClears(db, memory.runClear), undefined),
       embeddings: orLater("embeddings", embeddings, null),
     },

@@ -11,6 +11,7 @@ import { actForFirstArgument } from "../platform/acting-organisation.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
+import { countWaiting } from "../resources/approvals/count-waiting.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEraseStep } from "../resources/erasures/erase-user.ts";
@@ -22,6 +23,7 @@ import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { erasureServices } from "../workflows/erase-user.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
+import { composeExpireApprovals } from "./approvals.ts";
 import type { Core } from "./core.ts";
 import { composeHousekeeping } from "./housekeeping.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
@@ -54,6 +56,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
   const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
+  const expireApprovals = composeExpireApprovals(core, continueRuns);
   const runSteps = createRunSteps({
     db,
     slots,
@@ -90,6 +93,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     now: nowMs,
     pauseMs: erasurePauseMs,
   });
+  telemetry.watchWaitingRuns(() => countWaiting(db.unscoped));
   telemetry.watchErasures(() => countAllOpenErasures(db.unscoped));
   const deploymentSteps = createDeploymentSteps({
     db,
@@ -110,7 +114,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     ...deliveries.services,
     ...erasureServices(actForFirstArgument({ erase })),
     composeHousekeeping(core, engine),
-    composeReconcile(core, engine, runSteps.record),
+    composeReconcile(core, engine, runSteps.record, continueRuns),
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));
   let periodic: PeriodicServices | undefined;
@@ -133,6 +137,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
       { name: "settle epochs", limitSeconds: 5, run: changes.stop },
       { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
+      { name: "expire approvals", limitSeconds: 5, run: expireApprovals.stop },
       { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
       {
         name: "close outbound connections",

@@ -9,6 +9,7 @@ export interface ReconcileSteps {
   readonly runs: () => Promise<void>;
   readonly deployments: () => Promise<void>;
   readonly canaries: () => Promise<void>;
+  readonly waiting_runs: () => Promise<void>;
   readonly clears: () => Promise<void>;
   /** Goes on after this agent; returns where the next tick goes on. */
   readonly embeddings: (after: AgentKey | null) => Promise<AgentKey | null>;
@@ -27,7 +28,7 @@ export const reconcileService = ({ now, everyMs, steps }: ReconcileOptions) =>
     everyMs,
     now,
     tick: async (context: restate.ObjectContext) => {
-      for (const name of ["runs", "deployments", "canaries", "clears"] as const)
+      for (const name of ["runs", "deployments", "canaries", "waiting_runs", "clears"] as const)
         await context.run(name, steps[name], retryTickUntilSuccess);
       const after = await context.get<AgentKey>("embeddings");
       const next = await context.run("embeddings", () => steps.embeddings(after), retryTickUntilSuccess);

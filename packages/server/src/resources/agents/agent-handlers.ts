@@ -31,6 +31,8 @@ interface AgentDeps {
   readonly onDelete: OnAgentDelete;
   /** In the transaction that lets a paused agent run again. */
   readonly onResume: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
+  /** Called once the deletion has committed. Does not wait. */
+  readonly onDeleted: (agent: AgentKey) => void;
   readonly now: () => Date;
 }
 
@@ -62,7 +64,9 @@ function withWarnings(agent: Agent, auth: queries.AuthChange | null | undefined)
   return { ...agent, warnings: [`${needed} ${takeBack}`] };
 }
 
-export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDelete, onResume, now }: AgentDeps) => {
+export const agentHandlers = (deps: AgentDeps) => {
+  const { db, agents, agentAuth, engineTasks, quotas, onDelete, onDeleted, onResume, now } = deps;
+
   const toAuthChange = (
     auth: AgentAuth | null | undefined,
     agent: AgentKey,
@@ -146,14 +150,19 @@ export const agentHandlers = ({ db, agents, agentAuth, engineTasks, quotas, onDe
       });
     },
 
-    "DELETE /v1/agents/{agent_id}": ({ params }, context) =>
-      engineTasks.change(context.change, async (trx, add) => {
+    "DELETE /v1/agents/{agent_id}": async ({ params }, context) => {
+      let deleted: AgentKey | undefined;
+      const answer = await engineTasks.change(context.change, async (trx, add) => {
         const { scope } = context;
         const agent = await lockAgent(trx, context, params.agent_id);
+        deleted = { organisationId: scope.organisationId, agentId: agent.id };
         await queries.deleteAgent(trx, scope, agent.id);
-        await onDelete(trx, { organisationId: scope.organisationId, agentId: agent.id }, add);
+        await onDelete(trx, deleted, add);
         return single({ id: toPublicId("agent", agent.id), deleted: true as const });
-      }),
+      });
+      if (deleted) onDeleted(deleted);
+      return answer;
+    },
 
     "POST /v1/agents/{agent_id}/pause": ({ params }, context) =>
       changeStatus(context, params.agent_id, agentTransitions.pause),

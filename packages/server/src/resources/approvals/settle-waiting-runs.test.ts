@@ -61,6 +61,13 @@ describe("runs that wait although their agent is deleted", () => {
     expect(new Set(await waitsOf(its.runs))).toEqual(new Set(["ready"]));
     expect(await settle()).toEqual([]);
   });
+
+  test("are cancelled by the deletion itself", async () => {
+    const { call, insert } = await createAgent();
+    const { runs } = await insert({ count: 3 });
+    ok(await call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
+    await expect.poll(() => waitsOf(runs)).toEqual(["ready", "ready", "ready"]);
+  });
 });
 
 describe("rows of runs that were continued", () => {
