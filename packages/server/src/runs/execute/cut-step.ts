@@ -11,6 +11,7 @@ import { sealWaitingState } from "../../resources/approvals/waiting-state.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import { quotaMessage } from "../../resources/quotas/quota-rules.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
+import { addRecordBytes } from "../../resources/quotas/stored-bytes.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import {
   insertLogOfCut,
@@ -81,6 +82,12 @@ type ApprovalRow = AskedApproval & {
   readonly sealed_call: Buffer;
 };
 
+/** What a cut adds to the bytes that its organisation stores. */
+const storedBytes = (sealed: Buffer, rows: readonly ApprovalRow[], lines: readonly LogLine[]): number =>
+  sealed.length +
+  rows.reduce((sum, { sealed_call }) => sum + sealed_call.length, 0) +
+  Buffer.byteLength(JSON.stringify(lines));
+
 export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly cutTurn: CutTurnStep } {
   const { db, records, slots, streams, logNotifications, approvalContents, quotas, now } = deps;
 
@@ -143,6 +150,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     await updateInvocationWaiting(trx, run, { cut: cut.cut, ...usage });
     await insertLogOfCut(trx, run, lines);
     const rows = calls.map((call) => toRow(run, cut, call));
+    await addRecordBytes(trx, run.organisationId, storedBytes(sealed, rows, lines));
     if (rows.length === 0) return { actions: [], toDeliver: [] };
     await trx.insertInto("approvals").values(rows).execute();
     const agent = await trx
