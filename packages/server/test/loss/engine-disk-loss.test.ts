@@ -4,6 +4,7 @@ import { type RestateCluster, startRestate } from "../../../../scripts/testbed/r
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { housekeeping, reconcile, webhookSweep } from "../../src/engine/services.ts";
 import { ok } from "../support/contract-client.ts";
+import { decide, waitForApprovals } from "../support/decisions.ts";
 import { createDeployment, deploy, getDeployment, startSlowTool } from "../support/deployment-calls.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
@@ -23,11 +24,20 @@ const hangsFirst = async ({ request_id, step }: ModelCall): Promise<void> => {
 };
 const script = await startScriptServer(async (call) => {
   const message = lastUserMessage(call);
+  if (message === "with a person" && call.step === 1) return { tool_calls: [{ name: "pay", arguments: {} }] };
+  if (message === "with a person") return { reply: "paid" };
   if (message === "with a tool" && call.step === 1) return { tool_calls: [{ name: "note", arguments: {} }] };
   if (message !== "quick") await hangsFirst(call);
   return { reply: `${message}, after ${call.messages.length} messages` };
 });
 const notes = await startToolServer();
+/** Hangs once for each key that it is told: the engine is lost meanwhile. */
+const hangingPayments = new Set<string>();
+const payments = await startToolServer(async ({ headers }) => {
+  const key = String(headers["idempotency-key"]);
+  if (hangingPayments.delete(key)) await hang();
+  return { body: "paid" };
+});
 let isReceiverDown = true;
 const receiver = await startWebhookReceiver((_, reply) => {
   reply.statusCode = isReceiverDown ? 500 : 200;
@@ -38,7 +48,7 @@ let perch: Awaited<ReturnType<typeof startPerch>>;
 afterAll(async () => {
   await perch?.stop();
   await engine?.stop();
-  await Promise.all([script.close(), notes.close(), receiver.close()]);
+  await Promise.all([script.close(), notes.close(), payments.close(), receiver.close()]);
 });
 
 const patient = { timeout: 30_000, interval: 100 };
@@ -58,6 +68,23 @@ async function beginRunWithTool() {
   const id = await run(organisation, "with a tool");
   await vi.waitFor(() => expect(stepsOf("with a tool")).toEqual([1, 2]), patient);
   return { organisation, id };
+}
+
+/** Two runs that need a person: one still waits, the other makes its approved call. */
+async function beginRunsWithPerson() {
+  const organisation = await perch.createOrganisation();
+  const parameters = { type: "object" as const };
+  const tool = { type: "http" as const, name: "pay", description: "Pays.", method: "POST" as const, parameters };
+  const tools = [{ ...tool, url: payments.url, approval: "always" as const }];
+  ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/script", tools } }));
+  const waiting = await run(organisation, "with a person");
+  const continued = await run(organisation, "with a person");
+  const [open] = await waitForApprovals(perch, organisation, waiting);
+  const [approved] = await waitForApprovals(perch, organisation, continued);
+  hangingPayments.add(`${continued}-1.1`);
+  await decide(perch, organisation, approved?.id ?? "", { verdict: "approve" });
+  await vi.waitFor(() => expect(payments.calls).toHaveLength(1), patient);
+  return { organisation, waiting, continued, open };
 }
 
 /** The first turn is under way, the others wait for it. */
@@ -108,13 +135,15 @@ interface Begun {
   readonly withTool: Awaited<ReturnType<typeof beginRunWithTool>>;
   readonly session: Awaited<ReturnType<typeof beginSession>>;
   readonly hasty: Awaited<ReturnType<typeof beginHastySession>>;
+  readonly withPerson: Awaited<ReturnType<typeof beginRunsWithPerson>>;
   readonly deployments: Awaited<ReturnType<typeof beginDeployments>>;
 }
 let begun: Begun;
 let backAtMs: number;
 
 /** What happens while the engine is away. */
-async function actWithoutEngine({ session, deployments }: Begun): Promise<void> {
+async function actWithoutEngine({ session, deployments, withPerson }: Begun): Promise<void> {
+  await decide(perch, withPerson.organisation, withPerson.open?.id ?? "", { verdict: "approve" });
   const params = { agent_id: "bot", request_id: session.second };
   ok(await session.organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
   deployments.slow.answer();
@@ -145,6 +174,7 @@ beforeAll(async () => {
     withTool: await beginRunWithTool(),
     session: await beginSession(),
     deployments: await beginDeployments(),
+    withPerson: await beginRunsWithPerson(),
     hasty: await beginHastySession(),
   };
   const [node] = engine.nodes;
@@ -162,6 +192,19 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
     const keys = notes.calls.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
+  }, 60_000);
+
+  test("a run that waited for a person goes on, and one that went on starts again where it waited, with the same key", async () => {
+    const { organisation, waiting, continued } = begun.withPerson;
+    const isOver = (status: string) => status !== "running" && status !== "waiting";
+    for (const id of [waiting, continued])
+      expect(await waitForRunRecord(organisation, id, isOver)).toMatchObject({ status: "completed", response: "paid" });
+    const keys = payments.calls.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys.toSorted()).toEqual([`${waiting}-1.1`, `${continued}-1.1`, `${continued}-1.1`].toSorted());
+    // Neither asked the model, or a person, a second time.
+    expect(stepsOf("with a person").toSorted()).toEqual([1, 1, 2, 2]);
+    expect(await query("select from approvals")).toHaveLength(2);
+    await expect.poll(() => query("select from waiting_runs"), patient).toEqual([]);
   }, 60_000);
 
   test("the turns of a session start again in their order, and one that was cancelled meanwhile is cancelled", async () => {
