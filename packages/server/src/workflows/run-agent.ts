@@ -7,6 +7,7 @@ import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { type CallToDecide, callsToDecide } from "../runs/execute/calls-to-decide.ts";
+import type { Resumed } from "../runs/execute/run-cut.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
 import { applyVerdicts, noteEdits } from "../runs/execute/verdict-rules.ts";
@@ -20,7 +21,6 @@ import {
   type Recorded,
   type Retry,
 } from "../runs/run.ts";
-import type { Resumed } from "../runs/run-cut.ts";
 import { sendDeliveriesOfRun } from "./deliver-webhook.ts";
 import { sendEmbed } from "./memory-services.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";

@@ -24,8 +24,8 @@ import { logLine, openRunLog } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { findTier } from "../record/running-run-queries.ts";
 import type { Ended, LogLine, Progress, QueuedDelivery } from "../run.ts";
-import type { CutState, WaitingReply } from "../run-cut.ts";
 import { type CallToDecide, callsToDecide } from "./calls-to-decide.ts";
+import type { CutState, WaitingReply } from "./run-cut.ts";
 import { addTokens, permanentFailure, transientFailure } from "./run-rules.ts";
 
 interface CutDeps {

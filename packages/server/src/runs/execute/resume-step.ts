@@ -14,7 +14,7 @@ import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { toOutcome } from "../record/to-invocation.ts";
 import type { Ended, LogLine, Progress } from "../run.ts";
-import type { CutState, Resumed, ResumeResult, Verdict } from "../run-cut.ts";
+import type { CutState, Resumed, ResumeResult, Verdict } from "./run-cut.ts";
 
 interface ResumeDeps {
   readonly db: Database;
