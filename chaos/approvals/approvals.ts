@@ -67,7 +67,10 @@ const skipToExpiry = (adminUrl: string): Promise<unknown> =>
 async function decideAtRate(decider: Decider, runs: readonly Run[], perSecond: number, onDecided: () => void) {
   const decisions: Promise<void>[] = [];
   for (const run of runs) {
-    const decide = decider.decide(run).catch((error: unknown) => void run.problems.push(String(error)));
+    const decide = decider.decide(run).catch((error: unknown) => {
+      logProgress(String(error));
+      run.problems.push(String(error));
+    });
     decisions.push(decide.then(onDecided));
     await sleep(1000 / perSecond, undefined, { signal: interruption.signal });
   }

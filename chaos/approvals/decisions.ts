@@ -30,7 +30,7 @@ export interface Decider {
   readonly sent: () => number;
 }
 
-const askedSeconds = 180;
+const askedSeconds = 60;
 
 export function createDecider(api: Api, organisations: readonly Organisation[]): Decider {
   let sent = 0;

@@ -82,18 +82,29 @@ async function waitUntilRegistered({ adminUrls }: RestateCluster): Promise<void>
   if (!(await waitUntil(isRegistered, 60))) throw new Error("The workers have not registered after 60 s");
 }
 
+/** At the same time. What has started ends even if another does not start. */
+async function startStores(stops: Stops, engineNodes: 1 | 3) {
+  const startAnd = async <T>(starting: Promise<T>, end: (started: T) => () => unknown): Promise<T> => {
+    const started = await starting;
+    stops.push(end(started));
+    return started;
+  };
+  const starting = [
+    startAnd(startDurablePostgres(), ({ drop }) => drop),
+    startAnd(startValkey(), ({ kill }) => kill),
+    startAnd(startRestate(engineNodes, engineNodes === 3 ? 6 : 4), ({ stop }) => stop),
+  ] as const;
+  await Promise.allSettled(starting);
+  return Promise.all(starting);
+}
+
 /** Two API nodes, two workers and as many engine nodes. What is started goes to `stops`. */
 export async function startInstallation(stops: Stops, engineNodes: 1 | 3): Promise<Installation> {
   const model = await startPlayedModel();
   stops.push(model.close);
   const payments = await startPaymentServer();
   stops.push(payments.close);
-  const postgres = await startDurablePostgres();
-  stops.push(postgres.drop);
-  const valkey = await startValkey();
-  stops.push(valkey.kill);
-  const engine = await startRestate(engineNodes, engineNodes === 3 ? 6 : 4);
-  stops.push(engine.stop);
+  const [postgres, valkey, engine] = await startStores(stops, engineNodes);
   const settings = {
     PERCH_DATABASE_URL: postgres.appUrl,
     PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,

@@ -1,10 +1,12 @@
+import { countHeldSlots } from "../../scripts/testbed/held-slots.ts";
 import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import { countRunsByKey, listRunsLeft } from "../engine-invocations.ts";
 import type { Api } from "./api-client.ts";
 import type { Installation } from "./installation.ts";
 import type { Organisation } from "./organisations.ts";
 import type { Effect, Said } from "./outside-servers.ts";
-import { forEachOf, invoke, type Run } from "./runs.ts";
+import { isRefused } from "./plan.ts";
+import { forEachOf, invoke, kindOf, type Run } from "./runs.ts";
 
 export interface RecordedRun {
   readonly id: string;
@@ -49,6 +51,8 @@ export interface Observed {
   /** Invocations of the engine by idempotency key. */
   readonly continuations: ReadonlyMap<string, number>;
   readonly runsLeft: readonly string[];
+  /** Slots that are held after all runs have ended. */
+  readonly slotsLeft: number;
 }
 
 const recordsSql = `
@@ -72,10 +76,11 @@ const readDatabase = (adminUrl: string) =>
     return { records: records.rows, approvals: approvals.rows, stillWaiting };
   });
 
-/** A retry with the same key gets the result. */
+/** A retry with the same key gets the result. One that was refused would start a run now. */
 async function sendAgain(api: Api, organisations: readonly Organisation[], runs: readonly Run[]) {
   const answers = new Map<string, LaterAnswer>();
-  await forEachOf(runs, async (run) => {
+  const accepted = runs.filter((run) => !isRefused(kindOf(run)));
+  await forEachOf(accepted, async (run) => {
     const { status, body } = await invoke(api, organisations, run);
     const { data } = body as { data?: { request_id: string; response: string } };
     answers.set(run.message, { status, requestId: data?.request_id, response: data?.response });
@@ -84,7 +89,7 @@ async function sendAgain(api: Api, organisations: readonly Organisation[], runs:
 }
 
 export async function observe(
-  { postgres, engine, payments, model }: Installation,
+  { postgres, valkey, engine, payments, model }: Installation,
   api: Api,
   organisations: readonly Organisation[],
   runs: readonly Run[],
@@ -101,5 +106,6 @@ export async function observe(
     modelCalls: new Map([...calls].map(([key, own]) => [key, own.length])),
     continuations: await countRunsByKey(engine),
     runsLeft: await listRunsLeft(engine, 30),
+    slotsLeft: await countHeldSlots(valkey.url, postgres.adminUrl),
   };
 }

@@ -115,8 +115,10 @@ export function planRuns(count: number, organisations: number): PlannedRun[] {
 
 export const needsPerson = ({ tool, amount }: PlannedCall): boolean => tool !== "pay_large" || amount >= largeAmount;
 
+/** The invoke is refused, and there is no run. */
+export const isRefused = ({ isNextTurn, whileWaiting }: Kind): boolean =>
+  isNextTurn === true && whileWaiting === "refuse";
+
 /** How often the run is cut: for each reply that needs a person, and where it waits for its turn. */
-export const cutsOf = ({ replies, isNextTurn, whileWaiting }: Kind): number =>
-  isNextTurn && whileWaiting === "refuse"
-    ? 0
-    : replies.filter((calls) => calls.some(needsPerson)).length + (isNextTurn ? 1 : 0);
+export const cutsOf = (kind: Kind): number =>
+  isRefused(kind) ? 0 : kind.replies.filter((calls) => calls.some(needsPerson)).length + (kind.isNextTurn ? 1 : 0);

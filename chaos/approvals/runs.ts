@@ -3,13 +3,13 @@ import { toPublicId } from "../../packages/server/src/platform/ids.ts";
 import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import type { Api } from "./api-client.ts";
 import type { Organisation } from "./organisations.ts";
-import { type Fate, type Kind, kinds, type PlannedRun } from "./plan.ts";
+import { type Fate, isRefused, type Kind, kinds, type PlannedRun } from "./plan.ts";
 
 /** A run of the plan, and what its clients and approvers did and saw. */
 export interface Run extends PlannedRun {
   readonly key: string;
-  /** How the invoke was answered: 409 where the run waits. */
-  firstStatus: number;
+  /** Of the error with which the invoke was answered: `action_required` where the run waits. */
+  firstCode: string;
   id: string;
   requestId: string;
   /** Whether faults were injected while it was decided. */
@@ -29,7 +29,7 @@ const concurrency = 24;
 const toRun = (planned: PlannedRun): Run => ({
   ...planned,
   key: `approvals-${process.pid}-${planned.number}`,
-  firstStatus: 0,
+  firstCode: "",
   id: "",
   requestId: "",
   isDisturbed: false,
@@ -42,6 +42,8 @@ const bodyOf = ({ message, sessionId }: PlannedRun) => ({
   message,
   ...(sessionId !== undefined && { context: { session_id: sessionId } }),
 });
+
+const codeOf = (body: unknown): string => (body as { error?: { code: string } }).error?.code ?? "";
 
 /** 409: it waits, or was cancelled. 422: it failed. */
 const ended = [409, 422];
@@ -61,7 +63,7 @@ export async function forEachOf<T>(items: readonly T[], work: (item: T) => Promi
   await Promise.all(Array.from({ length: concurrency }, next));
 }
 
-/** Sends all runs, and a session's second turn when the first was answered. Resolves when every run waits or was refused. */
+/** Sends all runs, and a session's second turn when the first was answered. Resolves when each was answered. */
 export async function sendRuns(
   api: Api,
   organisations: readonly Organisation[],
@@ -72,8 +74,10 @@ export async function sendRuns(
   await forEachOf(runs, async (run) => {
     if (kindOf(run).isNextTurn) await answered.get(run.number - 1)?.promise;
     const { status, body } = await invoke(api, organisations, run);
-    run.firstStatus = status;
-    if (status === 200) run.problems.push(`was answered at once: ${JSON.stringify(body).slice(0, 200)}`);
+    run.firstCode = codeOf(body);
+    const expected = isRefused(kindOf(run)) ? "conflict" : "action_required";
+    if (run.firstCode !== expected)
+      run.problems.push(`its invoke was answered with ${status} ${JSON.stringify(body).slice(0, 200)}`);
     answered.get(run.number)?.resolve();
   });
   return runs;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { editedAmount, givenAnswer, reason } from "./decisions.ts";
 import type { LaterAnswer, Observed, RecordedApproval, RecordedRun } from "./observe.ts";
 import type { Effect, Said } from "./outside-servers.ts";
-import { actionOf, cutsOf, type Fate, needsPerson, type PlannedCall, planRuns, type Way } from "./plan.ts";
+import { actionOf, cutsOf, type Fate, isRefused, needsPerson, type PlannedCall, planRuns, type Way } from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";
 import { type Findings, judge } from "./verdict.ts";
 
@@ -28,7 +28,7 @@ function toRun(planned: ReturnType<typeof planRuns>[number]): Run {
   return {
     ...planned,
     key: "",
-    firstStatus: 409,
+    firstCode: "action_required",
     id: `run-${planned.number}`,
     requestId,
     isDisturbed: false,
@@ -59,12 +59,13 @@ function createSound(): Observed {
   const continuations = new Map<string, number>();
   for (const run of runs) {
     const kind = kindOf(run);
+    if (isRefused(kind)) continue;
     const cuts = cutsOf(kind);
     const isCancelled = [...run.fates.values()].includes("cancelled");
-    const status = cuts === 0 ? "failed" : isCancelled ? "cancelled" : "completed";
+    const status = isCancelled ? "cancelled" : "completed";
     const said: Said[] = kind.isNextTurn ? [{ role: "user", content: "the turn before" }] : [];
     said.push({ role: "user", content: run.message });
-    for (const [i, calls] of cuts === 0 ? [] : kind.replies.entries()) {
+    for (const [i, calls] of kind.replies.entries()) {
       modelCalls.set(`${run.requestId} ${i + 1}`, 1);
       const made = calls.map((call, n) => ({ call, at: `${i + 1}.${n + 1}`, n }));
       const toolCalls = made.map(({ call, at, n }) => ({
@@ -100,14 +101,14 @@ function createSound(): Observed {
       log: ["accepted", "ended", "model_call", "model_call"],
       events: 1,
     });
-    const answers: Record<string, number> = { completed: 200, cancelled: 409, failed: 422 };
-    laterAnswers.set(run.message, { status: answers[status] ?? 0, requestId: run.requestId, response: "done" });
+    laterAnswers.set(run.message, { status: isCancelled ? 409 : 200, requestId: run.requestId, response: "done" });
   }
   const stillWaiting = { rows: 0, counted: 0 };
   return {
     ...{ runs, records, approvals, stillWaiting, effects, conversations, modelCalls, laterAnswers, continuations },
     repeats: [],
     runsLeft: [],
+    slotsLeft: 0,
   };
 }
 
@@ -138,6 +139,15 @@ const changeSaid = (observed: Observed, kind: Run["kind"], change: (said: readon
 
 test.each<[string, (sound: Observed) => Observed, readonly (keyof Findings)[]]>([
   ["a run that still waits", (sound) => changeRun(sound, "approved", { status: "waiting" }), ["lost"]],
+  [
+    "a refused turn that became a run",
+    (sound) => {
+      const [record] = sound.records;
+      const { id } = runOf(sound, "next turn, refused");
+      return record ? { ...sound, records: [...sound.records, { ...record, id, cut: 0 }] } : sound;
+    },
+    ["lost"],
+  ],
   ["a run that failed", (sound) => changeRun(sound, "four eyes", { status: "failed" }), ["lost"]],
   [
     "a call that was approved and not made",
@@ -251,6 +261,7 @@ test.each<[string, (sound: Observed) => Observed, readonly (keyof Findings)[]]>(
     (sound) => ({ ...sound, stillWaiting: { rows: 0, counted: 1 } }),
     ["runs_left"],
   ],
+  ["a slot that was not released", (sound) => ({ ...sound, slotsLeft: 1 }), ["runs_left"]],
 ])("%s is found", (_, spoil, expected) => {
   expect(brokenIn(judge(spoil(createSound())))).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import { editedAmount, givenAnswer, reason } from "./decisions.ts";
 import type { Observed, RecordedRun } from "./observe.ts";
 import type { Said } from "./outside-servers.ts";
-import { actionOf, cutsOf, type Fate, type PlannedCall } from "./plan.ts";
+import { actionOf, cutsOf, type Fate, isRefused, type PlannedCall } from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";
 
 /** One list for each promise, with a line for whatever breaks it. */
@@ -31,7 +31,7 @@ interface Call extends PlannedCall {
 }
 
 const callsOf = (run: Run): Call[] =>
-  cutsOf(kindOf(run)) === 0
+  isRefused(kindOf(run))
     ? []
     : kindOf(run).replies.flatMap((calls, i) =>
         calls.map((call, n) => ({ ...call, step: i + 1, number: n + 1, fate: run.fates.get(`${i + 1}.${n + 1}`) })),
@@ -40,7 +40,7 @@ const callsOf = (run: Run): Call[] =>
 const hasEffect = ({ fate }: Call): boolean => fate === "free" || fate === "approved" || fate === "edited";
 
 function expectedStatus(run: Run): string {
-  if (cutsOf(kindOf(run)) === 0) return "failed";
+  if (isRefused(kindOf(run))) return "not recorded";
   return callsOf(run).some(({ fate }) => fate === "cancelled") ? "cancelled" : "completed";
 }
 
@@ -98,7 +98,7 @@ function judgeOrder(run: Run, { conversations }: Observed): string[] {
 }
 
 function judgeAnswers(run: Run, record: RecordedRun | undefined, { laterAnswers }: Observed): string[] {
-  const expected = { completed: 200, cancelled: 409, failed: 422 }[expectedStatus(run)];
+  const expected = { completed: 200, cancelled: 409 }[expectedStatus(run)];
   const later = laterAnswers.get(run.message);
   const isSame =
     later?.status === expected &&
@@ -116,7 +116,7 @@ function judgeContinuations(run: Run, record: RecordedRun | undefined, { continu
   const isOnce = keys.every(([key, count]) => count === 1 && expected.includes(key)) && keys.length === cuts;
   return [
     ...(isOnce ? [] : [`${run.message}: cut ${cuts} times, continued as ${keys.join("; ") || "nothing"}`]),
-    ...(record?.cut === cuts ? [] : [`${run.message}: recorded with ${record?.cut} cuts instead of ${cuts}`]),
+    ...((record?.cut ?? 0) === cuts ? [] : [`${run.message}: recorded with ${record?.cut} cuts instead of ${cuts}`]),
   ];
 }
 
@@ -150,7 +150,7 @@ function judgeRecord(run: Run, record: RecordedRun, { approvals }: Observed): st
 }
 
 export function judge(observed: Observed): Findings {
-  const { runs, records, stillWaiting, runsLeft } = observed;
+  const { runs, records, stillWaiting, runsLeft, slotsLeft } = observed;
   const recordOf = new Map(records.map((record) => [record.id, record]));
   const each = (judgeOne: (run: Run, record: RecordedRun | undefined) => readonly string[]) =>
     runs.flatMap((run) => judgeOne(run, recordOf.get(run.id)));
@@ -158,9 +158,8 @@ export function judge(observed: Observed): Findings {
   return {
     lost: each((run, record) => {
       const expected = expectedStatus(run);
-      return record?.status === expected
-        ? []
-        : [`${run.message}: ${record?.status ?? "not recorded"}, not ${expected}`];
+      const status = record?.status ?? "not recorded";
+      return status === expected ? [] : [`${run.message}: ${status}, instead of ${expected}`];
     }),
     effects_missing: effects.flatMap(({ missing }) => missing),
     effects_doubled: effects.flatMap(({ doubled }) => doubled),
@@ -177,6 +176,7 @@ export function judge(observed: Observed): Findings {
       ...runsLeft,
       ...(stillWaiting.rows === 0 ? [] : [`${stillWaiting.rows} runs still have a row as waiting runs`]),
       ...(stillWaiting.counted === 0 ? [] : [`${stillWaiting.counted} waiting runs are counted, and should be none`]),
+      ...(slotsLeft === 0 ? [] : [`${slotsLeft} slots are held, and all runs have ended`]),
     ],
   };
 }
