@@ -89,6 +89,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     ...core,
     sealer: core.erasedUsers,
     runClear: memory.runClear,
+    continueRuns,
     engineRuns,
     now: nowMs,
     pauseMs: erasurePauseMs,

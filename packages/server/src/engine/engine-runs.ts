@@ -28,6 +28,8 @@ export interface EngineRuns {
 /** A query reads all invocations of the engine. */
 const limitMs = 30_000;
 const runServices = `target_service_name in ('${agentRuns}', '${agentSessions}')`;
+/** A continuation has the number of its cut after the run's id. */
+const runOfKey = "split_part(idempotency_key, '.', 1)";
 const maxInQuery = 200;
 const purgedTogether = 8;
 
@@ -56,7 +58,7 @@ export function createEngineRuns(adminUrls: readonly string[]): EngineRuns {
     const list = runIds.map((id) => `'${id}'`).join(", ");
     return purgeAll(
       await query<{ id: string }>(
-        `select id from sys_invocation where ${runServices} and status = 'completed' and idempotency_key in (${list})`,
+        `select id from sys_invocation where ${runServices} and status = 'completed' and ${runOfKey} in (${list})`,
       ),
     );
   };
@@ -75,8 +77,8 @@ export function createEngineRuns(adminUrls: readonly string[]): EngineRuns {
   return {
     listOpen: async (until) => {
       const rows = await query<{ run: string; key: string | null }>(
-        `select idempotency_key as run, target_service_key as key from sys_invocation
-           where ${runServices} and status <> 'completed' and idempotency_key <= '${lastUuidAt(until)}'`,
+        `select ${runOfKey} as run, target_service_key as key from sys_invocation
+           where ${runServices} and status <> 'completed' and ${runOfKey} <= '${lastUuidAt(until)}'`,
       );
       return rows.map(({ run, key }) => ({ id: run, sessionKey: key ?? null }));
     },

@@ -10,10 +10,19 @@ import { openAsOwner } from "../../src/db/open-as-owner.ts";
 import { createEngineRuns } from "../../src/engine/engine-runs.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
+import { eraseRuns } from "../../src/resources/erasures/user-data-queries.ts";
 import { eraseOrganisation } from "../../src/resources/organisations/erase-organisation.ts";
 import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
-import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
+import { decide, waitForApprovals } from "../support/decisions.ts";
+import {
+  act,
+  createAgents,
+  createUsers,
+  kindsOfActs,
+  type MarkedUser,
+  startTalkingModel,
+} from "../support/erasure/mixed-runs.ts";
 import {
   countRows,
   countUserRows,
@@ -238,6 +247,89 @@ describe("the erasure of a user", () => {
   }, 120_000);
 });
 
+/** Asks a person before it answers. */
+const createAsker = async ({ call }: Organisation) =>
+  ok(
+    await call("POST /v1/agents", {
+      body: {
+        name: "asker",
+        model: "perch/script",
+        logs: "full",
+        tools: [{ type: "ask_person", name: "ask_person", description: "When unsure.", answer: { type: "string" } }],
+      },
+    }),
+  );
+
+/** Returns the run, and the approval that it waits for. */
+async function ask(organisation: Organisation, { id, word }: MarkedUser) {
+  const context = { user_id: id, session_id: `ask-${newUuid()}-${word}` };
+  const body = { message: `ask ${word}`, context };
+  const run = await invokeInBackground(perch, organisation.adminKey, body, { agent: "asker" });
+  const [approval] = await waitForApprovals(perch, organisation, run);
+  return { run, approval: approval?.id ?? "" };
+}
+
+const readRun = async ({ call }: Organisation, request_id: string) =>
+  ok(
+    await call("GET /v1/agents/{agent_id}/invocations/{request_id}", {
+      params: { agent_id: "asker", request_id },
+    }),
+  ).data;
+
+describe("the erasure of a user for whom runs wait for a person", () => {
+  test("cancels them, leaves nothing of their state, of what was asked and of what was answered, and touches nobody else's", async () => {
+    const organisation = await createOrganisation();
+    await createAsker(organisation);
+    const [user, other] = createUsers(2);
+    if (!user || !other) throw new Error("there are no users");
+    const answered = await ask(organisation, user);
+    const answer = { verdict: "answer", answer: `yes, ${user.word}` } as const;
+    await decide(perch, organisation, answered.approval, answer);
+    await expect.poll(async () => (await readRun(organisation, answered.run)).status).toBe("completed");
+    const [waiting, theirs] = [await ask(organisation, user), await ask(organisation, other)];
+    await waitUntilQuiet(organisation);
+    const before = await findTraces(perch, user.word);
+    for (const place of ["approvals", "waiting_runs", "events", "sealed values"])
+      expect(
+        before.some((found) => found.startsWith(place)),
+        place,
+      ).toBe(true);
+
+    const receipt = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
+
+    const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
+    expect(removed).toMatchObject({ "states of runs that waited for a person": 1, approvals: 2, "records of runs": 2 });
+    expect(await findTraces(perch, user.word)).toEqual([]);
+    expect(await readRun(organisation, waiting.run)).toMatchObject({ status: "cancelled", message: "[erased]" });
+    expect((await readRun(organisation, theirs.run)).status).toBe("waiting");
+    expect(await findTraces(perch, other.word)).toEqual(expect.arrayContaining(["waiting_runs", "sealed values"]));
+    const key = await organisation.createKey({ permissions: ["read", "approve"] });
+    const approval_id = toPublicId("approval", answered.approval);
+    const shown = ok(await organisation.call("GET /v1/approvals/{approval_id}", { params: { approval_id } }, key)).data;
+    expect(shown).toMatchObject({ status: "answered", user_id: null, session_id: null, contents: null });
+  }, 120_000);
+
+  test("erases the state also if nothing continues the run, which ends without it", async () => {
+    const organisation = await createOrganisation();
+    await createAsker(organisation);
+    const [user] = createUsers(1);
+    if (!user) throw new Error("there is no user");
+    const { run } = await ask(organisation, user);
+    await waitUntilQuiet(organisation);
+    const id = parsePublicId("request", run) ?? "";
+    const organisationId = idOf(organisation);
+    await perch.server.core.db.inOrganisation(organisationId, (trx) =>
+      eraseRuns(trx, { organisationId, userId: user.id, until: new Date() }, [id]),
+    );
+    const rows = "select status, cancel_requested_at is not null as cancelled from invocations where id = $1";
+    expect(await queryRows(perch, rows, [id])).toEqual([{ status: "running", cancelled: true }]);
+    expect(await queryRows(perch, "select id from waiting_runs where id = $1", [id])).toEqual([]);
+    expect(await queryRows(perch, "select status, sealed_call from approvals where run_id = $1", [id])).toEqual([
+      { status: "cancelled", sealed_call: Buffer.alloc(0) },
+    ]);
+  }, 60_000);
+});
+
 async function createBusyOrganisation(): Promise<Organisation> {
   const organisation = await createOrganisation();
   await createSecret(organisation);
@@ -249,7 +341,10 @@ async function createBusyOrganisation(): Promise<Organisation> {
     }),
   );
   ok(await organisation.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "nobody" } }));
-  await act(perch, organisation, createUsers(1), kindsOfActs);
+  const users = createUsers(1);
+  await act(perch, organisation, users, kindsOfActs);
+  await createAsker(organisation);
+  for (const user of users) await ask(organisation, user);
   return organisation;
 }
 
@@ -320,7 +415,7 @@ describe("the erasure of an organisation", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     // Without --yes nothing changes.
     const shown = await run(erased);
-    expect(shown).toMatchObject({ name: "Test", erased: false, rows: { agents: 4 } });
+    expect(shown).toMatchObject({ name: "Test", erased: false, rows: { agents: 5, waiting_runs: 1, approvals: 1 } });
     ok(await erased.call("GET /v1/agents", {}));
     await invokeInBackground(perch, erased.adminKey, { message: "slow one" }, { agent: "tools" });
     await expect.poll(async () => (await countRows(perch, kept)).engine_tasks).toBe(0);

@@ -75,7 +75,9 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
 
   const show = async (trx: OrganisationTransaction, context: RequestContext, ref: string) => {
     const row = await findRow(trx, context, ref);
-    const contents = context.caller.permissions.has("approve") ? await openContents(trx, row) : null;
+    // Of a user who was erased, nothing is left to open.
+    const isShown = context.caller.permissions.has("approve") && row.sealed_call.length > 0;
+    const contents = isShown ? await openContents(trx, row) : null;
     return single({ ...toApprovalSummary(row), contents });
   };
 

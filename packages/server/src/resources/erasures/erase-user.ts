@@ -6,6 +6,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
+import type { ContinueRuns } from "../approvals/continue-runs.ts";
 import type { RunClear } from "../memory/run-clear.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
 import {
@@ -30,6 +31,7 @@ interface EraseDeps {
   readonly slots: RunSlots;
   readonly streams: Pick<RunStreams, "delete">;
   readonly runClear: RunClear;
+  readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly sealer: Sealer;
   readonly userDigest: Digest;
   readonly logger: Logger;
@@ -190,13 +192,14 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
       await commit(row, async () => [{}, progress]);
       return 0;
     }
-    const { inEngine, recorded } = await findOpenRuns(user);
+    const { inEngine, recorded, cancelled } = await findOpenRuns(user);
+    const counts = { waiting_runs: cancelled };
     const isOpen = inEngine || (recorded > 0 && waitedMs < maxWaitMs);
     if (isOpen && progress.stage === "settle") {
-      await commit(row, async () => [{}, progress]);
+      await commit(row, async () => [counts, progress]);
       return nextWaitMs(waitedMs);
     }
-    await commit(row, async () => [{}, { stage: "runs", isLast: !isOpen }]);
+    await commit(row, async () => [counts, { stage: "runs", isLast: !isOpen }]);
     return 0;
   };
 

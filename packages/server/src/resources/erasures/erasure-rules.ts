@@ -63,6 +63,8 @@ const countedParts = {
   session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
   runs: { where: "database", what: "records of runs", how: "kept_without_text" },
   run_contents: { where: "database", what: "contents of steps", how: "deleted" },
+  waiting_runs: { where: "database", what: "states of runs that waited for a person", how: "deleted" },
+  approvals: { where: "database", what: "approvals", how: "kept_without_text" },
   log_entries: { where: "database", what: "log entries", how: "deleted" },
   events: { where: "database", what: "events", how: "kept_without_text" },
   deliveries: { where: "database", what: "pending webhook deliveries", how: "kept_without_text" },

@@ -3,19 +3,23 @@ import type { EngineRuns } from "../../engine/engine-runs.ts";
 import { isSessionOfUser } from "../../engine/tasks.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { lastUuidAt } from "../../platform/ids.ts";
-import { cancelRunsOfUser, type ErasedUser, findKnownRuns } from "./user-data-queries.ts";
+import type { ContinueRuns } from "../approvals/continue-runs.ts";
+import { cancelRunsOfUser, cancelWaitingRunsOfUser, type ErasedUser, findKnownRuns } from "./user-data-queries.ts";
 
 interface OpenRunDeps {
   readonly db: Database;
   readonly engineRuns: Pick<EngineRuns, "listOpen">;
   readonly slots: Pick<RunSlots, "listHeld">;
+  readonly continueRuns: Pick<ContinueRuns, "start">;
 }
 
 /** What of the user has not ended. */
 interface OpenRuns {
   readonly inEngine: boolean;
-  /** Records that say `running`. The engine may have lost such a run: then reconciling ends it within minutes. */
+  /** Records that say `running` or `waiting`. The engine may have lost such a run: then reconciling ends it within minutes. */
   readonly recorded: number;
+  /** How many that waited for a person were cancelled now. */
+  readonly cancelled: number;
 }
 
 /** The engine's open runs are those of all organisations: a statement asks about some of them at a time. */
@@ -27,7 +31,7 @@ const askedTogether = 1000;
  * takes longer than a moment has a record. A run that holds a slot may not have reached the engine yet.
  */
 export const createFindOpenRuns =
-  ({ db, engineRuns, slots }: OpenRunDeps) =>
+  ({ db, engineRuns, slots, continueRuns }: OpenRunDeps) =>
   async (user: ErasedUser): Promise<OpenRuns> => {
     const { organisationId, userId, until } = user;
     const lastId = lastUuidAt(until);
@@ -37,15 +41,18 @@ export const createFindOpenRuns =
     );
     const inEngine = new Set(open.map(({ id }) => id));
     const ids = [...new Set([...inEngine, ...held])];
+    const waiting = await db.inOrganisation(organisationId, (trx) => cancelWaitingRunsOfUser(trx, user));
+    for (const run of waiting.cancelled) continueRuns.start(run);
+    const cancelled = waiting.cancelled.length;
     return db.inOrganisation(organisationId, async (trx) => {
-      const recorded = await cancelRunsOfUser(trx, user);
+      const recorded = waiting.left + (await cancelRunsOfUser(trx, user));
       for (let at = 0; at < ids.length; at += askedTogether) {
         const asked = ids.slice(at, at + askedTogether);
         const { ofOthers, ended } = await findKnownRuns(trx, user, asked);
         // A slot may be left of a run that has ended. The engine itself still has something to do for such a run.
         const settled = new Set([...ofOthers, ...ended.filter((id) => !inEngine.has(id))]);
-        if (asked.some((id) => !settled.has(id))) return { inEngine: true, recorded };
+        if (asked.some((id) => !settled.has(id))) return { inEngine: true, recorded, cancelled };
       }
-      return { inEngine: false, recorded };
+      return { inEngine: false, recorded, cancelled };
     });
   };

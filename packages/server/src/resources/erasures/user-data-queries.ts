@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ClearKey } from "../../engine/messages.ts";
 import { lastUuidAt, uuidTime } from "../../platform/ids.ts";
+import { cancelWaitingRun, type ReadyRun } from "../approvals/waiting-run-queries.ts";
 import { ownerForUser } from "../memory/memory-rules.ts";
 import { addCounts, type Counts, erasedMark, type Position } from "./erasure-rules.ts";
 
@@ -14,6 +15,7 @@ export interface ErasedUser {
 
 export interface UserRun {
   readonly id: string;
+  /** Or waits for a person. */
   readonly isRunning: boolean;
   /** Null while it is running. */
   readonly finishedAt: Date | null;
@@ -24,6 +26,8 @@ interface RunPage {
   /** Undefined: there are no more records. */
   readonly next: Position | undefined;
 }
+
+const isOpen = (status: string): boolean => status === "running" || status === "waiting";
 
 /** What is written with a run bears the time of another clock than the run. */
 const clockDifferenceMs = 3_600_000;
@@ -54,7 +58,7 @@ export async function listRunsOfUser(
   return {
     runs: rows
       .filter(({ is_of_user }) => is_of_user)
-      .map(({ id, status, finished_at }) => ({ id, isRunning: status === "running", finishedAt: finished_at })),
+      .map(({ id, status, finished_at }) => ({ id, isRunning: isOpen(status), finishedAt: finished_at })),
     next: last && last.n === limit ? { id: last.id } : undefined,
   };
 }
@@ -188,7 +192,7 @@ export async function findKnownRuns(
   const times = runIds.map((id) => uuidTime(id));
   const [own, others] = [
     await sql<{ id: string; is_of_user: boolean; has_ended: boolean }>`
-      select i.id, i.user_id is not distinct from ${userId} as is_of_user, i.status <> 'running' as has_ended
+      select i.id, i.user_id is not distinct from ${userId} as is_of_user, i.status not in ('running', 'waiting') as has_ended
         from unnest(${[...runIds]}::uuid[], ${times}::timestamptz[]) as r (id, accepted_at)
         join invocations i on i.organisation_id = ${organisationId} and i.id = r.id and i.accepted_at = r.accepted_at`.execute(
       trx,
@@ -221,6 +225,31 @@ export async function cancelRunsOfUser(
     )
     select count(*)::int as running from running`.execute(trx);
   return rows[0]?.running ?? 0;
+}
+
+const cancelledTogether = 200;
+
+/** Cancels runs of the user that wait for a person, or some of them. They end when they are continued. */
+export async function cancelWaitingRunsOfUser(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+): Promise<{ readonly left: number; readonly cancelled: readonly ReadyRun[] }> {
+  const rows = await trx
+    .selectFrom("waiting_runs")
+    .select(["id", "status"])
+    .where("organisation_id", "=", organisationId)
+    .where("user_id", "=", userId)
+    .where("id", "<=", lastUuidAt(until))
+    .orderBy(sql`status = 'waiting'`, "desc")
+    .orderBy("id")
+    .limit(cancelledTogether)
+    .execute();
+  const cancelled: ReadyRun[] = [];
+  for (const { id, status } of rows) {
+    const ready = status === "waiting" ? await cancelWaitingRun(trx, { organisationId, id }) : undefined;
+    if (ready) cancelled.push(ready);
+  }
+  return { left: rows.length, cancelled };
 }
 
 /** A clear of the user's memory that has not ended, or of a session that may be the user's: a clear names both. */

@@ -48,12 +48,17 @@ export async function countOrganisation(owner: Kysely<DB>, organisationId: strin
   return counts;
 }
 
-/** As a request to cancel does it: a run ends at its next step. */
+/**
+ * As a request to cancel does it: a run ends at its next step. One that waits for a person has none, and nobody can continue it once
+ * its row is gone. Returns how many such rows there were.
+ */
 const cancelRuns = (owner: Kysely<DB>, organisationId: string): Promise<number> =>
   asOrganisation(owner, organisationId, async (trx) => {
-    const { numAffectedRows } = await sql`
+    await sql`
       update invocations set cancel_requested_at = coalesce(cancel_requested_at, now())
         where organisation_id = ${organisationId} and status = 'running'`.execute(trx);
+    const { numAffectedRows } = await sql`
+      delete from waiting_runs where organisation_id = ${organisationId}`.execute(trx);
     return Number(numAffectedRows ?? 0n);
   });
 
@@ -106,16 +111,18 @@ async function countOpen(
 
 const runsInWords = (count: number) => (count === 1 ? "1 run" : `${count} runs`);
 
-async function endRuns(deps: EraseOrganisationDeps, organisationId: string, since: Date): Promise<void> {
+/** Returns how many rows of runs that waited were deleted. */
+async function endRuns(deps: EraseOrganisationDeps, organisationId: string, since: Date): Promise<number> {
   const until = Date.now() + deps.maxWaitMs;
   const report = createPacedReport(deps.report);
+  let waited = 0;
   for (;;) {
-    await cancelRuns(deps.owner, organisationId);
+    waited += await cancelRuns(deps.owner, organisationId);
     const { inEngine, onlyHeld } = await countOpen(deps, organisationId, since);
-    if (inEngine + onlyHeld === 0) return;
+    if (inEngine + onlyHeld === 0) return waited;
     if (Date.now() >= until) {
       // One that holds a slot for so long is unknown to the engine: nothing would end it, and nothing will write its record.
-      if (inEngine === 0) return;
+      if (inEngine === 0) return waited;
       const have = inEngine === 1 ? "has" : "have";
       throw new OperatorError(`${runsInWords(inEngine)} ${have} not ended. Start workers and run this again.`);
     }
@@ -164,13 +171,14 @@ export async function eraseOrganisation(
   organisationId: string,
 ): Promise<OrganisationReceipt> {
   const { owner, engineRuns, streams } = deps;
-  await endRuns(deps, organisationId, new Date());
+  const waited = await endRuns(deps, organisationId, new Date());
   const recent = await listRecentRuns(owner, organisationId);
   deps.report(`Deleting what the engine and the streams keep of ${runsInWords(recent.length)}.`);
   const engine = (await engineRuns.purge(recent)) + (await engineRuns.purgeNaming(organisationId));
   const streamed = await streams.delete(recent);
   await endDeployments(owner, organisationId);
   const rows = await deleteAllRows(deps, organisationId);
+  if (waited > 0) rows.waiting_runs = waited + (rows.waiting_runs ?? 0);
   const valkey = streamed + (await deps.deleteSharedKeys(organisationId));
   await asOrganisation(owner, organisationId, (trx) =>
     sql`delete from organisations where id = ${organisationId}`.execute(trx),

@@ -20,6 +20,8 @@ export const createUsers = (count: number): MarkedUser[] =>
 export const startTalkingModel = (): Promise<ScriptServer> =>
   startScriptServer((call) => {
     const text = lastUserMessage(call);
+    if (text.startsWith("ask") && call.step === 1)
+      return { tool_calls: [{ name: "ask_person", arguments: { question: `May ${text}?` } }] };
     return call.step === 1
       ? { tool_calls: [{ name: "perch_echo", arguments: { text } }] }
       : { reply: `I heard: ${text}`, delay_ms: text.includes("slow") ? 2500 : 0 };

@@ -1,5 +1,7 @@
 import { Redis } from "iovalkey";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { openCall, openDecision } from "../../../src/resources/approvals/seal-approval.ts";
+import { openWaitingState } from "../../../src/resources/approvals/waiting-state.ts";
 import { openContents } from "../../../src/runs/record/seal-contents.ts";
 import type { Perch } from "../harness.ts";
 import { containsEncoded, readDatabaseRows, readEngineTables } from "../stored-texts.ts";
@@ -31,7 +33,7 @@ async function readValkey(url: string): Promise<string> {
   }
 }
 
-/** What is stored encrypted and can hold a user's text: kept answers and the contents of steps. */
+/** What is stored encrypted and can hold a user's text: kept answers, contents of steps, and what runs and persons wait and wrote. */
 const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
   withClient(database.adminUrl, async (admin) => {
     const answers = await admin.query(
@@ -43,7 +45,16 @@ const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
     );
     const { rowCount } = await admin.query("select from run_contents");
     if (rowCount !== contents.rowCount) throw new Error("there are contents without a run");
+    const waiting = await admin.query("select organisation_id, id, cut, sealed from waiting_runs");
+    const approvals = await admin.query("select organisation_id, id, sealed_call, sealed_decision from approvals");
     return JSON.stringify([
+      ...waiting.rows.map(({ organisation_id: organisationId, id, cut, sealed }) =>
+        openWaitingState(core.approvalContents, { organisationId, id, cut }, sealed),
+      ),
+      ...approvals.rows.flatMap(({ organisation_id: organisationId, id, sealed_call, sealed_decision }) => [
+        sealed_call.length > 0 && openCall(core.approvalContents, sealed_call, { organisationId, id }),
+        openDecision(core.approvalContents, sealed_decision, { organisationId, id }),
+      ]),
       ...answers.rows.map(({ organisation_id, request, body }) =>
         core.idempotentAnswers.open(body, `${organisation_id} ${request}`),
       ),
