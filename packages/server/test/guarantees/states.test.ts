@@ -22,6 +22,7 @@ const architecture = readFileSync(join(import.meta.dirname, "../../../../ARCHITE
 /** Columns with a fixed set of values that is not a lifecycle: each value is chosen once, or may be replaced by any other. */
 const otherEnumerations = [
   "api_keys.role",
+  "approvals.kind",
   "audit_log.actor",
   "audit_log.outcome",
   "console_sessions.role",
@@ -31,6 +32,7 @@ const otherEnumerations = [
   "partitioned_tables.step",
   "run_rollups.granularity",
   "session_messages.role",
+  "waiting_runs.waits_for",
 ];
 
 let database: TestDatabase;

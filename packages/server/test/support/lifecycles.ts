@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   agentStatuses,
+  approvalStatuses,
   deliveryStatuses,
   deploymentStatuses,
   invocationStatuses,
@@ -9,6 +10,11 @@ import {
 import type pg from "pg";
 import type { Transitions } from "../../src/platform/transitions.ts";
 import { agentTransitions } from "../../src/resources/agents/agent-rules.ts";
+import {
+  approvalTransitions,
+  waitingRunStatuses,
+  waitingRunTransitions,
+} from "../../src/resources/approvals/approval-rules.ts";
 import { deploymentTransitions } from "../../src/resources/deployments/deployment-rules.ts";
 import { deliveryTransitions, webhookTransitions } from "../../src/resources/webhooks/webhook-rules.ts";
 import { invocationTransitions } from "../../src/runs/record/record-rules.ts";
@@ -70,6 +76,38 @@ export const lifecycles: readonly Lifecycle[] = [
     statuses: invocationStatuses,
     transitions: invocationTransitions,
     newRow: ({ agentId }) => ({ accepted_at: at, agent_id: agentId, environment: "production", message: "hello" }),
+  },
+  {
+    of: "an approval",
+    table: "approvals",
+    statuses: approvalStatuses,
+    transitions: approvalTransitions,
+    newRow: ({ agentId }) => ({
+      ...{
+        agent_id: agentId,
+        run_id: randomUUID(),
+        cut: 1,
+        step: 1,
+        call: 1,
+        kind: "tool",
+        tool: "pay",
+        why: "always",
+      },
+      ...{ digest: Buffer.alloc(32), environment: "production", invoker_may_decide: false, approvers: 1 },
+      ...{ second_factor: false, sealed_call: Buffer.alloc(1), expires_at: at },
+    }),
+    columnsIn: (status) => ({ decided_at: status === "open" ? null : at }),
+  },
+  {
+    of: "a waiting run",
+    table: "waiting_runs",
+    statuses: waitingRunStatuses,
+    transitions: waitingRunTransitions,
+    newRow: ({ agentId }) => ({
+      ...{ accepted_at: at, agent_id: agentId, cut: 1, waits_for: "decision", sealed: Buffer.alloc(1) },
+      ...{ timeout_seconds: 60, max_concurrent_runs: 1 },
+    }),
+    columnsIn: (status) => ({ ready_at: status === "waiting" ? null : at }),
   },
   {
     of: "a delivery",

@@ -12,7 +12,19 @@ export const approvalTransitions = {
   answer: { from: ["open"], to: "answered" },
   expire: { from: ["open"], to: "expired" },
   cancel: { from: ["open"], to: "cancelled" },
+  delete: { from: ["open", "approved", "rejected", "answered", "expired", "cancelled"], to: null },
 } as const satisfies Transitions<ApprovalStatus>;
+
+export const waitingRunStatuses = ["waiting", "ready", "continued"] as const;
+type WaitingRunStatus = (typeof waitingRunStatuses)[number];
+
+/** The states of a run's row among those that wait. It stays until the run has ended, which may wait again. */
+export const waitingRunTransitions = {
+  wait: { from: [null, "continued"], to: "waiting" },
+  decide: { from: ["waiting"], to: "ready" },
+  continue: { from: ["ready"], to: "continued" },
+  delete: { from: ["waiting", "ready", "continued"], to: null },
+} as const satisfies Transitions<WaitingRunStatus>;
 
 /** Its arguments have their keys in order: the same arguments have the same digest, however they were written. */
 const canonical = (value: unknown): unknown => {
