@@ -14,6 +14,14 @@ const unprovoked = {
       "The service cannot reach its database. Try again shortly; after a change, look first whether it was made.",
     retry_after: 5,
   },
+  action_required: {
+    message:
+      "The run waits for a person to decide. Then read its result at /v1/agents/support-bot/invocations/req_01kg0000000000000000000001. Repeating the request would start another run, because it has no Idempotency-Key.",
+    details: [
+      { field: "request_id", error: "req_01kg0000000000000000000001" },
+      { field: "approval_id", error: "appr_01kg0000000000000000000002" },
+    ],
+  },
   still_running: {
     message:
       "The run has not ended yet, and goes on. Read its result at /v1/agents/support-bot/invocations/req_01kg0000000000000000000001. Repeating the request would start another run, because it has no Idempotency-Key.",

@@ -60,7 +60,8 @@ test("the tiers have the requests per minute and the burst of the specification"
 
 test("the permissions and the roles are those of the specification", () => {
   verifies("permissions.names", "permissions.roles");
-  expect(permissions).toEqual(["read", "write", "delete", "manage"]);
+  // `approve` is our own, and in no role.
+  expect(permissions).toEqual(["read", "write", "delete", "manage", "approve"]);
   expect(roles).toEqual({
     admin: ["read", "write", "delete", "manage"],
     developer: ["read", "write"],
@@ -81,7 +82,7 @@ test("the names that requests and responses use are those that were specified or
   expect(granularities).toEqual(["1m", "5m", "1h", "1d"]);
   expect(statistics).toEqual(["avg", "p50", "p95", "p99"]);
   const ofDeployments = ["deployment.activated", "deployment.failed", "deployment.rolled_back"];
-  expect(subscribableEvents).toEqual(["agent.completed", "agent.failed", ...ofDeployments]);
+  expect(subscribableEvents).toEqual(["agent.completed", "agent.failed", ...ofDeployments, "agent.action_required"]);
   expect(eventTypes).toEqual([...subscribableEvents, "webhook.test"]);
   expect(KeyStatus.options).toEqual(["active", "expired", "revoked"]);
   expect(providerTypes).toEqual(["openai", "anthropic", "google", "openai-compatible"]);
