@@ -32,7 +32,8 @@ function sessionWaits({ id, approvals }: WaitingTurn): ApiError {
   const request_id = toPublicId("request", id);
   const run = `The run ${request_id} of this session`;
   const details = [
-    { field: "request_id", error: request_id },
+    // Not `request_id`, which names the run that a conflict is about: clients take that one for cancelled.
+    { field: "waiting_request_id", error: request_id },
     ...detailsOfWaiting({ actions: (approvals ?? []).map((approval) => ({ id: approval })) }),
   ];
   if (approvals === null)
