@@ -64,14 +64,15 @@ const skipToExpiry = (adminUrl: string): Promise<unknown> =>
   );
 
 /** Decides on each run at this rate, without waiting for the ones before. */
-async function decideAtRate(decider: Decider, runs: readonly Run[], perSecond: number, onDecided: () => void) {
+async function decideAtRate(decider: Decider, runs: readonly Run[], perSecond: number, onDecide: () => void) {
   const decisions: Promise<void>[] = [];
   for (const run of runs) {
     const decide = decider.decide(run).catch((error: unknown) => {
       logProgress(String(error));
       run.problems.push(String(error));
     });
-    decisions.push(decide.then(onDecided));
+    decisions.push(decide);
+    onDecide();
     await sleep(1000 / perSecond, undefined, { signal: interruption.signal });
   }
   await Promise.all(decisions);
@@ -144,7 +145,7 @@ async function runScenario(installation: Installation, plan: Plan, short: boolea
     }),
   ]);
   logProgress(`all runs were decided, with ${decider.sent()} decisions`);
-  const left = await waitForStatus(postgres.adminUrl, ["running", "waiting"], 0, 120);
+  const left = await waitForStatus(postgres.adminUrl, ["running", "waiting"], 0, 60);
   logProgress(`${left} runs have not ended`);
   const findings = judge(await observe(installation, api, organisations, runs));
   return {

@@ -47,17 +47,20 @@ function faultsOf({ workers, apis, engine }: Installation, short: boolean): Faul
   return short ? once : [...once, ...engineFault, ...nodeFault(workers[1]), ...nodeFault(apis[0])];
 }
 
-/** Injects the faults one after another while decisions are made, spread over `count()` from 0 to `total`. Returns their number. */
+/** Kills one part after another while decisions are made, spread over `count()` from 0 to `total`. Returns how many. */
 export async function killWhileDecided(
   installation: Installation,
   { total, count, short }: { readonly total: number; readonly count: () => number; readonly short: boolean },
 ): Promise<number> {
   const faults = faultsOf(installation, short);
+  const recoveries: Promise<void>[] = [];
   for (const [i, { name, inject }] of faults.entries()) {
-    const at = Math.ceil((total * (i + 1)) / (faults.length + 2));
-    while (count() < at) await sleep(20);
-    logProgress(`${name} after ${count()} of ${total} runs were decided`);
-    await inject();
+    const at = Math.ceil((total * (i + 1)) / (faults.length + 1));
+    while (count() < at) await sleep(5);
+    logProgress(`${name} with decision ${count()} of ${total}`);
+    // The next part may die before this one is back.
+    recoveries.push(inject());
   }
+  await Promise.all(recoveries);
   return faults.length;
 }
