@@ -11,17 +11,9 @@ import type { Resumed } from "../runs/execute/run-cut.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
 import { applyVerdicts, noteEdits } from "../runs/execute/verdict-rules.ts";
-import {
-  type Attempt,
-  type Ended,
-  firstAttempt,
-  initialProgress,
-  type LogLine,
-  type Progress,
-  type Recorded,
-  type Retry,
-} from "../runs/run.ts";
+import { type Ended, initialProgress, type LogLine, type Progress, type Recorded } from "../runs/run.ts";
 import { sendDeliveriesOfRun } from "./deliver-webhook.ts";
+import { type IsOutput, retryUntilSettled, runStep, stepName } from "./journaled-steps.ts";
 import { sendEmbed } from "./memory-services.ts";
 import { retryStepUntilSuccess, serviceOptions } from "./retry-policies.ts";
 
@@ -35,54 +27,6 @@ const options = {
 /** Without a session there is no history to read and no turn to wait for: the run began when it was accepted. */
 const initialProgressWithoutSession = (run: RunInput): Progress =>
   initialProgress(run.acceptedAtMs, { turn: 0, history: [] });
-
-const stepName = (name: string, tries: number): string => (tries > 1 ? `${name} try ${tries}` : name);
-
-/**
- * Runs a step and journals its result, unless the result is all that the run still has to journal: then the run's output holds it.
- * If the worker dies in between, the step is repeated like any step in flight (decision 37).
- */
-async function runStep<T extends object>(
-  context: restate.Context,
-  name: string,
-  step: (interrupted: boolean) => Promise<T>,
-  isOutput: (result: object) => boolean,
-): Promise<T | Ended> {
-  const journal = currentJournal();
-  const begin = (): Promise<T> => step(journal.isRepeat(name));
-  if (journal.hasStep(name)) return context.run(name, begin, retryStepUntilSuccess);
-  // The last step of an earlier attempt, which wrote the output and died before the engine knew that the run was over.
-  if (journal.output !== undefined) return { ended: journal.output as RunResult, toDeliver: [], unrecorded: null };
-  const [first] = await Promise.allSettled([begin()]);
-  if (first.status === "fulfilled" && isOutput(first.value)) return first.value;
-  let unread: PromiseSettledResult<T> | undefined = first;
-  const journaled = async (): Promise<T> => {
-    const settled = unread;
-    unread = undefined;
-    if (!settled) return step(true);
-    if (settled.status === "rejected") throw settled.reason;
-    return settled.value;
-  };
-  return context.run(name, journaled, retryStepUntilSuccess);
-}
-
-/** Repeats a step, after a durable sleep, until it returns something other than `retry`. */
-async function retryUntilSettled<T extends object>(
-  context: restate.Context,
-  name: string,
-  step: (attempt: Attempt) => Promise<T | Retry>,
-  isOutput: (result: object) => boolean,
-): Promise<T | Ended> {
-  let attempt = firstAttempt;
-  for (let tries = 1; ; tries++) {
-    const now = attempt;
-    const begin = (interrupted: boolean) => step(interrupted ? { ...now, interrupted } : now);
-    const result = await runStep(context, stepName(name, tries), begin, isOutput);
-    if (!("retry" in result)) return result as T;
-    if (result.afterMs > 0) await context.sleep(result.afterMs);
-    attempt = result.retry;
-  }
-}
 
 interface CallsAt {
   readonly progress: Progress;
@@ -129,6 +73,61 @@ async function callTools(
 const hasMemoryToEmbed = (run: RunInput, outcome: RunResult): boolean =>
   outcome.status === "completed" && run.definition.memory.remember;
 
+/** Where a run stands before its next model call. */
+interface Standing {
+  readonly progress: Progress;
+  readonly tools: readonly RunTool[];
+}
+
+/** The run ended in a step before its first model call, or waits for its turn. */
+interface Stopped {
+  readonly stopped: Ended;
+  readonly progress: Progress;
+}
+
+/** What comes before the first model call: the session's history, memories and tools, as far as the agent uses them. */
+async function prepare(
+  context: restate.Context,
+  run: RunInput,
+  steps: RunSteps,
+  isOutput: IsOutput,
+): Promise<Standing | Stopped> {
+  let progress = initialProgressWithoutSession(run);
+  if (run.sessionId !== null) {
+    const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
+    if ("ended" in begun) return { stopped: begun, progress };
+    progress = begun;
+  }
+  if (run.definition.memory.recall) {
+    const before = progress;
+    const recall = () => steps.recall(run, before, currentJournal().isRepeat("recall"));
+    const result = await context.run("recall", recall, retryStepUntilSuccess);
+    if ("ended" in result) return { stopped: result, progress };
+    progress = { ...progress, recalled: result.recalled, log: result.log };
+  }
+  // A remote agent has tools of its own.
+  if (run.definition.runtime.type !== "model" || run.definition.tools.length === 0) return { progress, tools: [] };
+  const before = progress;
+  const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt), isOutput);
+  if ("ended" in listed) return { stopped: listed, progress };
+  const { tools, log } = listed;
+  const toolNames = tools.map(({ definition }) => definition.name);
+  return { progress: { ...progress, toolNames, log: [...progress.log, ...log] }, tools };
+}
+
+/** Makes the calls that persons approved: all calls of the reply have a result then. */
+async function callDecided(
+  context: restate.Context,
+  run: RunInput,
+  steps: RunSteps,
+  resumed: Resumed,
+): Promise<Standing> {
+  const { progress, tools } = resumed.state;
+  const { reply, results: known } = applyVerdicts(resumed);
+  const called = await callTools(context, run, steps, { progress, reply, tools, known });
+  return { progress: afterTools(progress, reply, noteEdits(called.results, resumed.verdicts), called.log), tools };
+}
+
 /** Few, large steps: each is repeated as a whole if the process dies within it. `resumed`: the run waited, for persons or for its turn. */
 async function runAgent(
   context: restate.Context,
@@ -151,50 +150,23 @@ async function runAgent(
   };
 
   /** Recorded, with nothing left to send: only the output follows. */
-  const isOutput = (result: object): boolean => {
+  const isOutput: IsOutput = (result) => {
     if (!("ended" in result)) return false;
     const { ended, unrecorded, toDeliver } = result as Ended;
     const isSettled = run.cut === undefined || ended.status === "waiting";
     return isSettled && unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
   };
 
-  const journal = currentJournal();
-  let progress = initialProgressWithoutSession(run);
-  let tools: readonly RunTool[] = [];
   if (resumed?.isCancelled) {
     const { progress: at } = resumed.state;
     return end(await runStep(context, "cancel", () => steps.cancel(run, at), isOutput), at);
   }
-  if (resumed?.state.reply) {
-    const { state, verdicts } = resumed;
-    tools = state.tools;
-    const { reply, results: known } = applyVerdicts(resumed);
-    const called = await callTools(context, run, steps, { progress: state.progress, reply, tools, known });
-    progress = afterTools(state.progress, reply, noteEdits(called.results, verdicts), called.log);
-  } else {
-    if (run.sessionId !== null) {
-      const begun = await retryUntilSettled(context, "begin", (attempt) => steps.begin(run, attempt), isOutput);
-      if ("ended" in begun) return end(begun, progress);
-      progress = begun;
-    }
-    if (run.definition.memory.recall) {
-      const before = progress;
-      const recall = () => steps.recall(run, before, journal.isRepeat("recall"));
-      const result = await context.run("recall", recall, retryStepUntilSuccess);
-      if ("ended" in result) return end(result, progress);
-      progress = { ...progress, recalled: result.recalled, log: result.log };
-    }
-    // A remote agent has tools of its own.
-    if (run.definition.runtime.type === "model" && run.definition.tools.length > 0) {
-      const before = progress;
-      const list = (attempt: Attempt) => steps.tools(run, before, attempt);
-      const listed = await retryUntilSettled(context, "tools", list, isOutput);
-      if ("ended" in listed) return end(listed, progress);
-      tools = listed.tools;
-      const toolNames = tools.map(({ definition }) => definition.name);
-      progress = { ...progress, toolNames, log: [...progress.log, ...listed.log] };
-    }
-  }
+  const standing = resumed?.state.reply
+    ? await callDecided(context, run, steps, resumed)
+    : await prepare(context, run, steps, isOutput);
+  if ("stopped" in standing) return end(standing.stopped, standing.progress);
+  const { tools } = standing;
+  let { progress } = standing;
   for (;;) {
     const before = progress;
     const result = await retryUntilSettled(
@@ -234,10 +206,7 @@ async function runAndRemember(
 /** Goes on with a run that waited. */
 async function continueRun(context: restate.Context, run: ContinuedRun, steps: RunSteps): Promise<RunResult> {
   const resumed = await context.run("resume", () => steps.resume(run), retryStepUntilSuccess);
-  if ("state" in resumed) {
-    return runAndRemember(context, resumed.state.run, steps, resumed);
-  }
-  return resumed.ended;
+  return "state" in resumed ? runAndRemember(context, resumed.state.run, steps, resumed) : resumed.ended;
 }
 
 /** A new run is accepted with the definition of today. */
