@@ -25,7 +25,7 @@ import {
 
 // Written out, not read from the contract: see specified-operations.test.ts.
 
-test("the error codes are the six of the specification and six more, each with its status", () => {
+test("the error codes are the six of the specification and seven more, each with its status", () => {
   verifies("errors.code.invalid-request", "errors.code.unauthorized", "errors.code.forbidden", "errors.code.not-found");
   verifies("errors.code.rate-limited", "errors.code.server-error", "errors.code.others");
   expect(errorStatus).toEqual({
@@ -41,6 +41,7 @@ test("the error codes are the six of the specification and six more, each with i
     run_failed: 422,
     still_running: 504,
     precondition_failed: 412,
+    action_required: 409,
   });
 });
 
@@ -111,5 +112,6 @@ test("ids have the prefixes that were decided", () => {
     audit: "aud",
     erasure: "erasure",
     consoleSession: "cse",
+    approval: "appr",
   });
 });

@@ -13,6 +13,7 @@ import { invokeAgent } from "../support/invoke-calls.ts";
 import { lifecycles, stepsOf } from "../support/lifecycles.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
+import { insertWaitingRun } from "../support/stored-approvals.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -66,6 +67,7 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
   if (status !== 200) throw new Error(text);
   // Nothing is deployed there, so this run uses the draft.
   await invokeForReply(perch(), organisation, { environment: "staging" });
+  await insertWaitingRun(perch(), organisation);
   // A row of epoch_changes is deleted as soon as the change is settled, and one of engine_tasks once the engine has the task.
   // These are not due yet.
   await withClient(perch().database.adminUrl, async (client) => {

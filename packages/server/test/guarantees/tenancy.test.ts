@@ -7,6 +7,7 @@ import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
+import { insertWaitingRun } from "../support/stored-approvals.ts";
 import { insertRuns } from "../support/stored-runs.ts";
 
 const perch = usePerch({}, { withWorker: true });
@@ -23,6 +24,7 @@ let theirEventId: string;
 let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 let theirSessionId: string;
+let theirApprovalId: string;
 
 beforeAll(async () => {
   mine = await perch().createOrganisation();
@@ -48,6 +50,7 @@ beforeAll(async () => {
   const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: theirWebhookId } });
   theirDeliveryId = ok(tested).data.id;
   theirEventId = ok(tested).data.event_id;
+  theirApprovalId = (await insertWaitingRun(perch(), theirs, { agent: "only-theirs" })).approvals[0] ?? "";
   await insertRuns(perch().database.adminUrl, {
     organisation: theirs.id,
     agent: theirAgentId,
@@ -141,6 +144,21 @@ const secretAttempts = ({ call }: Organisation, agent_id: string, key: string) =
         ]),
   ];
 };
+/** Everything that names an approval. */
+const approvalAttempts = ({ call }: Organisation, key: string) => {
+  const params = { approval_id: theirApprovalId };
+  return [
+    call("GET /v1/approvals/{approval_id}", { params }, key),
+    call("POST /v1/approvals/{approval_id}/approve", { params, body: {} }, key),
+    call("POST /v1/approvals/{approval_id}/approve", { params, body: { arguments: { amount: "not checked" } } }, key),
+    call("POST /v1/approvals/{approval_id}/reject", { params, body: {} }, key),
+    call("POST /v1/approvals/{approval_id}/answer", { params, body: { answer: 1 } }, key),
+    call("GET /v1/approvals", { query: { agent_id: "only-theirs" } }, key),
+  ];
+};
+/** All there is to hold: no role may decide. */
+const everyPermission = ["read", "write", "delete", "manage", "approve"];
+
 const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]) =>
   (await Promise.all(answers)).map(({ status }) => status);
 
@@ -197,7 +215,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       verifies("auth.other-organisation-404");
       expect(ok(await theirs.call("GET /v1/deployments", { query: {} })).data).toHaveLength(1);
       expect(ok(await mine.call("GET /v1/deployments", { query: {} }, key)).data).toEqual([]);
-      expect(ok(await theirs.call("GET /v1/invocations", { query: {} })).data).toHaveLength(1);
+      expect(ok(await theirs.call("GET /v1/invocations", { query: {} })).data).toHaveLength(2);
       for (const query of [{}, { deployment_id: theirDeploymentId }])
         expect(ok(await mine.call("GET /v1/invocations", { query }, key)).data).toEqual([]);
       const { series } = ok(await mine.call("GET /v1/metrics", { query: {} }, key)).data;
@@ -227,6 +245,17 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect(ok(await mine.call("GET /v1/events", { query: {} }, key)).data).toEqual([]);
       const params = { webhook_id: theirWebhookId };
       expect(ok(await theirs.call("GET /v1/webhooks/{webhook_id}", { params })).data.status).toBe("enabled");
+    });
+
+    test("404 hides approvals of other organisations from keys that may decide; lists leave them out", async () => {
+      verifies("auth.other-organisation-404");
+      const agent = kind === "organisation key" ? {} : { agent_id: "shared-name" };
+      const decider = await mine.createKey({ permissions: everyPermission, ...agent });
+      expect(await statusesOf(approvalAttempts(mine, decider))).toEqual([404, 404, 404, 404, 404, 404]);
+      const { data, open } = ok(await mine.call("GET /v1/approvals", { query: {} }, decider));
+      expect([data, open.count]).toEqual([[], 0]);
+      const params = { approval_id: theirApprovalId };
+      expect(ok(await theirs.call("GET /v1/approvals/{approval_id}", { params })).data.status).toBe("open");
     });
 
     test("model providers of other organisations cannot be reached", async () => {
@@ -315,6 +344,13 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }
+});
+
+test("an agent-scoped key cannot decide for another agent of its organisation", async () => {
+  verifies("auth.other-agent-404");
+  const bound = await theirs.createKey({ permissions: everyPermission, agent_id: "shared-name" });
+  expect(await statusesOf(approvalAttempts(theirs, bound))).toEqual([404, 404, 404, 404, 404, 404]);
+  expect(ok(await theirs.call("GET /v1/approvals", { query: {} }, bound)).data).toEqual([]);
 });
 
 test("an agent-scoped key reaches sessions of its agent's keys, and no others of its organisation", async () => {

@@ -6,6 +6,7 @@ import { deploy } from "./deployment-calls.ts";
 import type { Organisation, Perch } from "./harness.ts";
 import { addMemory } from "./memory-calls.ts";
 import { createSecret, secretValue } from "./secret-calls.ts";
+import { allowAdminToDecide, insertWaitingRun, type StoredCall } from "./stored-approvals.ts";
 
 type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
 
@@ -30,10 +31,18 @@ const createBotSecretParams = async (org: Organisation) => ({
   params: { agent_id: "bot", secret_name: (await createSecret(org, { agent: "bot" })).name },
 });
 
+/** Another call of the run stays open, so that nobody continues a run that nobody began. */
+const createApprovalParams = async (org: Organisation, perch: Perch, call: StoredCall = {}) => {
+  await allowAdminToDecide(org);
+  const { approvals } = await insertWaitingRun(perch, org, { calls: [call, {}] });
+  return { params: { approval_id: approvals[0] ?? "" } };
+};
+
 /** A sample request for every operation that changes something. Tests over the operation table fail for an operation without one. */
 const samples: {
   readonly [K in OperationKey as K extends `${"POST" | "PATCH" | "DELETE"} ${string}` ? K : never]?: (
     org: Organisation,
+    perch: Perch,
   ) => Promise<Sample<K>>;
 } = {
   "POST /v1/agents": async () => ({
@@ -54,6 +63,21 @@ const samples: {
     const ran = ok(await call("POST /v1/agents/{agent_id}/invoke", { ...botParams, body: { message: "hello" } }));
     return { first: { params: { agent_id: "bot", request_id: ran.data.request_id } }, otherBody: {} };
   },
+  "POST /v1/approvals/{approval_id}/approve": async (org, perch) => ({
+    first: { ...(await createApprovalParams(org, perch)), body: { arguments: { amount: 1 } } },
+    otherBody: { arguments: { amount: 2 } },
+  }),
+  "POST /v1/approvals/{approval_id}/reject": async (org, perch) => ({
+    first: { ...(await createApprovalParams(org, perch)), body: { reason: "Too much." } },
+    otherBody: { reason: "Too late." },
+  }),
+  "POST /v1/approvals/{approval_id}/answer": async (org, perch) => ({
+    first: {
+      ...(await createApprovalParams(org, perch, { kind: "question", question: "Which?", parameters: {} })),
+      body: { answer: "This one." },
+    },
+    otherBody: { answer: "The other." },
+  }),
   "POST /v1/agents/{agent_id}/check": async () => ({ first: botParams, otherBody: {} }),
   "POST /v1/agents/{agent_id}/deployments": async () => ({
     first: { ...botParams, body: { environment: "production", version: "v1" } },
@@ -192,8 +216,8 @@ export async function createOrganisationWithSample(perch: Perch, key: OperationK
   const organisation = await perch.createOrganisation();
   ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
   const make = samples[key as keyof typeof samples] as
-    | ((org: Organisation) => Promise<Sample<OperationKey>>)
+    | ((org: Organisation, perch: Perch) => Promise<Sample<OperationKey>>)
     | undefined;
   if (!make) throw new Error(`${key} has no sample here`);
-  return { organisation, ...(await make(organisation)) };
+  return { organisation, ...(await make(organisation, perch)) };
 }

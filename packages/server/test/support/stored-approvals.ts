@@ -117,6 +117,13 @@ export async function createOrganisationWithApprover(
   return { organisation, approver: await organisation.createKey({ permissions: [...permissions] }) };
 }
 
+/** Lets the organisation's admin key decide: no role may. */
+export async function allowAdminToDecide({ call }: Organisation): Promise<void> {
+  const { id: key_id, permissions } = ok(await call("GET /v1/me", {})).data.key;
+  const body = { permissions: [...new Set([...permissions, "approve" as const])] };
+  ok(await call("PATCH /v1/keys/{key_id}", { params: { key_id }, body }));
+}
+
 /** How far the run is that waits: `waiting` or `ready`. */
 export async function waitingStatus({ server: { core } }: ApiNode, organisation: Organisation, run: string) {
   const organisationId = parsePublicId("organisation", organisation.id) ?? "";

@@ -35,6 +35,22 @@ async function callRunOperations(send: SendValid): Promise<void> {
   await send("GET /v1/metrics", { query: { metrics: "throughput,error_rate" } });
 }
 
+/** Approvals of calls, and one of a question, in that order. No request makes any: a run does. */
+export type CreateApprovals = () => Promise<readonly string[]>;
+
+async function callApprovalOperations(send: SendValid, createApprovals: CreateApprovals): Promise<void> {
+  const { id: key_id, permissions } = (await send("GET /v1/me", {})).data.key;
+  await send("PATCH /v1/keys/{key_id}", { params: { key_id }, body: { permissions: [...permissions, "approve"] } });
+  const [approved, rejected, answered] = (await createApprovals()).map((approval_id) => ({ approval_id }));
+  if (!approved || !rejected || !answered) throw new Error("there are no approvals to decide");
+  await send("GET /v1/approvals", { query: { status: "open" } });
+  await send("GET /v1/approvals/{approval_id}", { params: approved });
+  const body = { arguments: { amount: 1 } };
+  await send("POST /v1/approvals/{approval_id}/approve", { params: approved, body });
+  await send("POST /v1/approvals/{approval_id}/reject", { params: rejected, body: { reason: "Too much." } });
+  await send("POST /v1/approvals/{approval_id}/answer", { params: answered, body: { answer: "This one." } });
+}
+
 async function callDeploymentOperations(send: SendValid): Promise<void> {
   const deploy = async (traffic_percent: number): Promise<Deployment["id"]> => {
     const body = { environment: "production", version: "v1", traffic_percent };
@@ -174,8 +190,9 @@ async function callSecondFactorOperations(send: SendValid): Promise<void> {
  * Calls every operation of the table at least once, with ids and codes that only an earlier response shows: random requests rarely or
  * never succeed at a rollback or a second factor. Leaves resources of every kind behind, for random requests to find.
  */
-export async function callEveryOperation(send: SendValid): Promise<void> {
+export async function callEveryOperation(send: SendValid, createApprovals: CreateApprovals): Promise<void> {
   await callAgentOperations(send);
+  await callApprovalOperations(send, createApprovals);
   await Promise.all([
     callRunOperations(send),
     callDeploymentOperations(send),
