@@ -16,7 +16,7 @@ const unprovoked = {
   },
   action_required: {
     message:
-      "The run waits for a person to decide. Then read its result at /v1/agents/support-bot/invocations/req_01kg0000000000000000000001. Repeating the request would start another run, because it has no Idempotency-Key.",
+      'The run waits for a person: decide about the call of "refund" at /v1/approvals/appr_01kg0000000000000000000002. Then read its result at /v1/agents/support-bot/invocations/req_01kg0000000000000000000001. Repeating the request would start another run, because it has no Idempotency-Key.',
     details: [
       { field: "request_id", error: "req_01kg0000000000000000000001" },
       { field: "approval_id", error: "appr_01kg0000000000000000000002" },

@@ -131,6 +131,53 @@ async function cancelLongRun({ prepare }: Narration): Promise<string> {
   return data.request_id;
 }
 
+/** A run of another key that waits for two decisions and an answer, in that order. */
+async function startWaitingRun({ prepare }: Narration): Promise<readonly { readonly approval_id: string }[]> {
+  const { id: key_id, permissions } = (await prepare("GET /v1/me", {})).data.key;
+  await prepare("PATCH /v1/keys/{key_id}", { params: { key_id }, body: { permissions: [...permissions, "approve"] } });
+  const { data: shop } = await prepare("POST /v1/keys", { body: { name: "Online shop", role: "developer" } });
+  const refund = (order: string, amount: number) => ({ name: "refund", arguments: { order, amount } });
+  const question = { name: "ask_person", arguments: { question: "Which warehouse is open today?" } };
+  const tool_calls = [refund("1042", 250), refund("1043", 9000), question];
+  const script = JSON.stringify({ steps: [{ tool_calls }, { reply: "Your refund is on its way." }] });
+  const properties = { order: { type: "string" }, amount: { type: "number", maximum: 10_000 } };
+  const tools = [
+    {
+      type: "http" as const,
+      name: "refund",
+      description: "Pays an order back.",
+      method: "POST" as const,
+      url: "https://orders.example.com/refunds",
+      parameters: { type: "object" as const, properties, required: ["order", "amount"] },
+      approval: "always" as const,
+    },
+    { type: "ask_person" as const, name: "ask_person", description: "When unsure.", answer: { type: "string" } },
+  ];
+  await prepare("POST /v1/agents", {
+    body: { name: "refund-bot", model: "perch/script", instructions: script, tools },
+  });
+  const body = { message: "Please pay my orders back.", context: { version: "draft", user_id: "customer-1043" } };
+  const headers = { prefer: "respond-async", authorization: `Bearer ${shop.key}` };
+  await prepare("POST /v1/agents/{agent_id}/invoke", { params: { agent_id: "refund-bot" }, body }, headers);
+  const listOpen = async () => (await prepare("GET /v1/approvals", { query: { status: "open" } })).data;
+  await poll("the run waits for decisions", async () => (await listOpen()).length === 3);
+  return (await listOpen()).toSorted((a, b) => a.call - b.call).map(({ id }) => ({ approval_id: id }));
+}
+
+async function decide(narration: Narration): Promise<void> {
+  const { show, prepare } = narration;
+  const [approved, rejected, answered] = await startWaitingRun(narration);
+  if (!approved || !rejected || !answered) throw new Error("The run does not wait for three decisions.");
+  await show("GET /v1/approvals", { query: { status: "open", limit: 1 } });
+  await show("GET /v1/approvals/{approval_id}", { params: approved });
+  const edited = { arguments: { order: "1042", amount: 200 } };
+  await show("POST /v1/approvals/{approval_id}/approve", { params: approved, body: edited });
+  const reason = "Order 1043 was never delivered, so nothing was charged.";
+  await show("POST /v1/approvals/{approval_id}/reject", { params: rejected, body: { reason } });
+  await show("POST /v1/approvals/{approval_id}/answer", { params: answered, body: { answer: "The one in Ghent." } });
+  await prepare("DELETE /v1/agents/{agent_id}", { params: { agent_id: "refund-bot" } });
+}
+
 async function runTheAgent(narration: Narration): Promise<void> {
   const { show, prepare } = narration;
   const { data } = await show("POST /v1/agents/{agent_id}/invoke", {
@@ -277,5 +324,6 @@ export async function playStory(narration: Narration): Promise<void> {
   await enrolSecondFactor(narration);
   await signInToTheConsole(narration);
   await eraseTheCustomer(narration);
+  await decide(narration);
   await deleteWhatIsLeft(narration);
 }
