@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "./redactor.ts";
+import { chainRedactors, createRedactor } from "./redactor.ts";
 
 const secret = "tok-5e9C/r3t+V4lu3";
 const redactorOf = (value: string) => createRedactor(new Map([["key", value]]));
@@ -241,5 +241,19 @@ describe("streams", () => {
     hostile.text("%61".repeat(256 * 1024));
     // About half a second. Compared at every place, it would be 9,000 million characters.
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(6);
+  });
+});
+
+describe("two redactors in a chain", () => {
+  const both = chainRedactors(redactorOf("first-secret"), createRedactor(new Map([["link", "second-secret"]])));
+
+  test("take out the values of both, however the text arrives", () => {
+    const whole = "a first-secret b second-secret c";
+    const redacted = "a [secret key] b [secret link] c";
+    expect(both.text(whole)).toBe(redacted);
+    expect(both.json({ [whole]: [whole] })).toEqual({ [redacted]: [redacted] });
+    for (const stream of [both.stream(), both.byteStream()])
+      expect([...whole].map((character) => stream.write(character)).join("") + stream.end()).toBe(redacted);
+    expect(both.beginning("a second-sec")).toBe("a ");
   });
 });
