@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -71,6 +72,7 @@ const query = (text: string, values: unknown[] = []) =>
 
 describe(`${invokeOperation} of a run that waits for a person`, () => {
   test("409 names the run, the approvals and what to do; a keyed retry gets the same, and the result after the decision", async () => {
+    verifies("approvals.invoke");
     const organisation = await createAsking();
     const first = await ask(organisation, "1 refund", { key: "once" });
     expect(codeOf(first)).toEqual([409, "action_required"]);
@@ -94,6 +96,7 @@ describe(`${invokeOperation} of a run that waits for a person`, () => {
   });
 
   test("a client that accepts 202 gets it, with what the run waits for", async () => {
+    verifies("approvals.invoke");
     const organisation = await createAsking();
     const waited = await ask(organisation, "1 preferred", { key: "once", prefer: "wait=30" });
     expect([waited.status, waited.headers.get("preference-applied")]).toEqual([202, "wait=30"]);
@@ -177,12 +180,15 @@ describe(`${invokeOperation} of a run that waits for a person`, () => {
 
 describe("the session of a run that waits for a person", () => {
   test("its next message is 409 and names what to decide; other sessions, users and retries of the run itself are not", async () => {
+    verifies("approvals.session");
     const organisation = await createAsking();
     const context = { session_id: "s", user_id: "ada" };
     const first = await ask(organisation, "1 turn", { key: "first", context });
     const next = await ask(organisation, "0 next", { key: "next", context });
     expect(codeOf(next)).toEqual([409, "conflict"]);
-    expect([runOf(next), approvalOf(next)]).toEqual([runOf(first), approvalOf(first)]);
+    expect([...valuesOf(next, "waiting_request_id"), approvalOf(next)]).toEqual([runOf(first), approvalOf(first)]);
+    // A conflict that names a run is about that run.
+    expect(runOf(next)).toBe("");
     expect(next.error.message).toContain(`Decide at /v1/approvals/${approvalOf(first)}, or cancel the run.`);
     for (const elsewhere of [
       { session_id: "t", user_id: "ada" },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
 import {
   followRunStream,
   invokeStreaming,
@@ -53,6 +54,7 @@ const followAt = async ({ adminKey }: AskingOrganisation, location: string, last
 
 describe("the stream of a run that waits for a person", () => {
   test("ends with what the run waits for, also when it is followed again, and goes on after the decision", async () => {
+    verifies("approvals.invoke");
     const { organisation, location, events } = await startStream("1 followed");
     const required = events.at(-1);
     const request_id = location.split("/").at(-1);
