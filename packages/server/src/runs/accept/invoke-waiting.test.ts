@@ -134,7 +134,6 @@ describe(`${invokeOperation} of a run that waits for a person`, () => {
     expect(callsOf(runOf(first))).toEqual([]);
     const waiting = ask(organisation, "1 paused", { key: "once" });
     ok(await organisation.call("POST /v1/agents/{agent_id}/resume", { params }));
-    await query("update waiting_runs set send_after = now()");
     expect((await waiting).data.response).toBe("done after 1");
   });
 
