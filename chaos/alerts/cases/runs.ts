@@ -1,5 +1,8 @@
+import { toPublicId } from "../../../packages/server/src/platform/ids.ts";
 import { version } from "../../../packages/server/src/platform/version.ts";
-import { type AlertCase, repeat } from "../alert-case.ts";
+import { waitUntil } from "../../../scripts/services/commands.ts";
+import { withClient } from "../../../scripts/testbed/scratch-database.ts";
+import { type AlertCase, type Fault, repeat } from "../alert-case.ts";
 import type { Installation } from "../installation.ts";
 
 const activate = ({ run }: Installation, release: string) => run(["activate-release"], { PERCH_RELEASE: release });
@@ -13,6 +16,39 @@ async function upgrade(installation: Installation): Promise<() => Promise<void>>
     if (installation.worker.pid() === undefined) await installation.worker.start();
     await next.stop();
   };
+}
+
+/** Two runs of an agent with one slot are decided: one of them goes on and keeps the slot. */
+async function holdBackDecidedRun({ tenant, postgres }: Installation): Promise<Fault> {
+  const query = <T extends object>(text: string): Promise<T[]> =>
+    withClient(postgres.adminUrl, async (client) => (await client.query<T>(text)).rows);
+  const listOpen = () =>
+    query<{ id: string; run_id: string }>("select id, run_id from approvals where status = 'open'");
+  const steps = [
+    { tool_calls: [{ name: "ask_person", arguments: { question: "Go on?" } }] },
+    { reply: "late", delay_ms: 120_000 },
+  ];
+  await tenant.post("agents", {
+    name: "asking-person",
+    model: "perch/script",
+    instructions: JSON.stringify({ steps }),
+    tools: [{ type: "ask_person", name: "ask_person", description: "Asks.", answer: { type: "string" } }],
+    limits: { max_concurrent_runs: 1, timeout_seconds: 300 },
+  });
+  const { key } = await tenant.post("keys", { name: "decider", permissions: ["read", "approve"] });
+  const decider = await tenant.withKey(String(key));
+  for (let n = 1; n <= 2; n++) {
+    await tenant.start("asking-person");
+    if (!(await waitUntil(async () => (await listOpen()).length === n, 30)))
+      throw new Error("no run waits for a person");
+  }
+  const open = await listOpen();
+  for (const { id } of open) await decider.post(`approvals/${toPublicId("approval", id)}/answer`, { answer: "yes" });
+  await waitUntil(async () => (await query("select from waiting_runs where status = 'continued'")).length === 1, 30);
+  await query("update waiting_runs set ready_at = now() - interval '10 minutes' where status = 'ready'");
+  const cancel = (runId: string) =>
+    tenant.call("POST", `agents/asking-person/invocations/${toPublicId("request", runId)}/cancel`);
+  return { repair: () => Promise.all(open.map(({ run_id }) => cancel(run_id))) };
 }
 
 /** Runs that fail or do not end, and the workers that should end them. */
@@ -66,6 +102,13 @@ export const runCases: readonly AlertCase[] = [
       await worker.kill();
       return { repair: worker.start, end: goBack };
     },
+  },
+  {
+    // Its threshold is a time and cannot be shortened: the run stands still for real, and only its row says since when.
+    fault:
+      "a run that was decided finds no slot, because another run of its agent has the only one, and is made old by SQL",
+    fires: { PerchRunsNotContinued: "cancel runs of the agent, those that hold a slot or those that cannot go on" },
+    cause: holdBackDecidedRun,
   },
   {
     fault: "the engine loses its disks with runs under way, and starts with empty ones",
