@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
-import { parsePublicId, toPublicId } from "../../src/platform/ids.ts";
+import { parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
+import { openWaitingState, sealWaitingState } from "../../src/resources/approvals/waiting-state.ts";
+import type { CutState } from "../../src/runs/execute/run-cut.ts";
 import { ok } from "../support/contract-client.ts";
+import { decide, waitForApprovals } from "../support/decisions.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
+import { invokeInBackground } from "../support/invoke-calls.ts";
 import { insertRuns } from "../support/stored-runs.ts";
 import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
-const perch = usePerch();
+const perch = usePerch({}, { withWorker: true });
 const dayMs = 86_400_000;
 
 const query = <T extends object>(text: string, values: unknown[] = []): Promise<T[]> =>
@@ -31,9 +35,9 @@ const createDay = (daysAgo: number, table = "invocations") =>
     );
   });
 
-const hasDay = async (daysAgo: number): Promise<boolean> =>
-  (await query<{ found: boolean }>("select to_regclass($1) is not null as found", [dayName(daysAgo)]))[0]?.found ??
-  false;
+const hasDay = async (daysAgo: number, table?: string): Promise<boolean> =>
+  (await query<{ found: boolean }>("select to_regclass($1) is not null as found", [dayName(daysAgo, table)]))[0]
+    ?.found ?? false;
 
 const upkeep = () => maintainPartitions(perch().server.core.db.unscoped);
 const idsIn = async (daysAgo: number): Promise<string[]> =>
@@ -186,5 +190,76 @@ describe("a run that ends long after its day", () => {
       { what: "rollup", days: 28 },
       { what: "rollup", days: 28 },
     ]);
+  });
+});
+
+describe("a run whose person decides after 45 days", () => {
+  /** As if the run had been accepted so long ago: its id is of that day, and all that names it. */
+  async function makeOld(run: string, old: string): Promise<void> {
+    const { approvalContents } = perch().server.core;
+    const organisationId = parsePublicId("organisation", organisation.id) ?? "";
+    const [row] = await query<{ sealed: Buffer; cut: number }>("select sealed, cut from waiting_runs where id = $1", [
+      run,
+    ]);
+    if (!row) throw new Error("the run does not wait");
+    const { cut } = row;
+    const state = openWaitingState<CutState>(approvalContents, { organisationId, id: run, cut }, row.sealed);
+    const sealed = sealWaitingState(
+      approvalContents,
+      { organisationId, id: old, cut },
+      { ...state, run: { ...state.run, id: old } },
+    );
+    const values = [run, old, uuidTime(old)];
+    await query("update waiting_runs set id = $2, accepted_at = $3, sealed = $4 where id = $1", [...values, sealed]);
+    await query("update invocations set id = $2, accepted_at = $3 where id = $1", values);
+    await query("update approvals set run_id = $2 where run_id = $1", values.slice(0, 2));
+    await query("delete from log_entries where invocation_id = $1", [run]);
+  }
+
+  test("goes on and ends: it is found by its id and in lists, with log lines, messages of its session and metrics", async () => {
+    for (const table of ["session_messages", "run_rollups", "run_contents"])
+      if (!(await hasDay(28, table))) await createDay(28, table);
+    await createDay(46);
+    const steps = [{ tool_calls: [{ name: "ask_person", arguments: { question: "May I?" } }] }, { reply: "I may." }];
+    const asker = ok(
+      await organisation.call("POST /v1/agents", {
+        body: {
+          name: "asker",
+          model: "perch/script",
+          logs: "full",
+          instructions: JSON.stringify({ steps }),
+          tools: [{ type: "ask_person", name: "ask_person", description: "Asks.", answer: { type: "string" } }],
+        },
+      }),
+    ).data.id;
+    const body = { message: "Do it.", context: { session_id: "s9" } };
+    const started = await invokeInBackground(perch(), organisation.adminKey, body, { agent: "asker" });
+    const [approval] = await waitForApprovals(perch(), organisation, started);
+    const [{ id: old } = { id: "" }] = await query<{ id: string }>("select uuid_at($1) as id", [noonOf(46)]);
+    await makeOld(parsePublicId("request", started) ?? "", old);
+    expect(await upkeep()).toEqual([]);
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "answer", answer: "yes" });
+    const params = { agent_id: "asker", request_id: toPublicId("request", old) };
+    const read = async () =>
+      ok(await organisation.call("GET /v1/agents/{agent_id}/invocations/{request_id}", { params })).data;
+    await expect.poll(async () => (await read()).status, { timeout: 15_000 }).toBe("completed");
+    const run = await read();
+    expect(run).toMatchObject({ response: "I may.", steps: 2, session_id: "s9" });
+    expect(run.timeline.map(({ message }) => message)).toContain("Answered: ask_person");
+    const { data: listed } = ok(await organisation.call("GET /v1/invocations", { query: { agent_id: "asker" } }));
+    expect(listed.map(({ request_id }) => request_id)).toEqual([params.request_id]);
+    const { data: stepsOfRun } = ok(
+      await organisation.call("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", { params, query: {} }),
+    );
+    expect(stepsOfRun.length).toBeGreaterThan(0);
+    const counts = await query<{ messages: number; runs: number }>(
+      `select (select count(*)::int from session_messages where invocation_id = $1) as messages,
+              (select sum(runs)::int from run_rollups where agent_id = $2 and granularity = 'hour') as runs`,
+      [old, parsePublicId("agent", asker)],
+    );
+    expect(counts).toEqual([{ messages: 2, runs: 1 }]);
+    await upkeep();
+    expect((await read()).status).toBe("completed");
+    expect(await query("select from waiting_runs where id = $1", [old])).toEqual([]);
   });
 });
