@@ -121,6 +121,7 @@ const reviewed = {
     list_agents_to_purge: "perch_platform, called by perch_app",
     list_deleted_agents_with_waiting_runs: "perch_platform, called by perch_app",
     list_idle_erasures: "perch_platform, called by perch_app",
+    // By maintain_partitions alone, whose owner is a member of perch_platform.
     list_kept_runs: "perch_platform, called by ",
     list_lost_epoch_changes: "perch_platform, called by perch_app",
     list_open_clears: "perch_platform, called by perch_app",
