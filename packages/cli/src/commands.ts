@@ -2,6 +2,7 @@ import type { Command, CommandGroup } from "./command.ts";
 import { agentCommands } from "./commands/agents.ts";
 import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
+import { approvalCommands } from "./commands/approvals.ts";
 import { audit } from "./commands/audit.ts";
 import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
@@ -31,7 +32,11 @@ import { webhookCommands } from "./commands/webhooks.ts";
 /** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Start here", commands: [dev, init, apply, openConsole, doctor] },
-  { title: "Talk to agents", subjects: { runs: "Runs of agents" }, commands: [invoke, chat, ...runCommands] },
+  {
+    title: "Talk to agents",
+    subjects: { runs: "Runs of agents", approvals: "What runs wait for" },
+    commands: [invoke, chat, ...runCommands, ...approvalCommands],
+  },
   {
     title: "Ship",
     subjects: { agents: "Agents", deployments: "Deployments of agents", versions: "An agent's versions" },

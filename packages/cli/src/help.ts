@@ -79,7 +79,7 @@ function rowsOf({ commands, subjects = {} }: CommandGroup): Row[] {
 
 const footer = (width: number): string =>
   wrapText(
-    `\`${perchCommand("help <command>")}\` explains a command. Every command takes --json, --utc, --profile, --url and --key.\nExit codes: 0 success, 1 failure, 2 wrong usage, 130 after ctrl-c and 143 after SIGTERM while a run was under way.`,
+    `\`${perchCommand("help <command>")}\` explains a command. Every command takes --json, --utc, --profile, --url and --key.\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 a run waits for a person, 130 after ctrl-c and 143 after SIGTERM while a run was under way.`,
     width,
   );
 

@@ -1,4 +1,4 @@
-import { PerchError, RunFailedError } from "@perch/sdk";
+import { ActionRequiredError, PerchError, RunFailedError } from "@perch/sdk";
 import type { Connection } from "./connection.ts";
 import { jsonText } from "./output/safe-text.ts";
 import { perchCommand } from "./perch-command.ts";
@@ -45,6 +45,7 @@ const lists: Readonly<Record<string, string>> = {
   key: "keys",
   provider: "providers",
   secret: "secrets",
+  approval: "approvals",
 };
 
 /** Codes after which the run may go on, or may have begun, without this command. */
@@ -90,7 +91,26 @@ function runLines({ agent, runId, idempotencyKey }: NamedRun, isOver: boolean): 
   ];
 }
 
+interface WaitingRun {
+  readonly agent: string;
+  readonly runId: string;
+  readonly approvalIds: readonly string[];
+}
+
+/** What a run that waits for a person needs, and how it goes on. */
+export function waitingText({ agent, runId, approvalIds }: WaitingRun): string {
+  const decide = approvalIds.map((id) => `  ${perchCommand(`approvals show ${id}`)}`);
+  return [
+    ...(decide.length > 0 ? ["To see what it is about, and how to decide:", ...decide] : []),
+    `The run ${runId} goes on after the decision. To wait for its response, or to stop it:`,
+    `  ${perchCommand(`runs follow ${agent} ${runId} --wait`)}`,
+    `  ${perchCommand(`runs cancel ${agent} ${runId}`)}`,
+  ].join("\n");
+}
+
 function problemLines({ run, cause }: RunProblem, context: ErrorContext): string[] {
+  if (cause instanceof ActionRequiredError)
+    return [inPlainWords(cause.shortMessage), waitingText({ ...cause, agent: run.agent })];
   const runId = (cause instanceof PerchError ? cause.runId : undefined) ?? run.runId;
   const isLost = cause instanceof PerchError && lostSight.has(cause.code);
   // A request that was refused has no run.
@@ -113,7 +133,7 @@ function lines(error: unknown, context: ErrorContext): string[] {
     return [
       inPlainWords(shortMessage) + cause,
       ...details
-        .filter(({ field }) => field !== "request_id")
+        .filter(({ field }) => field !== "request_id" && field !== "waiting_request_id" && field !== "approval_id")
         .map((detail) => `  ${plainField(detail.field)}: ${detail.error}`),
       hintOf(error, context),
       originOf(error, context),
@@ -153,10 +173,11 @@ function asJson(error: unknown): unknown {
   return { error: { ...fields, ...(cause instanceof RunFailedError && { retryable: cause.retryable }), ...run } };
 }
 
-export type ExitCode = 0 | 1 | 2 | 130 | 143;
+export type ExitCode = 0 | 1 | 2 | 3 | 130 | 143;
 
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Interrupted) return error.exitCode;
+  if (error instanceof RunProblem && error.cause instanceof ActionRequiredError) return 3;
   return error instanceof UsageError ? 2 : 1;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { InvocationResult, RunStream } from "@perch/sdk";
 import type { Session } from "./command.ts";
-import { printRun } from "./output/print-run.ts";
+import { type ActionRequired, printRun } from "./output/print-run.ts";
 import { Interrupted, RunProblem } from "./problem.ts";
 
 /** A run that a command waits for, and how to speak of it. */
@@ -12,6 +12,8 @@ export interface WatchedRun {
   readonly session?: string | undefined;
   /** With which the same run can be asked for again, if it may not have been accepted. */
   readonly idempotencyKey?: string | undefined;
+  /** Called when the run waits for a person. */
+  readonly onActionRequired?: ((event: ActionRequired) => Promise<void>) | undefined;
 }
 
 export const newIdempotencyKey = (): string => `cli-${randomUUID()}`;
@@ -21,7 +23,7 @@ export async function watchRun(session: Session, run: WatchedRun): Promise<Invoc
   const { terminal, isJson, signal } = session;
   const { agent, stream, idempotencyKey } = run;
   try {
-    if (!isJson) await printRun(terminal, stream, { session: run.session });
+    if (!isJson) await printRun(terminal, stream, run);
     return await stream.result();
   } catch (error) {
     const named = { agent, runId: stream.runId, idempotencyKey };

@@ -58,7 +58,7 @@ function startSession(
   return { session, called: () => called, named: { agent: text(args.agent), webhook: text(args.webhook) } };
 }
 
-/** One run of the command line: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted while a run was under way. */
+/** One run of the command line: 0 done, 1 failed, 2 wrong usage, 3 a run waits for a person, 130 or 143 interrupted while a run was under way. */
 export async function runCli(argv: readonly string[], environment: CliEnvironment): Promise<ExitCode> {
   const terminal = createTerminal(environment, environment.env);
   if (argv.length === 1 && ["--version", "-v", "version"].includes(argv[0] ?? "")) {

@@ -40,8 +40,17 @@ export interface Terminal {
   readonly confirm: (question: string, yes: boolean) => Promise<boolean>;
   /** Reads a line without showing it. */
   readonly secret: (prompt: string) => Promise<string>;
-  readonly questions: (prompt: string) => AsyncIterable<string>;
+  readonly questions: (prompt: string) => Questions;
   readonly readAll: () => Promise<string>;
+}
+
+/** The lines that somebody types, one for each prompt. */
+export interface Questions extends AsyncIterable<string> {
+  /**
+   * Asks something in between, and returns the line; undefined if the input ends instead. What was typed before the question was there is
+   * no answer to it. `draft` stands on the line already, to be edited.
+   */
+  readonly ask: (question: string, draft?: string) => Promise<string | undefined>;
 }
 
 type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -115,6 +124,60 @@ function createStyles() {
   };
 }
 
+function createQuestions(
+  { stdin, stderr }: Pick<Streams, "stdin" | "stderr">,
+  isInteractive: boolean,
+  prompt: string,
+): Questions {
+  const reader = createInterface({ input: stdin, output: stderr, terminal: isInteractive, prompt });
+  const lines: string[] = [];
+  let isClosed = false;
+  let wake: () => void = () => {};
+  reader.on("line", (line) => {
+    lines.push(line);
+    wake();
+  });
+  reader.on("close", () => {
+    isClosed = true;
+    wake();
+  });
+  // A terminal in raw mode sends no signal: whoever waits for a run must still learn of ctrl-c.
+  reader.on("SIGINT", () => {
+    reader.close();
+    process.emit("SIGINT", "SIGINT");
+  });
+  const nextLine = async (shown: string): Promise<string | undefined> => {
+    if (isInteractive && !isClosed) {
+      reader.setPrompt(shown);
+      reader.prompt();
+    }
+    if (lines.length === 0 && !isClosed)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    const line = lines.shift();
+    // Ctrl-d leaves the cursor behind the prompt.
+    if (line === undefined && isInteractive) stderr.write("\n");
+    return line;
+  };
+  return {
+    ask: (question, draft) => {
+      lines.splice(0);
+      const answer = nextLine(safeText(question));
+      if (draft !== undefined && !isClosed) reader.write(safeText(draft));
+      return answer;
+    },
+    [Symbol.asyncIterator]: async function* () {
+      try {
+        for (let line = await nextLine(prompt); line !== undefined; line = await nextLine(prompt)) yield line;
+      } finally {
+        // Whoever stops asking lets the process end: an open reader waits for the next line.
+        reader.close();
+      }
+    },
+  };
+}
+
 export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.ProcessEnv): Terminal {
   const isColoured = hasColour(env, stdout);
   const isInteractive = stdin.isTTY === true && stdout.isTTY === true;
@@ -157,29 +220,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
       stderr.write("\n");
       return text;
     },
-    questions: async function* (prompt) {
-      const reader = createInterface({ input: stdin, output: stderr, terminal: isInteractive, prompt });
-      // A terminal in raw mode sends no signal: whoever waits for a run must still learn of ctrl-c.
-      reader.on("SIGINT", () => {
-        reader.close();
-        process.emit("SIGINT", "SIGINT");
-      });
-      // Ctrl-d leaves the cursor behind the prompt.
-      let isPrompting = isInteractive;
-      try {
-        if (isInteractive) reader.prompt();
-        for await (const line of reader) {
-          isPrompting = false;
-          yield line;
-          if (isInteractive) reader.prompt();
-          isPrompting = isInteractive;
-        }
-      } finally {
-        if (isPrompting) stderr.write("\n");
-        // Whoever stops asking lets the process end: an open reader waits for the next line.
-        reader.close();
-      }
-    },
+    questions: (prompt) => createQuestions({ stdin, stderr }, isInteractive, prompt),
     readAll: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer));

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { ActionRequiredError } from "@perch/sdk";
+import { askForDecision } from "../ask-for-decision.ts";
 import { command } from "../command.ts";
 import { didYouMean } from "../nearest.ts";
+import type { ActionRequired } from "../output/print-run.ts";
 import { jsonText } from "../output/safe-text.ts";
 import { perchCommand } from "../perch-command.ts";
-import { Interrupted } from "../problem.ts";
+import { Interrupted, RunProblem } from "../problem.ts";
 import { errorText } from "../report-error.ts";
 import { watchRun } from "../run-outcome.ts";
 import { contextOf, contextOptions } from "./invoke.ts";
@@ -22,10 +25,14 @@ function answerTo(word: string, { agent, session }: { readonly agent: string; re
   return `There is no ${word}, so nothing was sent.${didYouMean(word, chatWords)} /help shows what there is.`;
 }
 
+/** The session takes no other message until somebody has decided. */
+const waitsForPerson = (error: unknown): boolean =>
+  error instanceof RunProblem && error.cause instanceof ActionRequiredError;
+
 export const chat = command({
   name: "chat",
   summary: "Chat with an agent, in one session.",
-  details: `Empty lines are ignored. --session continues an earlier conversation. --json prints one line per response.\n${chatHelp}`,
+  details: `Empty lines are ignored. --session continues an earlier conversation. --json prints one line per response. Where the agent needs a person, the chat asks you, if your key may decide, or waits for somebody who may. Without a terminal it says what to decide and ends with the exit code 3.\n${chatHelp}`,
   args: ["agent"],
   options: contextOptions,
   run: async (cli, { agent }, options) => {
@@ -36,7 +43,10 @@ export const chat = command({
     const context = { ...contextOf(options), session_id: session };
     const note = (text: string) => terminal.note(terminal.style("dim", text));
     note(`session ${session}; /help shows what you can type, /exit or ctrl-d ends it`);
-    for await (const text of terminal.questions("> ")) {
+    const questions = terminal.questions("> ");
+    // Where nobody can be asked, a run that waits for a person ends the chat.
+    const canAsk = terminal.isInteractive && !isJson;
+    for await (const text of questions) {
       if (signal.aborted) return;
       if (text.trim() === "") continue;
       const word = commandIn(text);
@@ -45,12 +55,15 @@ export const chat = command({
         note(answerTo(word, { agent, session }));
         continue;
       }
-      const stream = client.agents.invokeStream(agent, { message: text, context }, { signal });
+      const stream = client.agents.invokeStream(agent, { message: text, context }, { signal, waitForDecision: canAsk });
+      const onActionRequired = canAsk
+        ? (event: ActionRequired) => askForDecision({ session: cli, client, questions }, event)
+        : undefined;
       try {
-        const result = await watchRun(cli, { agent, stream, session });
+        const result = await watchRun(cli, { agent, stream, session, onActionRequired });
         if (isJson) terminal.line(jsonText(result));
       } catch (error) {
-        if (error instanceof Interrupted) throw error;
+        if (error instanceof Interrupted || waitsForPerson(error)) throw error;
         // A failed answer does not end the conversation.
         terminal.note(terminal.style("red", errorText(error, { server: cli.connection() })));
       }

@@ -16,6 +16,14 @@ export const contextOptions = {
   draft: { type: "boolean", help: "Run the draft instead of what is deployed: the same as --agent-version draft." },
 } as const;
 
+/** A run can wait for days: nobody waits for it by accident. */
+export const waitOption = {
+  type: "boolean",
+  help: "Wait while the run waits for a person, and go on after the decision.",
+} as const;
+export const waitHelp =
+  "Where the run waits for a person, the command says what to decide and ends with the exit code 3; with --wait, it waits too.";
+
 interface ContextValues {
   readonly session?: string;
   readonly user?: string;
@@ -51,11 +59,11 @@ export async function showResult(session: Session, run: WatchedRun): Promise<voi
 export const invoke = command({
   name: "invoke",
   summary: "Send a message to an agent and stream its response.",
-  details:
-    "Without a message, or with -, the message is read from standard input. While the agent works, standard error shows what it does and what it waits for. Ctrl-c does not stop the run.",
+  details: `Without a message, or with -, the message is read from standard input. While the agent works, standard error shows what it does and what it waits for. Ctrl-c does not stop the run.\n${waitHelp}`,
   args: ["agent", "message..."],
   options: {
     ...contextOptions,
+    wait: waitOption,
     async: { type: "boolean", help: "Do not wait: print the id of the run and exit." },
     "idempotency-key": {
       type: "string",
@@ -67,7 +75,7 @@ export const invoke = command({
   run: async (
     session,
     { agent, message: words },
-    { async: isAsync, "idempotency-key": idempotencyKey = newIdempotencyKey(), ...context },
+    { async: isAsync, wait: waitForDecision, "idempotency-key": idempotencyKey = newIdempotencyKey(), ...context },
   ) => {
     const { perch, terminal, show, signal } = session;
     const message = await readMessage(session, words);
@@ -75,7 +83,7 @@ export const invoke = command({
     const body = { message, ...(Object.keys(fields).length > 0 && { context: fields }) };
     const options = { signal, idempotencyKey };
     if (!isAsync) {
-      const stream = perch().agents.invokeStream(agent, body, options);
+      const stream = perch().agents.invokeStream(agent, body, { ...options, ...omitUndefined({ waitForDecision }) });
       return showResult(session, { agent, stream, session: context.session, idempotencyKey });
     }
     const run = await perch().agents.invokeInBackground(agent, body, options);

@@ -23,8 +23,8 @@ const create = command({
     permission: {
       type: "string",
       multiple: true,
-      choices: ["read", "write", "delete", "manage"],
-      help: "Permission, instead of a role. Can be repeated.",
+      choices: ["read", "write", "delete", "manage", "approve"],
+      help: "Permission, instead of a role. Can be repeated. No role has approve.",
     },
     agent: { type: "string", value: "AGENT", help: "The only agent that the key can access. Default: all agents." },
     expires: { type: "string", value: "TIME", help: "Lifetime of the key, such as 90d. Default: no expiry." },
@@ -37,7 +37,7 @@ const create = command({
       name,
       ...rights,
       ...omitUndefined({
-        permissions: permission as ("read" | "write")[] | undefined,
+        permissions: permission as ("read" | "approve")[] | undefined,
         agent_id: agent,
         expires_at: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000).toISOString(),
       }),

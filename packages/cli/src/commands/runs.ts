@@ -15,7 +15,8 @@ import { printEmpty, printMore, printNextPage, printTable } from "../output/tabl
 import { coloured } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 import { inPlainWords } from "../plain-words.ts";
-import { showResult } from "./invoke.ts";
+import { waitingText } from "../report-error.ts";
+import { showResult, waitHelp, waitOption } from "./invoke.ts";
 
 const rowOf = ({ terminal, time }: Session, run: InvocationSummary): string[] => [
   run.request_id,
@@ -107,7 +108,7 @@ const list = command({
     ...anyAgentListOptions,
     status: {
       type: "string",
-      choices: ["running", "completed", "failed", "cancelled"],
+      choices: ["running", "waiting", "completed", "failed", "cancelled"],
       help: "Only runs with this status.",
     },
     session: { type: "string", short: "s", value: "ID", help: "Only runs of this conversation." },
@@ -146,12 +147,16 @@ const get = command({
     const client = perch();
     const found = await client.runs.get(agent, run, { signal });
     const steps = await client.runs.steps(agent, run, { limit: 100 }, { signal }).toArray();
+    const open =
+      found.status === "waiting" ? await client.approvals.list({ request_id: run, status: "open" }) : undefined;
+    const approvalIds = open?.data.map(({ id }) => id) ?? [];
     show({ ...found, run_steps: steps }, () => {
       terminal.line(`${found.request_id}  ${coloured(terminal, found.status)}  ${found.duration_ms ?? "-"} ms`);
       terminal.line(`> ${found.message}`);
       if (found.response !== null) terminal.line(found.response);
       if (found.error !== null) terminal.line(terminal.style("red", inPlainWords(found.error)));
       printSteps(terminal, steps);
+      if (found.status === "waiting") terminal.note(waitingText({ agent, runId: run, approvalIds }));
       if (found.status === "running")
         terminal.note(
           terminal.style(
@@ -166,10 +171,13 @@ const get = command({
 const follow = command({
   name: "runs follow",
   summary: "Follow a run from its start, and print its response.",
-  details: "Ctrl-c does not stop the run.",
+  details: `Ctrl-c does not stop the run. ${waitHelp}`,
   args: ["agent", "run"],
-  run: (session, { agent, run }) =>
-    showResult(session, { agent, stream: session.perch().runs.follow(agent, run, { signal: session.signal }) }),
+  options: { wait: waitOption },
+  run: (session, { agent, run }, { wait: waitForDecision }) => {
+    const options = omitUndefined({ signal: session.signal, waitForDecision });
+    return showResult(session, { agent, stream: session.perch().runs.follow(agent, run, options) });
+  },
 });
 
 const cancel = command({

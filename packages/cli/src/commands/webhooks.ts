@@ -14,6 +14,7 @@ export const eventNames = [
   "deployment.activated",
   "deployment.failed",
   "deployment.rolled_back",
+  "agent.action_required",
 ] as const;
 type EventName = (typeof eventNames)[number];
 
@@ -64,6 +65,10 @@ const create = command({
   options: {
     event: { type: "string", multiple: true, choices: eventNames, help: "Event to send. Required; can be repeated." },
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
+    "approval-links": {
+      type: "boolean",
+      help: "Deliver links with which whoever opens them can decide on approvals. Needs approve or manage.",
+    },
     header: {
       type: "string",
       value: "'NAME: TEXT'",
@@ -75,10 +80,10 @@ const create = command({
     "perch webhooks create https://hooks.example.com/perch --event agent.failed",
     "perch webhooks create https://hooks.example.com/in --event agent.failed \\\n    --header 'Authorization: Bearer {{secret.hooks}}'",
   ],
-  run: async (session, { url }, { event, agent, header }) => {
+  run: async (session, { url }, { event, agent, header, "approval-links": approval_links }) => {
     if (!event) throw new UsageError(`perch webhooks create: --event is missing: ${eventNames.join(", ")}.`);
     const headers = header && headersOf(header);
-    const body = { url, events: event as EventName[], ...omitUndefined({ agent_id: agent, headers }) };
+    const body = { url, events: event as EventName[], ...omitUndefined({ agent_id: agent, headers, approval_links }) };
     showOnce(session, await session.perch().webhooks.create(body, { signal: session.signal }));
   },
 });

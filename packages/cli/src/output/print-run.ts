@@ -7,7 +7,11 @@ export interface PrintedRun extends AsyncIterable<RunStreamEvent> {
   readonly runId: string | undefined;
 }
 
+export type ActionRequired = Extract<RunStreamEvent, { readonly type: "action_required" }>;
+
 interface PrintOptions {
+  /** Called when the run waits for a person, before anything waits for it. */
+  readonly onActionRequired?: ((event: ActionRequired) => Promise<void>) | undefined;
   /** The conversation that the run belongs to. */
   readonly session?: string | undefined;
 }
@@ -49,11 +53,20 @@ function createResponsePrinter(terminal: Terminal) {
 }
 
 /** Prints the text of a run as it arrives, and on standard error what the run does and what it waits for. */
-export async function printRun(terminal: Terminal, run: PrintedRun, { session }: PrintOptions = {}): Promise<void> {
-  const progress = startRunProgress(terminal, { session, isAccepted: () => run.runId !== undefined });
+export async function printRun(terminal: Terminal, run: PrintedRun, options: PrintOptions = {}): Promise<void> {
+  const { session, onActionRequired } = options;
+  const startProgress = () => startRunProgress(terminal, { session, isAccepted: () => run.runId !== undefined });
+  let progress = startProgress();
   const response = createResponsePrinter(terminal);
   try {
     for await (const event of run) {
+      if (event.type === "action_required" && onActionRequired) {
+        // Nothing is drawn over what somebody reads and types.
+        progress.stop();
+        response.newLine();
+        await onActionRequired(event);
+        progress = startProgress();
+      }
       const line = progress.take(event);
       if (line !== undefined) response.note(line);
       else if (event.type === "token") response.token(event);

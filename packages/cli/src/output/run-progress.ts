@@ -43,6 +43,15 @@ function noteOf(event: StepOrTool): string | undefined {
   return event.type === "tool" ? `[${name} ${status}]` : undefined;
 }
 
+function personOf({ approvals }: Extract<RunStreamEvent, { readonly type: "action_required" }>): string {
+  const what = approvals.map(
+    ({ kind, tool, id }) => `${kind === "question" ? "answer" : "decide about"} ${tool} (${id})`,
+  );
+  return what.length === 0
+    ? "an earlier run of the session, which waits for a person"
+    : `a person to ${what.join(" and ")}`;
+}
+
 export interface RunProgress {
   /** Takes an event, and returns a line to print of it. */
   readonly take: (event: RunStreamEvent) => string | undefined;
@@ -65,6 +74,8 @@ interface ProgressOptions {
 export function startRunProgress(terminal: Terminal, { session, isAccepted }: ProgressOptions): RunProgress {
   const activities = new Map<string, Activity>();
   let hasBegun = false;
+  /** What a person must do before the run goes on. */
+  let person: string | undefined;
   let isMidLine = false;
   let lastSignMs = Date.now();
   let sinceMs = lastSignMs;
@@ -76,6 +87,7 @@ export function startRunProgress(terminal: Terminal, { session, isAccepted }: Pr
   const awaited = (nowMs: number): string => {
     if (!isAccepted()) return "Perch to accept the run";
     if (!hasBegun) return session === undefined ? "a worker" : `a worker, or for an earlier run of session ${session}`;
+    if (person !== undefined) return person;
     const all = [...activities.values()].map((activity) => nextOf(activity, nowMs));
     return all.length > 0 ? all.join(" and ") : "the next step";
   };
@@ -104,6 +116,7 @@ export function startRunProgress(terminal: Terminal, { session, isAccepted }: Pr
     take: (event) => {
       terminal.status?.("");
       hasBegun = true;
+      person = event.type === "action_required" ? personOf(event) : undefined;
       sinceMs = Date.now();
       const line = event.type === "step" || event.type === "tool" ? takeStep(event) : undefined;
       // An event of which nothing is printed leaves the reader in silence.

@@ -1,0 +1,257 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
+import { usePerch } from "../../server/test/support/harness.ts";
+import { startToolServer } from "../../server/test/support/tool-server.ts";
+import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
+
+const tool = await startToolServer(({ body }) => ({ body: { did: JSON.parse(body) } }));
+afterAll(() => tool.close());
+const server = usePerch(
+  { outboundAllowedPrivateRanges: ["127.0.0.0/8"], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") },
+  { withWorker: true },
+);
+removeDesks();
+
+const main = join(import.meta.dirname, "../src/main.ts");
+let desk: Desk;
+/** A key that may decide, and one that may also start runs. */
+let approver: string;
+let both: string;
+
+const callOf = (name: string, args: object) => ({ reply: "One moment.", tool_calls: [{ name, arguments: args }] });
+const refund = (policy: object = {}) => ({
+  type: "http" as const,
+  name: "refund",
+  description: "Pays money back.",
+  method: "POST" as const,
+  url: tool.url,
+  parameters: { type: "object" as const, properties: { amount: { type: "number" } }, required: ["amount"] },
+  approval: { when: [{ argument: "amount", op: "gt" as const, value: 100 }], ...policy },
+});
+const question = {
+  type: "ask_person" as const,
+  name: "ask_colour",
+  description: "Asks for a colour.",
+  answer: { type: "string", enum: ["red", "blue"] },
+  invoker_may_decide: true,
+};
+
+async function createAgent(tools: object[], call = callOf("refund", { amount: 500 })): Promise<void> {
+  const instructions = JSON.stringify({ steps: [call, { reply: "All done." }] });
+  const body = { name: "bot", model: "perch/script", instructions, tools };
+  const answer = await desk.organisation.call("POST /v1/agents", { body: body as never });
+  expect(answer.status).toBe(201);
+}
+
+async function createKey(name: string, ...permissions: string[]): Promise<string> {
+  const args = permissions.flatMap((permission) => ["--permission", permission]);
+  const { stdout, stderr, code } = await desk.perch(["keys", "create", name, ...args]);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout.trim();
+}
+
+beforeEach(async () => {
+  tool.calls.splice(0);
+  desk = await newDesk(server());
+  approver = await createKey("approver", "read", "approve");
+  both = await createKey("both", "read", "write", "approve");
+});
+
+const asApprover = (...args: string[]) => desk.perch(args, { env: { PERCH_API_KEY: approver } });
+const madeCalls = () => tool.calls.map(({ body }) => JSON.parse(body) as unknown);
+
+/** Runs a command on a terminal, types each line when its prompt is there, and gives everything that the terminal showed. */
+const terminalProgram = `
+import os, pty, signal, sys
+signal.alarm(60)
+count = int(sys.argv[1])
+script, command = sys.argv[2:2 + 2 * count], sys.argv[2 + 2 * count:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+shown, since = b"", 0
+while True:
+    try:
+        chunk = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not chunk:
+        break
+    shown += chunk
+    while script and script[0].encode() in shown[since:]:
+        since = shown.index(script[0].encode(), since) + len(script[0].encode())
+        os.write(terminal, script[1].encode())
+        script = script[2:]
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+
+async function chat(key: string, ...typed: (readonly [prompt: string, text: string])[]) {
+  const args = [String(typed.length), ...typed.flat(), process.execPath, main, "chat", "bot"];
+  const child = spawn("python3", ["-c", terminalProgram, ...args], {
+    cwd: desk.cwd,
+    env: { PATH: process.env.PATH, ...desk.env, PERCH_API_KEY: key, NO_COLOR: "1", NODE_NO_WARNINGS: "1" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [shown, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  return { code: code as number, shown };
+}
+
+const ctrlU = "\u0015";
+
+describe("perch chat on a terminal", () => {
+  test("shows tool, arguments and why, asks, and goes on with the same run", async () => {
+    await createAgent([refund({ invoker_may_decide: true })]);
+    const { code, shown } = await chat(both, ["> ", "pay\r"], ["[n]o ", "y\r"], ["All done.", "\u0004"]);
+    expect(code, shown).toBe(0);
+    expect(shown).toContain("bot wants to call refund");
+    expect(shown).toContain("`amount` is more than 100.");
+    expect(shown).toContain('"amount": 500');
+    expect(shown).toContain("approve? [y]es / [e]dit / [n]o");
+    expect(madeCalls()).toEqual([{ amount: 500 }]);
+    expect((await desk.perch(["runs", "bot", "--json"])).json<{ data: unknown[] }>().data).toHaveLength(1);
+  });
+
+  test("takes edited arguments, asks again for ones that do not fit, and passes on why a call is rejected", async () => {
+    await createAgent([refund({ invoker_may_decide: true })]);
+    const edited = await chat(
+      both,
+      ["> ", "pay\r"],
+      ["[n]o ", "e\r"],
+      ["arguments: ", `${ctrlU}{"amount": "many"}\r`],
+      ["[n]o ", "e\r"],
+      ["arguments: ", `${ctrlU}{"amount": 80}\r`],
+      ["All done.", "\u0004"],
+    );
+    expect(edited.code, edited.shown).toBe(0);
+    expect(madeCalls()).toEqual([{ amount: 80 }]);
+    const rejected = await chat(
+      both,
+      ["> ", "pay\r"],
+      ["[n]o ", "n\r"],
+      ["empty: none): ", "Not on a Sunday.\r"],
+      ["All done.", "\u0004"],
+    );
+    expect(rejected.code, rejected.shown).toBe(0);
+    expect(madeCalls()).toHaveLength(1);
+    const { data } = (await asApprover("approvals", "--status", "rejected", "--json")).json<{
+      data: { id: string }[];
+    }>();
+    expect((await asApprover("approvals", "show", data[0]?.id ?? "")).stdout).toContain("Not on a Sunday.");
+  });
+
+  test("asks the questions of an agent", async () => {
+    await createAgent([question], callOf("ask_colour", { question: "Which colour?" }));
+    const { code, shown } = await chat(
+      both,
+      ["> ", "paint\r"],
+      ["answer (red, blue): ", "blue\r"],
+      ["All done.", "\u0004"],
+    );
+    expect(code, shown).toBe(0);
+    expect(shown).toContain("Which colour?");
+  });
+
+  test("waits, and says so, while only somebody else may decide", async () => {
+    await createAgent([refund()]);
+    const talking = chat(desk.organisation.adminKey, ["> ", "pay\r"], ["All done.", "\u0004"]);
+    const open = async () => (await asApprover("approvals", "--json")).json<{ data: { id: string }[] }>().data;
+    await expect.poll(open, { timeout: 20_000 }).toHaveLength(1);
+    const [approval] = await open();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect((await asApprover("approvals", "approve", approval?.id ?? "", "--yes")).code).toBe(0);
+    const { code, shown } = await talking;
+    expect(code, shown).toBe(0);
+    expect(shown).toContain(`approvals approve ${approval?.id}`);
+    expect(shown).toContain("waiting for a person to decide about refund");
+    expect(madeCalls()).toEqual([{ amount: 500 }]);
+  });
+});
+
+describe("without a terminal", () => {
+  test("chat and invoke ask nobody: they say what to decide, and end with the exit code 3", async () => {
+    await createAgent([refund()]);
+    for (const outcome of [
+      await desk.perch(["chat", "bot"], { input: "pay\nmore\n" }),
+      await desk.perch(["invoke", "bot", "pay"]),
+    ]) {
+      expect(outcome.code, outcome.stderr).toBe(3);
+      expect(outcome.stderr).toMatch(/perch approvals show appr_\w+/);
+      expect(outcome.stderr).toMatch(/perch runs follow bot req_\w+ --wait/);
+    }
+    const json = await desk.perch(["invoke", "bot", "pay", "--json"]);
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error: { code: "action_required", request_id: expect.stringMatching(/^req_/) },
+    });
+  });
+
+  test("runs follow --wait waits for the decision, and runs show that they wait", async () => {
+    await createAgent([refund()]);
+    const { stdout } = await desk.perch(["invoke", "bot", "pay", "--async"]);
+    const run = stdout.trim();
+    const waiting = async () => (await desk.perch(["runs", "--status", "waiting"])).stdout;
+    await expect.poll(waiting, { timeout: 20_000 }).toContain(run);
+    expect((await desk.perch(["runs", "get", "bot", run])).stderr).toMatch(/perch approvals show appr_/);
+    const following = desk.perch(["runs", "follow", "bot", run, "--wait"]);
+    const { data } = (await asApprover("approvals", "--json")).json<{ data: { id: string }[] }>();
+    await asApprover("approvals", "reject", data[0]?.id ?? "", "--reason", "No.");
+    const { code, stdout: response, stderr } = await following;
+    expect(code, stderr).toBe(0);
+    expect(response).toContain("All done.");
+    expect(madeCalls()).toEqual([]);
+  });
+});
+
+describe("perch approvals", () => {
+  test("lists what is open, shows one, and approves what it showed with other arguments from a file", async () => {
+    await createAgent([refund()]);
+    expect((await asApprover("approvals")).stderr).toContain("No open approvals yet.");
+    await desk.perch(["invoke", "bot", "pay", "--user", "ada"]);
+    const listed = await asApprover("approvals", "--agent", "bot", "--tool", "refund", "--user", "ada");
+    const [id = ""] = /appr_\w+/.exec(listed.stdout) ?? [];
+    expect(listed.stdout).toContain("`amount` is more than 100.");
+    const shown = await asApprover("approvals", "show", id);
+    for (const part of ["bot wants to call refund", '"amount": 500', "user ada", "message    pay"])
+      expect(shown.stdout).toContain(part);
+    expect(shown.stderr).toContain(`perch approvals approve ${id}`);
+    expect((await desk.perch(["approvals", "show", id])).stdout).toContain("hidden");
+    expect((await asApprover("approvals", "approve", id)).stderr).toContain("Give --yes");
+    expect((await asApprover("approvals", "approve", id, "--digest", "another")).code).toBe(1);
+    writeFileSync(join(desk.cwd, "args.json"), '{"amount": 80}');
+    const approved = await asApprover("approvals", "approve", id, "--arguments", "@args.json", "--yes");
+    expect({ code: approved.code, last: approved.stdout.trim().split("\n").at(-1) }).toEqual({
+      code: 0,
+      last: `${id} is approved.`,
+    });
+    await expect.poll(madeCalls).toEqual([{ amount: 80 }]);
+  });
+
+  test("refuses the key that started the run, and says that two must approve", async () => {
+    await createAgent([refund({ approvers: 2 })]);
+    const own = { env: { PERCH_API_KEY: both } };
+    await desk.perch(["invoke", "bot", "pay"], own);
+    const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
+    expect((await desk.perch(["approvals", "approve", id, "--yes"], own)).code).toBe(1);
+    expect((await asApprover("approvals", "approve", id, "--yes")).stdout).toContain("1 of 2 have approved");
+    const second = { env: { PERCH_API_KEY: await createKey("second", "read", "approve") } };
+    expect((await desk.perch(["approvals", "approve", id, "--yes"], second)).stdout).toContain(`${id} is approved.`);
+  });
+
+  test("control characters in what others wrote do not reach the terminal", async () => {
+    await createAgent([question], callOf("ask_colour", { question: "Which\u001b[2J\u0007 colour?" }));
+    await desk.perch(["invoke", "bot", "pa\u001b]0;title\u0007int"]);
+    const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
+    const { stdout } = await asApprover("approvals", "show", id);
+    expect(stdout).toContain("Which colour?");
+    expect(stdout).toContain("paint");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+    expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/);
+    expect((await asApprover("approvals", "answer", id, "blue")).stdout).toContain(`${id} is answered.`);
+  });
+});
