@@ -132,7 +132,7 @@ const approve = command({
     code: codeOption,
     yes: yesOption,
   },
-  examples: ["perch approvals approve appr_01h455vb4pex5vsknk084sn02q --arguments '{\"amount\": 80}'"],
+  examples: ["perch approvals approve appr_01h455vb4pex5vsknk084sn02q \\\n    --arguments '{\"amount\": 80}'"],
   run: async (session, { approval: id }, { arguments: text, digest: given, code, yes }) => {
     const { perch, terminal, signal, isJson, cwd } = session;
     const args = text === undefined ? undefined : parseArguments(text, cwd);

@@ -9,7 +9,7 @@ export const runQuery = (agent: string, run: string) =>
   queryOptions({
     queryKey: ["runs", "one", agent, run],
     queryFn: ({ signal }): Promise<Invocation> => perch.runs.get(agent, run, { signal }),
-    refetchInterval: ({ state }) => (state.data?.status === "running" ? pollMs : false),
+    refetchInterval: ({ state }) => (/running|waiting/.test(state.data?.status ?? "") ? pollMs : false),
   });
 
 /** All recorded steps of a run that has ended. A list of the SDK fetches its further pages by itself. */

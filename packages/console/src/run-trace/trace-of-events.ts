@@ -79,6 +79,7 @@ export function endTrace(trace: Trace, status: "completed" | "failed" | "cancell
 
 export function addEvent(trace: Trace, { event, atMs }: ArrivedEvent): Trace {
   if (event.type === "token") return { ...trace, steps: say(trace.steps, event), text: event.snapshot };
+  if (event.type === "action_required") return trace;
   if (event.type === "dropped") return { ...trace, dropped: event.message };
   if (event.type === "done")
     return { ...endTrace(trace, "completed", atMs), text: event.response, tokens: event.tokens_used };

@@ -9,7 +9,7 @@ export interface Turn {
   readonly runId: string | undefined;
   readonly session: string;
   readonly message: string;
-  readonly status: "running" | "completed" | "failed" | "cancelled";
+  readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled";
   /** The answer, as far as it has come. */
   readonly answer: string;
   /** From the run's events; undefined for a run that ended before this page saw it: its steps are read from the record. */
@@ -68,6 +68,7 @@ function addToTurn(turn: Turn, arrived: ArrivedEvent): Turn {
   const trace = addEvent(turn.trace ?? startTrace(arrived.atMs), arrived);
   const followed = { ...turn, trace, answer: trace.text, trouble: undefined };
   const { event } = arrived;
+  if (event.type === "action_required") return { ...followed, status: "waiting", runId: event.request_id };
   if (event.type !== "done") return followed;
   const { request_id: runId, tokens_used: tokens, duration_ms: durationMs } = event;
   return { ...followed, status: "completed", runId, tokens, durationMs };

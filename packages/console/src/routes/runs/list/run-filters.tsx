@@ -14,7 +14,7 @@ const filterClass = (isUsed: boolean): string =>
     isUsed ? "border-accent bg-accent-soft" : "border-control-line bg-surface",
   );
 
-const statuses = ["running", "completed", "failed", "cancelled"];
+const statuses = ["running", "waiting", "completed", "failed", "cancelled"];
 
 interface TextFilterProps {
   readonly label: string;
