@@ -1,18 +1,20 @@
 import { type Invocation, PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, Suspense, useEffect, useRef } from "react";
 import { runQuery } from "../../api/runs-queries.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { IdText } from "../../parts/id-text.tsx";
+import { lazyPage } from "../../parts/lazy-page.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
-import { RunActions } from "./run/run-actions.tsx";
 import { RunBody } from "./run/run-body.tsx";
+
+const RunActions = lazyPage(() => import("./run/run-actions.tsx"), "RunActions");
 
 const keptDays = 30;
 
@@ -45,7 +47,11 @@ function Header({ agent, id, run, onClose }: HeaderProps) {
         <IdText id={id} what="the request id" />
       </Heading>
       <div className="ml-auto flex items-center gap-2">
-        {run && <RunActions agent={agent} run={run} />}
+        {run && (
+          <Suspense>
+            <RunActions agent={agent} run={run} />
+          </Suspense>
+        )}
         <button
           type="button"
           aria-label="Close the run"

@@ -76,6 +76,9 @@ export function TurnView({ agent, turn, counterpart, isTraced, onTrace, onEdit, 
         <Answer turn={turn} isOwn={turn.trace !== undefined} />
       </div>
       {turn.status === "running" && <Waiting turn={turn} />}
+      {turn.status === "waiting" && (
+        <p className="text-muted text-table">It waits for a person, and goes on after the decision.</p>
+      )}
       {turn.status === "completed" && turn.isStopping && (
         <p className="text-muted text-table">
           This was the last step of the run, so it completed before it could stop.

@@ -66,7 +66,8 @@ export const turnOfRun = (run: Invocation): Turn => ({
 
 function addToTurn(turn: Turn, arrived: ArrivedEvent): Turn {
   const trace = addEvent(turn.trace ?? startTrace(arrived.atMs), arrived);
-  const followed = { ...turn, trace, answer: trace.text, trouble: undefined };
+  const status = turn.status === "waiting" ? "running" : turn.status;
+  const followed = { ...turn, status, trace, answer: trace.text, trouble: undefined };
   const { event } = arrived;
   if (event.type === "action_required") return { ...followed, status: "waiting", runId: event.request_id };
   if (event.type !== "done") return followed;

@@ -42,7 +42,7 @@ export function useConversation(
     [recorded, all, session],
   );
   useEffect(() => {
-    for (const turn of recorded) if (turn.status === "running") follow(agent, turn);
+    for (const turn of recorded) if (turn.status === "running" || turn.status === "waiting") follow(agent, turn);
   }, [recorded, agent, follow]);
   const hasEarlier = (data?.hasEarlier ?? false) && limit < maxTurns;
   return { turns, hasEarlier, showEarlier: () => setLimit(maxTurns), isLoading, error };

@@ -60,7 +60,7 @@ export function useTurns(onUnsent: (message: string) => void): Turns {
     (agent, session, body) => {
       const turn = newTurn({ id: crypto.randomUUID(), session, message: body.message }, Date.now());
       void read(turn, (client, signal) =>
-        client.agents.invokeStream(agent, body, { signal, maxRetries: streamRetries }),
+        client.agents.invokeStream(agent, body, { signal, maxRetries: streamRetries, waitForDecision: true }),
       );
     },
     [read],
@@ -71,7 +71,9 @@ export function useTurns(onUnsent: (message: string) => void): Turns {
       const { runId } = turn;
       if (runId === undefined || sendings.current.has(turn.id)) return;
       const again: Turn = { ...turn, status: "running", error: undefined };
-      void read(again, (client, signal) => client.runs.follow(agent, runId, { signal, maxRetries: streamRetries }));
+      void read(again, (client, signal) =>
+        client.runs.follow(agent, runId, { signal, maxRetries: streamRetries, waitForDecision: true }),
+      );
     },
     [read],
   );

@@ -1,18 +1,16 @@
 import type { Invocation } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Suspense, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { runQuery } from "../../../api/runs-queries.ts";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
+import { CopyAsCode } from "./copy-as-code.tsx";
 import { contextOf } from "./run-context.ts";
-
-const CopyAsCode = lazyPage(() => import("./copy-as-code.tsx"), "CopyAsCode");
 
 interface RunProps {
   readonly agent: string;
@@ -98,11 +96,12 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
 /** What can be done with a run. Who may only read sees what reading allows. */
 export function RunActions({ agent, run }: RunProps) {
   const canWrite = useCan("write");
+  const isOpen = run.status === "running" || run.status === "waiting";
   const failsAgain = run.status === "failed" && !run.retryable;
   return (
     <div data-page-actions className="flex flex-wrap items-center gap-2">
-      {canWrite && run.status === "running" && <CancelRun agent={agent} run={run} />}
-      {canWrite && run.status !== "running" && <RunAgain agent={agent} run={run} isPrimary={!failsAgain} />}
+      {canWrite && isOpen && <CancelRun agent={agent} run={run} />}
+      {canWrite && !isOpen && <RunAgain agent={agent} run={run} isPrimary={!failsAgain} />}
       {canWrite && (
         <Link
           to="/agents/$agent/playground"
@@ -113,9 +112,7 @@ export function RunActions({ agent, run }: RunProps) {
           Edit and run
         </Link>
       )}
-      <Suspense fallback={<Button disabled>Copy as</Button>}>
-        <CopyAsCode agent={agent} run={run} />
-      </Suspense>
+      <CopyAsCode agent={agent} run={run} />
     </div>
   );
 }

@@ -1,21 +1,23 @@
 import type { Invocation } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { runStepsQuery } from "../../../api/runs-queries.ts";
 import { ContentView } from "../../../parts/content-view.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { Working } from "../../../parts/working.tsx";
 import { traceOfSteps } from "../../../run-trace/trace-of-steps.ts";
 import { useNow } from "../../../run-trace/use-now.ts";
 import { FailureNote, failingStep } from "./failure-note.tsx";
 import { RunFacts } from "./run-facts.tsx";
-import { StepDetail } from "./step-detail.tsx";
 import { isUnderWay, useLiveTrace, withoutGuesses } from "./use-live-trace.ts";
 import { Waterfall } from "./waterfall.tsx";
 import { logItems, spanOf, waterfallItems } from "./waterfall-items.ts";
 import { WaterfallNotes } from "./waterfall-notes.tsx";
 import { idOfItem } from "./waterfall-row.tsx";
+
+const StepDetail = lazyPage(() => import("./step-detail.tsx"), "StepDetail");
 
 interface RunBodyProps {
   readonly agent: string;
@@ -97,7 +99,9 @@ export function RunBody({ agent, run }: RunBodyProps) {
         <div className="min-w-0 border-line @5xl:border-r">
           <Waterfall items={items} whole={whole} selectedKey={selectedKey} onSelect={(step) => show({ step })} />
         </div>
-        <StepDetail item={items.find(({ key }) => key === selectedKey)} agent={agent} />
+        <Suspense fallback={<Working what="the step" />}>
+          <StepDetail item={items.find(({ key }) => key === selectedKey)} agent={agent} />
+        </Suspense>
       </div>
     </div>
   );
