@@ -203,6 +203,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await chaos("--short", "--upgrade");
   yield await chaos("--short", "--alerts");
   yield await chaos("--short", "--restore");
+  yield await chaos("--short", "--approvals");
 }
 
 let passed = 0;
