@@ -158,7 +158,9 @@ async function runAgent(
   };
 
   if (resumed?.isCancelled) {
-    const { progress: at } = resumed.state;
+    const { progress: before, reply, results } = resumed.state;
+    // The reply was made and paid for, though its calls are not made.
+    const at = reply ? afterTools(before, reply, results, []) : before;
     return end(await runStep(context, "cancel", () => steps.cancel(run, at), isOutput), at);
   }
   const standing = resumed?.state.reply
