@@ -207,7 +207,7 @@ describe("a run whose person decides after 45 days", () => {
     const sealed = sealWaitingState(
       approvalContents,
       { organisationId, id: old, cut },
-      { ...state, run: { ...state.run, id: old } },
+      { ...state, run: { ...state.run, id: old } } as CutState,
     );
     const values = [run, old, uuidTime(old)];
     await query("update waiting_runs set id = $2, accepted_at = $3, sealed = $4 where id = $1", [...values, sealed]);

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import { uuidTime } from "../../platform/ids.ts";
+import { lockWaitingRun } from "../../resources/approvals/waiting-run-queries.ts";
 import type { LogLine, QueuedDelivery } from "../run.ts";
 import { runningRow } from "./record-rules.ts";
 
@@ -10,6 +11,8 @@ export async function lockToCut(
   trx: OrganisationTransaction,
   run: RunInput,
 ): Promise<"may wait" | "deleted" | "cancelled" | "ended"> {
+  // Who decides, cancels or continues it locks this row before the run's own.
+  if (run.cut !== undefined) await lockWaitingRun(trx, run);
   const { rows } = await sql<{ deleted: boolean }>`
     select deleted_at is not null as deleted from agents
       where organisation_id = ${run.organisationId} and id = ${run.agentId} for share`.execute(trx);
