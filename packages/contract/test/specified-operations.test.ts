@@ -195,6 +195,12 @@ describe("the contract has the specified permission, parameters, status and enve
   });
 });
 
+/** What an envelope has beside the fields of all: how a search was made, and how much of a list is open. */
+const besideEnvelope: Readonly<Partial<Record<OperationKey, readonly string[]>>> = {
+  "POST /v1/agents/{agent_id}/memory/search": ["search"],
+  "GET /v1/approvals": ["open"],
+};
+
 test("every operation answers in one of the two envelopes", () => {
   verifies("responses.single-envelope", "responses.list-envelope");
   expect(operationKeys.length).toBeGreaterThan(60);
@@ -202,7 +208,7 @@ test("every operation answers in one of the two envelopes", () => {
     const { response, accepted }: Operation = operations[key];
     for (const schema of [response, ...(accepted ? [accepted] : [])]) {
       const { success, data, pagination, ...others } = (schema as z.ZodObject).shape as Record<string, z.ZodType>;
-      expect(Object.keys(others), key).toEqual(key.endsWith("/memory/search") ? ["search"] : []);
+      expect(Object.keys(others), key).toEqual(besideEnvelope[key] ?? []);
       expect(data instanceof z.ZodArray, key).toBe(pagination !== undefined);
       if (pagination) expect(success, key).toBeUndefined();
       else
@@ -217,6 +223,9 @@ test("every operation answers in one of the two envelopes", () => {
 test("the operations beyond the specification's eighteen need the permissions that were decided", () => {
   verifies("permissions.agents", "permissions.keys");
   const permissionOf = (key: OperationKey): Operation["permission"] => operations[key].permission;
+  expect(permissionOf("GET /v1/approvals/{approval_id}")).toBe("read");
+  for (const verb of ["approve", "reject", "answer"] as const)
+    expect(permissionOf(`POST /v1/approvals/{approval_id}/${verb}`)).toBe("approve");
   expect(permissionOf("POST /v1/agents")).toBe("write");
   expect(permissionOf("POST /v1/agents/{agent_id}/pause")).toBe("write");
   expect(permissionOf("POST /v1/agents/{agent_id}/resume")).toBe("write");

@@ -61,6 +61,12 @@ describe("refuseEscalation", () => {
     }
   });
 
+  test("who manages keys may grant approve without holding it, and nobody else may", () => {
+    expect(() => refuseEscalation(caller(["manage"]), ["approve"], null, now)).not.toThrow();
+    expect(() => refuseEscalation(caller(["approve"]), ["approve"], null, now)).not.toThrow();
+    expect(refusalOf(() => refuseEscalation(caller(["read", "write"]), ["approve"], null, now)).code).toBe("forbidden");
+  });
+
   test("names what it lacks, and only that", () => {
     const error = refusalOf(() => refuseEscalation(caller(["read", "manage"]), ["read", "write", "delete"], null, now));
     expect(error).toMatchObject({ code: "forbidden", message: expect.stringMatching(/: write, delete\.$/) });
