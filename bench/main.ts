@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { approvals } from "./approvals/approvals.ts";
+import { approvalKinds, approvals } from "./approvals/approvals.ts";
 import type { Figures } from "./comparison.ts";
 import { consolePages } from "./console/console.ts";
 import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
@@ -53,8 +53,9 @@ const benchmarks: Record<string, Benchmark> = {
   "run-list": { about: "lists of runs with 10,000 and with 1,000,000 runs, with each filter", run: runList },
   approvals: {
     about: "10,000 runs that wait for a person, and lists with 100 and with 1,000,000 open approvals",
-    run: (short) => approvals({ short }),
+    run: (short, isChosen) => approvals({ short, kinds: approvalKinds.filter(isChosen) }),
     hasShort: true,
+    kinds: { all: approvalKinds, full: approvalKinds, short: approvalKinds },
   },
   console: {
     about: "the console on a list of a million runs: first rows, frames while scrolling, slow networks",

@@ -96,17 +96,19 @@ const queries: Readonly<Record<string, Query>> = {
 const listUrl = (url: string, query: Record<string, string>): string =>
   `${url}/v1/approvals?${new URLSearchParams({ limit: String(pageSize), ...query })}`;
 
-/** Follows the list to a page in its middle, or a thousand pages far: a page is found by its key, so depth should not matter. */
+const maxPages = 200;
+
+/** Follows the list to a page in its middle, or 20,000 approvals far: a page is found by its key, so depth should not matter. */
 async function findLaterPage(url: string, subject: Subject, filter: Record<string, string>): Promise<string> {
   const rows = subject.size / (filter.agent_id ? agentCount : 1);
-  const isLarge = rows > 10_000;
-  const limit = isLarge ? "100" : String(pageSize);
-  let query: Record<string, string> = { status: "open", limit, ...filter };
+  const limit = rows > smallSize ? 100 : pageSize;
+  const pages = Math.max(1, Math.min(maxPages, Math.floor(rows / limit / 2)));
+  let query: Record<string, string> = { status: "open", limit: String(limit), ...filter };
   for (let page = 1; ; page++) {
     const { body } = await timed<Page>(`${url}/v1/approvals?${new URLSearchParams(query)}`, subject.key);
     const cursor = body.pagination.next_cursor;
     if (cursor === null) throw new Error(`There is no page ${page + 1} of ${rows} approvals`);
-    if (page === (isLarge ? 1000 : 1)) return cursor;
+    if (page === pages) return cursor;
     query = { ...query, cursor };
   }
 }
