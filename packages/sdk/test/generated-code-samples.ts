@@ -83,6 +83,39 @@ export async function listStepsSample(perch: Perch): Promise<void> {
   }
 }
 
+export async function listApprovalsSample(perch: Perch): Promise<void> {
+  for await (const item of perch.approvals.list({ status: "open", limit: 1 })) {
+    console.log(item);
+  }
+}
+
+export async function getApprovalSample(perch: Perch): Promise<void> {
+  const result = await perch.approvals.get("appr_01kg0000000000000000000002");
+  console.log(result);
+}
+
+export async function approveApprovalSample(perch: Perch): Promise<void> {
+  const result = await perch.approvals.approve("appr_01kg0000000000000000000002", {
+    arguments: { order: "1042", amount: 200 },
+  });
+  console.log(result);
+}
+
+export async function rejectApprovalSample(perch: Perch): Promise<void> {
+  const result = await perch.approvals.reject("appr_01kg0000000000000000000003", {
+    reason: "Order 1043 was never delivered, so nothing was charged.",
+  });
+  console.log(result);
+}
+
+export async function answerApprovalSample(perch: Perch): Promise<void> {
+  const result = await perch.approvals.answer(
+    "appr_01kg0000000000000000000001",
+    { answer: "The one in Ghent." },
+  );
+  console.log(result);
+}
+
 export async function checkAgentSample(perch: Perch): Promise<void> {
   const result = await perch.agents.check("support-bot");
   console.log(result);
