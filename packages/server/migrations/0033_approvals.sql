@@ -111,6 +111,8 @@ grant select (organisation_id, id, agent_id, run_id, cut, status, expires_at, de
 -- A run may wait. `cut` counts how often it did: with the run's id it names what the engine executes now.
 alter table invocations
   add column cut int not null default 0,
+  -- Who started a run in which a person may have to decide: it may not be the same. Kept for a run that the engine loses.
+  add column invoker text,
   drop constraint invocations_status_check,
   -- Of new rows only: reading them all would hold up runs that end meanwhile.
   add constraint invocations_status_check check (status in ('running', 'waiting', 'completed', 'failed', 'cancelled')) not valid;

@@ -293,6 +293,7 @@ export interface Invocations {
   error_code: string | null;
   finished_at: Timestamp | null;
   id: string;
+  invoker: string | null;
   message: string;
   organisation_id: string;
   response: string | null;

@@ -9,6 +9,8 @@ export interface SlotHolder {
   readonly id: string;
   /** Null: the run waits for no other. */
   readonly sessionId?: string | null;
+  /** How often the run has waited for a person: each part of it has a slot of its own, and releases no other's. */
+  readonly cut?: number | undefined;
 }
 
 export interface SlotRequest extends SlotHolder {
@@ -42,6 +44,9 @@ function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly 
   return [all, own, typeof sessionId === "string" ? `${own}:${sessionId}` : ""];
 }
 
+const holderId = ({ id, cut }: SlotHolder): string => (cut ? `${id}.${cut}` : id);
+const runIdOf = (holder: string): string => holder.split(".", 1)[0] ?? holder;
+
 export function createLocalSlots(now: () => number): RunSlots {
   const runsByKey = new Map<string, Map<string, number>>();
   const activeRuns = (owner: string): Map<string, number> => {
@@ -53,13 +58,14 @@ export function createLocalSlots(now: () => number): RunSlots {
   const release: RunSlots["release"] = async (run) => {
     for (const owner of slotKeys(run)) {
       const runs = runsByKey.get(owner);
-      runs?.delete(run.id);
+      runs?.delete(holderId(run));
       if (runs?.size === 0) runsByKey.delete(owner);
     }
   };
   return {
     take: async (request) => {
-      const { id, organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const id = holderId(request);
       const [allKey, ownKey, sessionKey] = slotKeys(request);
       const [all, own] = [activeRuns(allKey), activeRuns(ownKey)];
       if (!all.has(id) && all.size >= organisationRuns) return "organisation";
@@ -71,8 +77,8 @@ export function createLocalSlots(now: () => number): RunSlots {
     },
     release,
     releaseLocal: release,
-    listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()],
-    isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(run.id) ?? 0) > now(),
+    listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()].map(runIdOf),
+    isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(holderId(run)) ?? 0) > now(),
   };
 }
 
@@ -88,7 +94,8 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
   });
   return {
     take: async (request) => {
-      const { id, organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
+      const id = holderId(request);
       const keys = slotKeys(request);
       try {
         const full = await change({ keys, id, leaseSeconds, maxLeaseSeconds, organisationRuns, agentRuns });
@@ -99,7 +106,7 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
     },
     release: async (run) => {
       const none = { leaseSeconds: 0, maxLeaseSeconds: 0, organisationRuns: 0, agentRuns: 0 };
-      const released = change({ keys: slotKeys(run), id: run.id, ...none });
+      const released = change({ keys: slotKeys(run), id: holderId(run), ...none });
       // A slot that cannot be released now expires with its lease.
       await Promise.all([local.release(run), released.catch(() => undefined)]);
     },
@@ -111,11 +118,11 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
         .catch((cause: unknown) => {
           throw new Error("Valkey did not say which runs are under way. Start it, and try again.", { cause });
         });
-      return [...new Set([...shared, ...(await local.listHeld(organisationId))])];
+      return [...new Set([...shared.map(runIdOf), ...(await local.listHeld(organisationId))])];
     },
     isHeld: async (run) => {
       if (await local.isHeld(run)) return true;
-      const until = await valkey.zscore(slotKeys(run)[1], run.id).catch(() => null);
+      const until = await valkey.zscore(slotKeys(run)[1], holderId(run)).catch(() => null);
       return Number(until ?? 0) * 1000 > now();
     },
   };

@@ -204,6 +204,7 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
     // Neither asked the model, or a person, a second time.
     expect(stepsOf("with a person").toSorted()).toEqual([1, 1, 2, 2]);
     expect(await query("select from approvals")).toHaveLength(2);
+    expect(await query("select from approvals where invoker is null")).toEqual([]);
     await expect.poll(() => query("select from waiting_runs"), patient).toEqual([]);
   }, 60_000);
 

@@ -177,6 +177,12 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
       ),
     ]);
 
+  /** The tier of an organisation that has as many waiting runs as it may; else undefined. */
+  const findTierWithoutRoom = async (trx: OrganisationTransaction, { organisationId }: RunInput) => {
+    const tier = await findTier(trx, organisationId);
+    return (await quotas.hasRoomToWait(trx, organisationId, tier)) ? undefined : tier;
+  };
+
   const elapsedOf = ({ startedAtMs }: Progress): number => Math.max(0, Math.round(now() - startedAtMs));
 
   const cutRun = async (
@@ -192,7 +198,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     const elapsedMs = elapsedOf(progress);
     const cutRunInput: RunInput = { ...run, cut, linesWritten: (run.linesWritten ?? 0) + lines.length };
     const kept = lines.length > 0 ? [] : progress.log;
-    const state: CutState = { run: cutRunInput, progress: { ...progress, log: kept }, elapsedMs, ...part };
+    const state: CutState = { format: 1, run: cutRunInput, progress: { ...progress, log: kept }, elapsedMs, ...part };
     const usage = {
       steps: part.reply ? progress.step : 0,
       tokensUsed: part.reply ? addTokens(progress, part.reply) : 0,
@@ -201,9 +207,9 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     };
     const result = await db.inOrganisation(run.organisationId, async (trx) => {
       const may = await lockToCut(trx, run);
-      if (may !== "may wait") return may;
-      const tier = await findTier(trx, run.organisationId);
-      if (!(await quotas.hasRoomToWait(trx, run.organisationId, tier))) return { full: tier };
+      if (may !== "may wait" && may !== "waits") return may;
+      const tier = may === "may wait" ? await findTierWithoutRoom(trx, run) : undefined;
+      if (tier) return { full: tier };
       return insertCut(trx, run, { cut, state, calls, usage, lines });
     });
     if (result === "cancelled" || result === "deleted") return records.cancel(run, progress, []);

@@ -2,7 +2,8 @@ import type { ApprovalStatus } from "@perch/contract";
 import { sql } from "kysely";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { ContinuedRun, RunInput, RunOutcome, RunResult } from "../../engine/messages.ts";
-import { uuidTime } from "../../platform/ids.ts";
+import { toPublicId, uuidTime } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import { openDecision } from "../../resources/approvals/seal-approval.ts";
@@ -22,6 +23,7 @@ interface ResumeDeps {
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly approvalContents: Sealer;
   readonly telemetry: Pick<ApprovalMetrics, "runContinued">;
+  readonly logger: Logger;
   readonly now: () => number;
 }
 
@@ -31,7 +33,7 @@ export interface ResumeSteps {
   /** Ends a run that was cancelled while it waited. */
   readonly cancel: (run: RunInput, progress: Progress) => Promise<Ended>;
   /** The last step of a run that has waited: nothing of it is left to continue, and its session's next turn may begin. */
-  readonly settle: (run: RunInput) => Promise<void>;
+  readonly settle: (run: RunInput | ContinuedRun) => Promise<void>;
 }
 
 const lost = {
@@ -44,6 +46,17 @@ const lost = {
   durationMs: 0,
 } as const satisfies RunOutcome;
 
+/** No retry helps. */
+class UnreadableState extends Error {}
+
+function read<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (cause) {
+    throw new UnreadableState("What the run waited with cannot be read", { cause });
+  }
+}
+
 const ended = (outcome: RunResult): Ended => ({ ended: outcome, toDeliver: [], unrecorded: null });
 
 const said: Readonly<Record<Verdict["status"], string>> = {
@@ -55,7 +68,7 @@ const said: Readonly<Record<Verdict["status"], string>> = {
 };
 
 export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
-  const { db, records, continueRuns, approvalContents, telemetry, now } = deps;
+  const { db, records, continueRuns, approvalContents, telemetry, logger, now } = deps;
 
   const findVerdicts = async (trx: OrganisationTransaction, run: ContinuedRun): Promise<Verdict[]> => {
     const rows = await trx
@@ -69,11 +82,18 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
     return rows.map(({ id, call, status, sealed_decision }) => ({
       callNumber: call,
       status: status as Exclude<ApprovalStatus, "open">,
-      ...openDecision(approvalContents, sealed_decision, { organisationId: run.organisationId, id }),
+      ...read(() => openDecision(approvalContents, sealed_decision, { organisationId: run.organisationId, id })),
     }));
   };
 
+  /** Returns whether the run is to end: somebody cancelled it, or deleted its agent. */
   const updateRunning = async (trx: OrganisationTransaction, run: ContinuedRun): Promise<boolean> => {
+    const agent = await trx
+      .selectFrom("agents")
+      .select("deleted_at")
+      .where("organisation_id", "=", run.organisationId)
+      .where("id", "=", run.agentId)
+      .executeTakeFirst();
     const rows = await trx
       .updateTable("invocations")
       .set({ status: "running" })
@@ -83,7 +103,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       .where("status", "in", ["waiting", "running"])
       .returning("cancel_requested_at")
       .execute();
-    return rows[0]?.cancel_requested_at != null;
+    return agent?.deleted_at !== null || rows[0]?.cancel_requested_at != null;
   };
 
   /** Undefined: it was continued to its end, or waits again. */
@@ -109,7 +129,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       .executeTakeFirst();
     if (continued) telemetry.runContinued(continued.delay_seconds);
     const isCancelled = await updateRunning(trx, run);
-    const state = openWaitingState<CutState>(approvalContents, run, row.sealed);
+    const state = read(() => openWaitingState<CutState>(approvalContents, run, row.sealed));
     return { state, verdicts: await findVerdicts(trx, run), isCancelled };
   };
 
@@ -137,10 +157,39 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       });
     });
 
+  const settle: ResumeSteps["settle"] = async (run) => {
+    const next = await db.inOrganisation(run.organisationId, async (trx) => {
+      await sql`delete from waiting_runs where organisation_id = ${run.organisationId} and id = ${run.id}`.execute(trx);
+      return run.sessionId === null ? undefined : updateNextTurnReady(trx, { ...run, sessionId: run.sessionId });
+    });
+    if (next) continueRuns.start(next);
+  };
+
+  /** What it waited with cannot be read, and never will be: the run ends, so that its session goes on. */
+  const endUnreadable = async (run: ContinuedRun, error: unknown): Promise<Ended> => {
+    logger.error({ err: error, runId: toPublicId("request", run.id) }, "state of a waiting run is unreadable");
+    await db.inOrganisation(run.organisationId, async (trx) => {
+      await updateRunning(trx, run);
+      await updateEnded(trx, run, lost);
+    });
+    await settle(run);
+    return ended(lost);
+  };
+
+  const findOrEnd = async (run: ContinuedRun): Promise<Resumed | Ended | undefined> => {
+    try {
+      return await db.inOrganisation(run.organisationId, (trx) => find(trx, run));
+    } catch (error) {
+      if (!(error instanceof UnreadableState)) throw error;
+      return endUnreadable(run, error);
+    }
+  };
+
   return {
     resume: async (run) => {
-      const found = await db.inOrganisation(run.organisationId, (trx) => find(trx, run));
+      const found = await findOrEnd(run);
       if (!found) return ended(await findEnd(run));
+      if ("ended" in found) return found;
       const { state, verdicts, isCancelled } = found;
       const log = [...state.progress.log, ...toLines(verdicts, state)];
       const progress = { ...state.progress, startedAtMs: now() - state.elapsedMs, log };
@@ -149,14 +198,6 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       return { state: { ...state, run: continued, progress }, verdicts, isCancelled } satisfies Resumed;
     },
     cancel: (run, progress) => records.cancel(run, progress, []),
-    settle: async (run) => {
-      const next = await db.inOrganisation(run.organisationId, async (trx) => {
-        await sql`delete from waiting_runs where organisation_id = ${run.organisationId} and id = ${run.id}`.execute(
-          trx,
-        );
-        return run.sessionId === null ? undefined : updateNextTurnReady(trx, { ...run, sessionId: run.sessionId });
-      });
-      if (next) continueRuns.start(next);
-    },
+    settle,
   };
 }

@@ -15,6 +15,8 @@ export interface WaitingReply {
 
 /** All that the continuation of a run needs, on whichever release. Plain JSON, sealed in the database. */
 export interface CutState extends WaitingState {
+  /** Of this object. A release that changes it reads the earlier ones too: a run may wait for weeks. */
+  readonly format: 1;
   readonly run: RunInput;
   readonly progress: Progress;
   /** How much of its time the run had used: its clock stops while it waits. */

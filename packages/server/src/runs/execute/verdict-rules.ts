@@ -14,8 +14,9 @@ function resultOf(verdict: Verdict | undefined): ToolResult | undefined {
   }
   if (verdict?.status === "expired")
     return failedResult("Nobody decided in time, so the call was not made.", "Nobody decided in time.");
+  if (!verdict) return failedResult("The decision about this call is not known any more, so it was not made.");
   return failedResult(
-    `A person rejected this call, and it was not made.${verdict ? because(verdict) : ""}`,
+    `A person rejected this call, and it was not made.${because(verdict)}`,
     "A person rejected the call.",
   );
 }

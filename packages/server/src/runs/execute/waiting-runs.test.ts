@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { sql } from "kysely";
 import { afterAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
@@ -9,6 +10,8 @@ import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeInBackground, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
 import { startToolServer } from "../../../test/support/tool-server.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { parsePublicId } from "../../platform/ids.ts";
 
 /** What the model replies to this message, step by step; after that "done". */
 const replies = new Map<string, (step: number) => object | undefined | Promise<object>>();
@@ -66,6 +69,20 @@ const toolResultsAt = (step: number, message: string) =>
   script.calls
     .find((call) => lastUserMessage(call) === message && call.step === step)
     ?.messages.filter(({ role }) => role === "tool");
+
+const inOrganisation = <T>({ id }: Organisation, work: (trx: OrganisationTransaction) => Promise<T>) =>
+  perch().server.core.db.inOrganisation(parsePublicId("organisation", id) ?? id, work);
+
+/** Lets any process start what is ready. */
+const runNow = (organisation: Organisation) =>
+  inOrganisation(organisation, (trx) => sql`update waiting_runs set send_after = now()`.execute(trx));
+
+/** Also of a deleted agent's run, which the API does not show. */
+const statusOf = (organisation: Organisation, requestId: string) =>
+  inOrganisation(organisation, async (trx) => {
+    const id = parsePublicId("request", requestId) ?? "";
+    return (await trx.selectFrom("invocations").select("status").where("id", "=", id).executeTakeFirst())?.status;
+  });
 
 const isOver = (status: string) => status !== "running" && status !== "waiting";
 
@@ -249,5 +266,38 @@ describe("a run whose decisions are made", () => {
     const ended = await waitForRunRecord(organisation, id, isOver);
     expect(ended.status).toBe("completed");
     expect(ended.duration_ms).toBeLessThan(3000);
+  });
+
+  test("makes no call if its agent was deleted before it went on", async () => {
+    const message = "of a deleted agent";
+    replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+    const organisation = await createAgent([refund("always")]);
+    const id = await start(organisation, message);
+    const [approval] = await waitForApprovals(perch(), organisation, id);
+    const params = { agent_id: "bot" };
+    ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params }));
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "approve" });
+    await sleep(1500);
+    ok(await organisation.call("DELETE /v1/agents/{agent_id}", { params }));
+    await runNow(organisation);
+    await expect.poll(() => statusOf(organisation, id), { timeout: 10_000 }).toBe("cancelled");
+    expect(callsOf(id)).toEqual([]);
+  });
+
+  test("ends if what it waited with cannot be read, and the next turn of its session begins", async () => {
+    const message = "unreadable";
+    replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
+    const organisation = await createAgent([refund("always")]);
+    const id = await start(organisation, message, { session_id: "s" });
+    const [approval] = await waitForApprovals(perch(), organisation, id);
+    await inOrganisation(organisation, (trx) =>
+      sql`update waiting_runs set sealed = set_byte(sealed, 40, 255 - get_byte(sealed, 40))`.execute(trx),
+    );
+    await decide(perch(), organisation, approval?.id ?? "", { verdict: "approve" });
+    const ended = await waitForRunRecord(organisation, id, isOver);
+    expect(ended).toMatchObject({ status: "failed", error_code: "server_error", retryable: true });
+    expect(callsOf(id)).toEqual([]);
+    const next = await start(organisation, "after that", { session_id: "s" });
+    expect(await waitForRunRecord(organisation, next, isOver)).toMatchObject({ status: "completed" });
   });
 });

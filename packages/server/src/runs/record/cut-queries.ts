@@ -6,13 +6,16 @@ import { lockWaitingRun } from "../../resources/approvals/waiting-run-queries.ts
 import type { LogLine, QueuedDelivery } from "../run.ts";
 import { runningRow } from "./record-rules.ts";
 
-/** Whether a run may still wait; else why not. Its agent cannot be deleted until the transaction ends. */
+/**
+ * Whether a run may wait; else why not. One that `waits` has its row already: it has waited before, or an earlier attempt of the same
+ * step wrote it. Its agent cannot be deleted until the transaction ends.
+ */
 export async function lockToCut(
   trx: OrganisationTransaction,
   run: RunInput,
-): Promise<"may wait" | "deleted" | "cancelled" | "ended"> {
+): Promise<"may wait" | "waits" | "deleted" | "cancelled" | "ended"> {
   // Who decides, cancels or continues it locks this row before the run's own.
-  if (run.cut !== undefined) await lockWaitingRun(trx, run);
+  const waiting = await lockWaitingRun(trx, run);
   const { rows } = await sql<{ deleted: boolean }>`
     select deleted_at is not null as deleted from agents
       where organisation_id = ${run.organisationId} and id = ${run.agentId} for share`.execute(trx);
@@ -31,7 +34,8 @@ export async function lockToCut(
     .executeTakeFirst();
   if (row?.status !== "running" && row?.status !== "waiting") return "ended";
   if (rows[0]?.deleted !== false) return "deleted";
-  return row.cancel_requested_at === null ? "may wait" : "cancelled";
+  if (row.cancel_requested_at !== null) return "cancelled";
+  return waiting ? "waits" : "may wait";
 }
 
 export interface WaitingRunRow {

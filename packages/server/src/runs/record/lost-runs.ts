@@ -117,6 +117,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
       message: row.message,
       userId: row.user_id,
       sessionId: row.session_id,
+      ...(row.invoker !== null && { invoker: row.invoker }),
       // Somebody may follow it now, however it began.
       streamed: true,
       tier,

@@ -36,6 +36,7 @@ export const runningRow = (run: RunInput) => ({
   ...acceptedRow(run),
   status: invocationTransitions.start.to,
   definition_digest: run.definitionDigest === undefined ? null : Buffer.from(run.definitionDigest, "base64url"),
+  ...(run.invoker !== undefined && { invoker: run.invoker }),
 });
 
 /** Longer responses are truncated in the event: the record has them whole. */
