@@ -21,6 +21,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "cli",
     "models",
     "tools",
+    "approvals",
     "secrets",
     "memory",
     "remote-agents",

@@ -26,6 +26,7 @@ async function startChatServer() {
 }
 
 export const guideSetups: Readonly<Record<string, GuideSetup>> = {
+  "approvals.md": { inEmptyFolder: true },
   "cli.md": { inEmptyFolder: true },
   "http-api.md": { startOwnServer: startFromCheckout },
   "limits-and-retries.md": { tier: "free" },

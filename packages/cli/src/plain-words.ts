@@ -8,7 +8,9 @@ const translations: readonly (readonly [RegExp, (...parts: string[]) => string])
   [/POST \/v1\/secrets\b/g, () => perchCommand("secrets set")],
   [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
   [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],
-  [/ at \/v1\/approvals\/(appr_\w+)/g, (_, id) => `: ${perchCommand(`approvals show ${id}`)}`],
+  [/ Then follow the run again at \S+, with this event's id as Last-Event-ID\./g, () => ""],
+  [/\bat \/v1\/approvals\/(appr_\w+)/g, (_, id) => `with \`${perchCommand(`approvals show ${id}`)}\``],
+  [/\/v1\/approvals\/(appr_\w+)/g, (_, id) => `\`${perchCommand(`approvals show ${id}`)}\``],
   [/GET \/v1\/approvals\b/g, () => perchCommand("approvals")],
   // But not in the name of an event, deployment.rolled_back.
   [/(?<![.\w])rolled_back\b/g, () => "rolled back"],

@@ -110,7 +110,10 @@ export function waitingText({ agent, runId, approvalIds }: WaitingRun): string {
 
 function problemLines({ run, cause }: RunProblem, context: ErrorContext): string[] {
   if (cause instanceof ActionRequiredError)
-    return [inPlainWords(cause.shortMessage), waitingText({ ...cause, agent: run.agent })];
+    return [
+      inPlainWords(cause.shortMessage.replaceAll(/ at \/v1\/approvals\/\w+/g, "")),
+      waitingText({ ...cause, agent: run.agent }),
+    ];
   const runId = (cause instanceof PerchError ? cause.runId : undefined) ?? run.runId;
   const isLost = cause instanceof PerchError && lostSight.has(cause.code);
   // A request that was refused has no run.
