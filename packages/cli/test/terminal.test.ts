@@ -46,6 +46,19 @@ describe("somebody at a terminal", () => {
     expect(stdin.isPaused()).toBe(true);
   });
 
+  test("does not answer a question with what was typed before it was asked", async () => {
+    const { terminal, stdin } = person();
+    const questions = terminal.questions("> ");
+    stdin.write("hello\ny\n");
+    for await (const line of questions) {
+      expect(line).toBe("hello");
+      const answer = questions.ask("approve? ");
+      setTimeout(() => stdin.write("n\n"), 50);
+      expect(await answer).toBe("n");
+      break;
+    }
+  });
+
   test("sees colours, unless NO_COLOR is set or the terminal is dumb", () => {
     expect(person().terminal.style("red", "x")).not.toBe("x");
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }, { NO_COLOR: "1", FORCE_COLOR: "1" }])
