@@ -22,12 +22,13 @@ const fields = [
   "limits",
   "logs",
   "runtime",
+  "approvals",
   "security",
 ] as const satisfies (keyof Agent)[];
 
 /** Without `auth`: the server never shows its secrets, so it could not be saved again. */
 export const documentOf = (agent: Agent): AgentDocument =>
-  Object.fromEntries(fields.map((field) => [field, agent[field]]));
+  Object.fromEntries(fields.flatMap((field) => (agent[field] === undefined ? [] : [[field, agent[field]]])));
 
 export const textOf = (document: AgentDocument): string => stringify(document, { lineWidth: 0, blockQuote: "literal" });
 

@@ -4,7 +4,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
 import { DiscardDialog } from "../discard-dialog.tsx";
 import { isSameJson } from "./patch-of.ts";
-import { pairsText, parsePairs, type Tool } from "./tool-text.ts";
+import { pairsText, parsePairs, type Tool, unknownFields } from "./tool-text.ts";
 
 interface ToolDialogProps {
   /** Undefined for a new one. */
@@ -46,9 +46,11 @@ const jsonProblem = (text: string): string | undefined => {
   }
 };
 
-function toolOf({ type, name, url, method, description, headers, query, parameters }: Texts): Tool {
+function toolOf(texts: Texts, before: Tool | undefined): Tool {
+  const { type, name, url, method, description, headers, query, parameters } = texts;
   const sent = parsePairs(headers);
-  const common = { type, name, url, ...(sent && { headers: sent }) };
+  if (type === "ask_person") return { ...before, name, description };
+  const common = { ...unknownFields(before, type), type, name, url, ...(sent && { headers: sent }) };
   if (type === "mcp") return common;
   const asked = parsePairs(query);
   return { ...common, description, method, ...(asked && { query: asked }), parameters: JSON.parse(parameters) };
@@ -170,7 +172,7 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    if (isValid) onSave(toolOf(texts));
+    if (isValid) onSave(toolOf(texts, tool));
   };
   // Escape and a click beside the dialog are easily done by mistake.
   const close = () => (isSameJson(texts, textsOf(tool)) ? onClose() : setIsAsking(true));
@@ -178,7 +180,7 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
     <Dialog open onClose={close} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>
       <form onSubmit={submit} className="flex flex-col gap-2">
         <Common texts={texts} set={set} />
-        {texts.type !== "mcp" && <HttpOnly texts={texts} set={set} />}
+        {texts.type !== "mcp" && texts.type !== "ask_person" && <HttpOnly texts={texts} set={set} />}
         <div className="flex justify-end gap-2">
           <Button kind="quiet" onClick={close}>
             Cancel

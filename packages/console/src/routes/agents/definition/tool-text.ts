@@ -10,6 +10,12 @@ export interface Tool {
   readonly parameters?: unknown;
 }
 
+const known = ["type", "name", "url", "method", "description", "headers", "query", "parameters"];
+
+/** What the dialog does not show, such as `approval`, stays with the tool, unless it becomes one of another type. */
+export const unknownFields = (tool: Tool | undefined, type: string): object =>
+  tool?.type === type ? Object.fromEntries(Object.entries(tool).filter(([name]) => !known.includes(name))) : {};
+
 /** One `Name: value` on each line. */
 export const pairsText = (pairs: Readonly<Record<string, string>> | undefined): string =>
   Object.entries(pairs ?? {})
