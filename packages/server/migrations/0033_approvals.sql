@@ -31,7 +31,7 @@ create table waiting_runs (
 create index waiting_runs_by_session on waiting_runs (organisation_id, agent_id, session_id, position) where session_id is not null;
 create index waiting_runs_by_agent on waiting_runs (organisation_id, agent_id, id);
 create index waiting_runs_by_user on waiting_runs (organisation_id, user_id, id) where user_id is not null;
-create index waiting_runs_ready on waiting_runs (organisation_id, send_after) where status = 'ready';
+create index waiting_runs_ready on waiting_runs (organisation_id, agent_id, send_after) where status = 'ready';
 create index waiting_runs_by_day on waiting_runs (accepted_at);
 alter table waiting_runs enable row level security;
 alter table waiting_runs force row level security;

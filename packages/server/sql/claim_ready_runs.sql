@@ -1,24 +1,44 @@
--- Runs that are ready to go on and whose `send_after` has passed, of each organisation in turn: the first of every organisation, then the
--- second of every organisation, and so on. The longer one has been ready, the later it is claimed again, within `min_wait` and
--- `max_wait`.
-create or replace function claim_ready_runs(max_rows int, min_wait interval, max_wait interval)
+-- Runs that are ready to go on and whose `send_after` has passed, up to `max_rows`: organisations take turns, and so do the agents of one.
+-- Runs of paused agents are counted apart, `max_paused` at most, so that they hold up nobody: among them may be runs that were cancelled,
+-- which end all the same. The longer one has been ready, the later it is claimed again, within `min_wait` and `max_wait`.
+create or replace function claim_ready_runs(max_rows int, max_paused int, min_wait interval, max_wait interval)
   returns table (organisation_id uuid, id uuid, agent_id uuid, user_id text, session_id text, cut int, timeout_seconds int, max_concurrent_runs int)
   language sql security definer set search_path = public, pg_temp
   begin atomic
     with recursive ready as (
-      -- One look-up in the index for each organisation, however many of its runs are ready.
-      (select w.organisation_id from waiting_runs w where w.status = 'ready' order by w.organisation_id limit 1)
+      -- One look-up in the index for each agent, however many of its runs are ready. It finds the one that is due first.
+      (select w.organisation_id, w.agent_id, w.send_after from waiting_runs w where w.status = 'ready'
+         order by w.organisation_id, w.agent_id, w.send_after limit 1)
       union all
-      select (select w.organisation_id from waiting_runs w where w.status = 'ready' and w.organisation_id > r.organisation_id
-                order by w.organisation_id limit 1)
-        from ready r where r.organisation_id is not null
-    ), due as (
-      select d.organisation_id, d.id from ready r cross join lateral (
-          select w.organisation_id, w.id, w.send_after from waiting_runs w
-            where w.organisation_id = r.organisation_id and w.status = 'ready' and w.send_after <= now()
-            order by w.send_after limit max_rows for update skip locked
+      select n.organisation_id, n.agent_id, n.send_after from ready r cross join lateral (
+        select w.organisation_id, w.agent_id, w.send_after from waiting_runs w
+          where w.status = 'ready' and (w.organisation_id, w.agent_id) > (r.organisation_id, r.agent_id)
+          order by w.organisation_id, w.agent_id, w.send_after limit 1) n
+    ), agent as materialized (
+      select r.organisation_id, r.agent_id,
+             exists (select from agents g where g.organisation_id = r.organisation_id and g.id = r.agent_id
+                       and g.status = 'paused' and g.deleted_at is null) as is_paused
+        from ready r where r.send_after <= now()
+    ), candidate as (
+      -- The more agents there are, the fewer runs of each are read: about ten times `max_rows` together.
+      select d.organisation_id, d.agent_id, d.id, d.send_after, a.is_paused,
+             row_number() over (partition by d.organisation_id, d.agent_id order by d.send_after) as turn
+        from agent a cross join lateral (
+          select w.organisation_id, w.agent_id, w.id, w.send_after from waiting_runs w
+            where w.organisation_id = a.organisation_id and w.agent_id = a.agent_id and w.status = 'ready' and w.send_after <= now()
+            order by w.send_after limit (select greatest(1, least(max_rows, 10 * max_rows / greatest(count(*), 1))) from agent)
         ) d
-        order by row_number() over (partition by d.organisation_id order by d.send_after), d.send_after limit max_rows
+    ), in_turn as (
+      select c.organisation_id, c.id, c.send_after, c.is_paused,
+             row_number() over (partition by c.organisation_id, c.is_paused order by c.turn, c.send_after) as turn from candidate c
+    ), chosen as (
+      select t.organisation_id, t.id, t.is_paused, row_number() over (partition by t.is_paused order by t.turn, t.send_after) as place
+        from in_turn t
+    ), due as (
+      -- Only these are locked. Another process may have claimed one since it was read.
+      select w.organisation_id, w.id from chosen c join waiting_runs w on w.organisation_id = c.organisation_id and w.id = c.id
+        where c.place <= case when c.is_paused then max_paused else max_rows end and w.status = 'ready' and w.send_after <= now()
+        for update of w skip locked
     )
     update waiting_runs w
       set send_after = now() + least(max_wait, greatest(min_wait, now() - w.ready_at))

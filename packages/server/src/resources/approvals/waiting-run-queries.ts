@@ -45,12 +45,16 @@ const readyColumns = sql`organisation_id, id, agent_id, user_id, session_id, cut
 
 const minWaitSeconds = 2;
 const maxWaitSeconds = 5;
+/** Of one claim. */
+const maxPaused = 20;
 
 /** Ready runs of all organisations that are due. Nobody else gets them for some seconds. */
 export async function claimReadyRuns(db: Kysely<DB>, max: number): Promise<ReadyRun[]> {
   const { rows } = await sql<ReadyRow>`
     select * from claim_ready_runs(
-      ${max}, make_interval(secs => ${minWaitSeconds}), make_interval(secs => ${maxWaitSeconds}))`.execute(db);
+      ${max}, ${maxPaused}, make_interval(secs => ${minWaitSeconds}), make_interval(secs => ${maxWaitSeconds}))`.execute(
+    db,
+  );
   return rows.map(toReadyRun);
 }
 
@@ -65,16 +69,19 @@ export async function updateSendAfter(
       where organisation_id = ${organisationId} and id = ${id} and cut = ${cut} and status = 'ready'`.execute(trx);
 }
 
-/** All ready runs of an agent are due now: it is not paused any more. */
+const dueTogether = 1000;
+
+/** Ready runs of an agent are due now, as it is not paused any more. If there are very many, the others are due within a minute. */
 export async function updateDueOfAgent(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
 ): Promise<void> {
   await sql`
-    update waiting_runs set send_after = now()
-      where organisation_id = ${organisationId} and agent_id = ${agentId} and status = 'ready' and send_after > now()`.execute(
-    trx,
-  );
+    update waiting_runs w set send_after = now()
+      from (select id from waiting_runs
+              where organisation_id = ${organisationId} and agent_id = ${agentId} and status = 'ready' and send_after > now()
+              order by send_after limit ${dueTogether} for update skip locked) held
+      where w.organisation_id = ${organisationId} and w.id = held.id`.execute(trx);
 }
 
 /** Locks the run while it waits. Decisions of one reply take their turn here, so exactly one of them is the last. */
