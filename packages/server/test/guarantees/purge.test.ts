@@ -120,7 +120,7 @@ test("a clear of memory goes 30 days after its end, and not before; an open one 
   expect(kept).not.toContain(due);
 });
 
-test("an approval goes 30 days after its decision, and not before; an open one stays, however old it is", async () => {
+test("an approval goes 30 days after its decision, and not before; an open one stays, and one whose run has not ended", async () => {
   const organisation = await perch().createOrganisation();
   const { id: agent } = ok(
     await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
@@ -128,9 +128,9 @@ test("an approval goes 30 days after its decision, and not before; an open one s
   const { approvals } = await insertWaitingRuns(perch().database.adminUrl, {
     organisation: organisation.id,
     agent,
-    approvals: 3,
+    count: 4,
   });
-  const [due, recent, open] = approvals;
+  const [due, recent, open, needed] = approvals;
   const decide = (id: string | undefined, days: number) =>
     testbed.query(
       "update approvals set status = 'rejected', decided_at = now() - make_interval(days => $2) where id = $1",
@@ -138,11 +138,16 @@ test("an approval goes 30 days after its decision, and not before; an open one s
     );
   await decide(due, 30);
   await decide(recent, 29);
+  await decide(needed, 30);
+  await testbed.query(
+    "delete from waiting_runs w using approvals a where a.id = any ($1) and w.organisation_id = a.organisation_id and w.id = a.run_id",
+    [[due, recent]],
+  );
   await testbed.query("update approvals set created_at = now() - interval '100 days' where id = $1", [open]);
   const before = await testbed.countPurged();
   await Promise.all(Array.from({ length: 3 }, () => testbed.runStep("purge_approvals")));
   const rows = await testbed.query("select id from approvals where id = any ($1)", [approvals]);
-  expect(rows.map(({ id }) => id).toSorted()).toEqual([recent, open].toSorted());
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([recent, open, needed].toSorted());
   expect(((await testbed.countPurged()).approvals ?? 0) - (before.approvals ?? 0)).toBe(1);
 });
 
