@@ -28,7 +28,9 @@ create table waiting_runs (
   primary key (organisation_id, id),
   check ((status = 'waiting') = (ready_at is null))
 );
-create index waiting_runs_by_session on waiting_runs (organisation_id, agent_id, session_id, position) where session_id is not null;
+-- An application may use one session id for all its users. Null is not comparable in an index, so a run without a user has an empty one.
+create index waiting_runs_by_session on waiting_runs (organisation_id, agent_id, session_id, (coalesce(user_id, '')), position)
+  where session_id is not null;
 create index waiting_runs_by_agent on waiting_runs (organisation_id, agent_id, id);
 create index waiting_runs_by_user on waiting_runs (organisation_id, user_id, id) where user_id is not null;
 create index waiting_runs_ready on waiting_runs (organisation_id, agent_id, send_after) where status = 'ready';

@@ -14,7 +14,8 @@ create or replace function ready_queued_turns(after_position bigint, max_rows in
           and not exists (
             select from waiting_runs p
               where p.organisation_id = b.organisation_id and p.agent_id = b.agent_id and p.session_id = b.session_id
-                and p.user_id is not distinct from b.user_id and p.position < b.position)
+                and coalesce(p.user_id, '') = coalesce(b.user_id, '') and p.user_id is not distinct from b.user_id
+                and p.position < b.position)
         returning w.organisation_id, w.id, w.agent_id, w.user_id, w.session_id, w.cut, w.timeout_seconds, w.max_concurrent_runs
     )
     select (select max(b.position) from batch b), coalesce((select jsonb_agg(to_jsonb(m)) from made m), '[]');

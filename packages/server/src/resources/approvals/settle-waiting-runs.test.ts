@@ -108,4 +108,22 @@ describe("turns that wait for the run before theirs", () => {
     await query("delete from waiting_runs where id = $1", [first]);
     expect(await settle()).toEqual([second]);
   });
+
+  test("are found among those of very many users that share a session's id without reading these", async () => {
+    const { insert } = await createAgent();
+    const { runs } = await insert({ count: 2000, sessionId: "shared" });
+    await query("update waiting_runs set user_id = 'user ' || position where id = any ($1)", [runs.slice(1)]);
+    await query("analyze waiting_runs");
+    for (const user of ["user 7", null]) {
+      const plan = await query<{ "QUERY PLAN": string }>(
+        `explain select w.id from waiting_runs w, (select organisation_id, agent_id from waiting_runs where id = $1 limit 1) own
+           where w.organisation_id = own.organisation_id and w.agent_id = own.agent_id and w.session_id = 'shared'
+             and coalesce(w.user_id, '') = coalesce($2::text, '') and w.user_id is not distinct from $2
+           order by w.position limit 1`,
+        [runs[0], user],
+      );
+      const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(text).toMatch(/Scan using waiting_runs_by_session[^\n]*\n\s*Index Cond: [^\n]*COALESCE\(user_id/);
+    }
+  });
 });

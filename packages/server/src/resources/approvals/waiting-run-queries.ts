@@ -163,7 +163,7 @@ export async function updateNextTurnReady(
       where w.organisation_id = ${organisationId} and w.status = 'waiting' and w.waits_for = 'turn'
         and w.id = (select f.id from waiting_runs f
                       where f.organisation_id = ${organisationId} and f.agent_id = ${agentId} and f.session_id = ${sessionId}
-                        and f.user_id is not distinct from ${userId}
+                        and coalesce(f.user_id, '') = coalesce(${userId}::text, '') and f.user_id is not distinct from ${userId}
                       order by f.position limit 1)
       returning ${readyColumns}`.execute(trx);
   return rows[0] && toReadyRun(rows[0]);

@@ -23,7 +23,8 @@ async function findWaitingTurn(
                     where a.organisation_id = w.organisation_id and a.run_id = w.id and a.cut = w.cut and a.status = 'open') as approvals
       from waiting_runs w
       where w.organisation_id = ${organisationId} and w.agent_id = ${agentId} and w.session_id = ${sessionId}
-        and w.user_id is not distinct from ${userId} and w.status in ('waiting', 'ready')
+        and coalesce(w.user_id, '') = coalesce(${userId}::text, '') and w.user_id is not distinct from ${userId}
+        and w.status in ('waiting', 'ready')
       order by w.position limit 1`.execute(trx);
   return rows[0];
 }

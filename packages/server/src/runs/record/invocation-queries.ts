@@ -44,7 +44,8 @@ const maxHistoryBytes = 2 * 1024 * 1024;
 const hasWaitingBefore = (run: RunInput) => sql<boolean>`exists (
   select from waiting_runs w
     where w.organisation_id = ${run.organisationId} and w.agent_id = ${run.agentId} and w.session_id = ${run.sessionId}
-      and w.user_id is not distinct from ${run.userId} and w.id <> ${run.id}
+      and coalesce(w.user_id, '') = coalesce(${run.userId}::text, '') and w.user_id is not distinct from ${run.userId}
+      and w.id <> ${run.id}
       and w.position < coalesce((select own.position from waiting_runs own
                                    where own.organisation_id = ${run.organisationId} and own.id = ${run.id}), 9223372036854775807))`;
 
