@@ -71,7 +71,7 @@ create table approvals (
   kind text not null check (kind in ('tool', 'question')),
   tool text not null,
   why text not null,
-  -- Of the tool and the arguments, as they are now.
+  -- HMAC-SHA-256, under a data key, of the approval, the tool and the arguments as they are now.
   digest bytea not null check (length(digest) = 32),
   status text not null default 'open' check (status in ('open', 'approved', 'rejected', 'answered', 'expired', 'cancelled')),
   environment text not null,

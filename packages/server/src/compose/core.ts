@@ -86,6 +86,7 @@ export interface Core {
   readonly runContents: Sealer;
   /** Runs that wait for a person, what they ask, and what is decided. */
   readonly approvalContents: Sealer;
+  readonly approvalDigest: Digest;
   /** The user of an erasure, while it runs. */
   readonly erasedUsers: Sealer;
   /** Tells what belongs to the same user, and not to which. */
@@ -229,6 +230,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     secrets,
     runContents: createSealer(dataKeys.keyFor("run contents")),
     approvalContents: createSealer(dataKeys.keyFor("approvals")),
+    approvalDigest: createDigest(dataKeys.keyFor("approval digests")),
     erasedUsers: createSealer(dataKeys.keyFor("erasures")),
     userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
     findSecrets,

@@ -66,6 +66,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     tracing,
     runContents: core.runContents,
     approvalContents: core.approvalContents,
+    approvalDigest: core.approvalDigest,
     continueRuns,
     quotas: core.quotas,
     logger,

@@ -22,6 +22,7 @@ export const keyPurposes = [
   "person tokens",
   "approvals",
   "approval links",
+  "approval digests",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

@@ -94,7 +94,7 @@ export async function insertWaitingRun(
           ...shared,
           ...{ id: approval.id, run_id: id, cut: 1, step: soFar.progress.step, call: i + 1, kind, tool },
           ...{ why: "The policy of the tool is `always`.", environment: "production", invoker: invoker ?? null },
-          digest: callDigest(tool, args),
+          digest: callDigest(core.approvalDigest, { id: approval.id, tool }, args),
           invoker_may_decide: call.invokerMayDecide ?? false,
           approvers: call.approvers ?? 1,
           second_factor: call.secondFactor ?? false,

@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { ApprovalStatus, Decider } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import { toPublicId } from "../../platform/ids.ts";
+import type { Digest } from "../../platform/secrets.ts";
 import type { Transitions } from "../../platform/transitions.ts";
 
 /** The states of an approval. ARCHITECTURE.md shows the same table as a diagram. */
@@ -34,9 +34,12 @@ const canonical = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, each]) => [key, canonical(each)]));
 };
 
-/** What a decision is bound to. */
-export const callDigest = (tool: string, args: unknown): Buffer =>
-  hash("sha256", JSON.stringify([tool, canonical(args)]), "buffer");
+/** What a decision is bound to. Keyed, because it is shown to who may not see the arguments, and could try guesses of them. */
+export const callDigest = (
+  digest: Digest,
+  { id, tool }: { readonly id: string; readonly tool: string },
+  args: unknown,
+): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
 /** Who a caller counts as where several must approve, and where the invoker may not: one person is one voter in all sessions. */
 export function voterOf({ keyId, credentialId, session }: Caller): string {

@@ -4,7 +4,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { ApprovalMetrics, Verdict } from "../../telemetry/approval-metrics.ts";
 import {
   type ApprovalChange,
@@ -109,36 +109,47 @@ function refuseLinkAmongSeveral({ approvers, second_factor }: ApprovalRow, { vot
 
 const isSame = (a: Buffer, b: Buffer | string): boolean => a.equals(typeof b === "string" ? Buffer.from(b, "hex") : b);
 
+interface ContentKeys {
+  readonly approvalContents: Sealer;
+  readonly approvalDigest: Digest;
+}
+
 /** Whether these are the arguments that the row has now, as far as the decision says. */
-function isOfSameArguments(row: ApprovalRow, decision: Extract<Decision, { verdict: "approve" }>): boolean {
-  if (decision.arguments !== undefined) return isSame(row.digest, callDigest(row.tool, decision.arguments));
+function isOfSameArguments(
+  { approvalDigest }: ContentKeys,
+  row: ApprovalRow,
+  decision: Extract<Decision, { verdict: "approve" }>,
+): boolean {
+  if (decision.arguments !== undefined) return isSame(row.digest, callDigest(approvalDigest, row, decision.arguments));
   return decision.digest === undefined ? !row.edited : isSame(row.digest, decision.digest);
 }
 
 /** A reason is not compared: it changes what the model is told, and not what happens. */
-function isSameDecision(sealer: Sealer, row: ApprovalRow, decision: Decision): boolean {
+function isSameDecision(keys: ContentKeys, row: ApprovalRow, decision: Decision): boolean {
   if (row.status !== statusOf[decision.verdict]) return false;
-  if (decision.verdict === "approve") return isOfSameArguments(row, decision);
+  if (decision.verdict === "approve") return isOfSameArguments(keys, row, decision);
   if (decision.verdict === "reject") return true;
-  const { answer } = openDecision(sealer, row.sealed_decision, refOf(row));
-  return callDigest(row.tool, answer).equals(callDigest(row.tool, decision.answer));
+  const { answer } = openDecision(keys.approvalContents, row.sealed_decision, refOf(row));
+  return callDigest(keys.approvalDigest, row, answer).equals(callDigest(keys.approvalDigest, row, decision.answer));
 }
 
 /** The row with the arguments and the votes that an approval leaves it with. */
 function addVote(
-  sealer: Sealer,
+  keys: ContentKeys,
   row: LockedApproval,
   decision: Extract<Decision, { verdict: "approve" }>,
   decider: DecidedBy,
 ) {
   const vote: Vote = { ...decider, at: row.now.toISOString() };
-  if (decision.arguments === undefined || isOfSameArguments(row, decision)) return { votes: [...votesOf(row), vote] };
-  const digest = callDigest(row.tool, decision.arguments);
-  const original = openCall(sealer, row.sealed_call, refOf(row));
+  if (decision.arguments === undefined || isOfSameArguments(keys, row, decision))
+    return { votes: [...votesOf(row), vote] };
+  const { approvalContents, approvalDigest } = keys;
+  const digest = callDigest(approvalDigest, row, decision.arguments);
+  const original = openCall(approvalContents, row.sealed_call, refOf(row));
   return {
     digest,
-    edited: !digest.equals(callDigest(row.tool, original.arguments)),
-    sealed_decision: sealDecision(sealer, { arguments: decision.arguments }, refOf(row)),
+    edited: !digest.equals(callDigest(approvalDigest, row, original.arguments)),
+    sealed_decision: sealDecision(approvalContents, { arguments: decision.arguments }, refOf(row)),
     // Nobody else has approved these arguments.
     votes: [vote],
   };
@@ -157,7 +168,7 @@ function refuseOtherDigest(row: ApprovalRow, { digest }: Extract<Decision, { ver
 
 /** What the decision changes; undefined: this voter has approved the same before. */
 function changeOf(
-  sealer: Sealer,
+  keys: ContentKeys,
   row: LockedApproval,
   decision: Decision,
   decider: DecidedBy,
@@ -165,28 +176,33 @@ function changeOf(
   const end = (status: ApprovalStatus): ApprovalChange => ({ status, decided_at: row.now, decided_by: decider.by });
   if (decision.verdict === "approve") {
     const hasVoted = votesOf(row).some(({ voter }) => voter !== null && voter === decider.voter);
-    if (hasVoted && isOfSameArguments(row, { ...decision, digest: decision.digest ?? row.digest.toString("hex") }))
+    if (
+      hasVoted &&
+      isOfSameArguments(keys, row, { ...decision, digest: decision.digest ?? row.digest.toString("hex") })
+    )
       return undefined;
     refuseOtherDigest(row, decision);
-    const voted = addVote(sealer, row, decision, decider);
+    const voted = addVote(keys, row, decision, decider);
     return { ...voted, ...(voted.votes.length >= row.approvers && end("approved")) };
   }
-  const before = openDecision(sealer, row.sealed_decision, refOf(row));
+  const before = openDecision(keys.approvalContents, row.sealed_decision, refOf(row));
   const added: ApprovalDecision =
     decision.verdict === "answer"
       ? { answer: decision.answer }
       : { ...before, ...(decision.reason !== undefined && { reason: decision.reason }) };
-  return { ...end(statusOf[decision.verdict]), sealed_decision: sealDecision(sealer, added, refOf(row)) };
+  return {
+    ...end(statusOf[decision.verdict]),
+    sealed_decision: sealDecision(keys.approvalContents, added, refOf(row)),
+  };
 }
 
-interface DecideDeps {
-  readonly approvalContents: Sealer;
+interface DecideDeps extends ContentKeys {
   readonly telemetry: Pick<ApprovalMetrics, "approvalDecided">;
 }
 
 /** The one way to decide, by the API or by a link. Decisions of one run take their turn at its row, so exactly one is the last. */
 export const createDecideApproval =
-  ({ approvalContents, telemetry }: DecideDeps): DecideApproval =>
+  (deps: DecideDeps): DecideApproval =>
   async (trx, approval, decision, decider) => {
     const row = await lockApproval(trx, approval);
     refuseOtherKind(row, decision);
@@ -194,15 +210,15 @@ export const createDecideApproval =
     refuseLinkAmongSeveral(row, decider);
     if (row.status === "expired") throw expired(row);
     if (row.status !== "open") {
-      if (!isSameDecision(approvalContents, row, decision)) throw alreadyDecided(row);
+      if (!isSameDecision(deps, row, decision)) throw alreadyDecided(row);
       return { approval: row, ready: undefined, changed: false };
     }
     if (row.expires_at <= row.now) throw expired(row);
-    const change = changeOf(approvalContents, row, decision, decider);
+    const change = changeOf(deps, row, decision, decider);
     if (!change) return { approval: row, ready: undefined, changed: false };
     const decided = await updateApproval(trx, approval, change);
     if (decided.status === "open") return { approval: decided, ready: undefined, changed: true };
-    telemetry.approvalDecided(decided.status as Verdict);
+    deps.telemetry.approvalDecided(decided.status as Verdict);
     const ready = await updateReadyIfDecided(trx, { organisationId: row.organisation_id, id: row.run_id });
     return { approval: decided, ready, changed: true };
   };

@@ -1,8 +1,10 @@
+import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { enrolSecondFactor, generateTotpCode } from "../../../test/support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { createOrganisationWithApprover, insertWaitingRun } from "../../../test/support/stored-approvals.ts";
+import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch();
 
@@ -26,6 +28,19 @@ describe("GET /v1/approvals/{approval_id}", () => {
       question: null,
       so_far: [],
     });
+  });
+
+  test("a key with read cannot guess arguments by the digest: it is keyed, and another one for the same call", async () => {
+    const { organisation } = await createOrganisationWithApprover(perch());
+    const args = { amount: 1 };
+    await insertWaitingRun(perch(), organisation, { calls: [{ arguments: args }, { arguments: args }] });
+    const reader = await organisation.createKey({ permissions: ["read"] });
+    const { data } = ok(await organisation.call("GET /v1/approvals", {}, reader));
+    const digests = data.map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(2);
+    for (const { id, tool } of data)
+      for (const guess of [[tool, args], [id, tool, args], [parsePublicId("approval", id), tool, args], args])
+        expect(digests).not.toContain(hash("sha256", JSON.stringify(guess), "hex"));
   });
 
   test("what the run did before is told by step, with the calls of the same reply that needed nobody", async () => {

@@ -3,7 +3,7 @@ import type { RequiredAction, RunInput, WaitingOutcome } from "../../engine/mess
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { ModelMessage, ModelReply } from "../../outbound/models/model.ts";
 import { newUuid } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
 import { type AskedApproval, actionRequiredData } from "../../resources/approvals/action-required-event.ts";
 import { callDigest } from "../../resources/approvals/approval-rules.ts";
 import { sealCall } from "../../resources/approvals/seal-approval.ts";
@@ -35,6 +35,7 @@ interface CutDeps {
   readonly streams: RunStreams;
   readonly logNotifications: LogNotifications;
   readonly approvalContents: Sealer;
+  readonly approvalDigest: Digest;
   readonly quotas: Pick<Quotas, "hasRoomToWait">;
   readonly now: () => number;
 }
@@ -89,7 +90,7 @@ const storedBytes = (sealed: Buffer, rows: readonly ApprovalRow[], lines: readon
   Buffer.byteLength(JSON.stringify(lines));
 
 export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly cutTurn: CutTurnStep } {
-  const { db, records, slots, streams, logNotifications, approvalContents, quotas, now } = deps;
+  const { db, records, slots, streams, logNotifications, approvalContents, approvalDigest, quotas, now } = deps;
 
   const toRow = (run: RunInput, { cut, state }: Cut, wanted: CallToDecide): ApprovalRow => {
     const { call, callNumber, tool, why } = wanted;
@@ -108,7 +109,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
       kind: question === null ? "tool" : "question",
       tool: call.name,
       why,
-      digest: callDigest(call.name, call.arguments),
+      digest: callDigest(approvalDigest, { id, tool: call.name }, call.arguments),
       environment: run.environment,
       version: run.version,
       user_id: run.userId,

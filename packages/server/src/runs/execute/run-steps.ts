@@ -3,7 +3,7 @@ import type { RunSlots } from "../../limits/run-slots.ts";
 import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
@@ -37,6 +37,7 @@ interface RunStepsDeps {
   readonly tracing: Tracing;
   readonly runContents: Sealer;
   readonly approvalContents: Sealer;
+  readonly approvalDigest: Digest;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly quotas: Pick<Quotas, "hasRoomToWait">;
   readonly telemetry: Pick<Telemetry, "runEnded" | "runContinued">;
