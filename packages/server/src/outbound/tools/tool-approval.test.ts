@@ -70,6 +70,16 @@ describe("a condition on an argument", () => {
     expect(why(condition, { "order.total": 50 })).toBeDefined();
   });
 
+  test.each([
+    ["eq", "de", "`country` is one that the definition names."],
+    ["in", ["fr", "de"], "`country` is one that the definition names."],
+    ["ne", "fr", "`country` is none that the definition names."],
+    ["not_in", ["fr"], "`country` is none that the definition names."],
+  ] as const)("%s is told without the values it compares with", (op, value, expected) => {
+    const condition = { argument: "country", op, value } as unknown as ApprovalCondition;
+    expect(why(condition, { country: "de" })).toBe(expected);
+  });
+
   test("is enough, where there are several", () => {
     const approval = resolveApproval({
       when: [
@@ -77,7 +87,7 @@ describe("a condition on an argument", () => {
         { argument: "b", op: "eq", value: 1 },
       ],
     });
-    expect(whyApprovalNeeded(approval, { a: 2, b: 1 })).toBe("`b` is 1.");
+    expect(whyApprovalNeeded(approval, { a: 2, b: 1 })).toBe("`b` is one that the definition names.");
     expect(whyApprovalNeeded(approval, { a: 2, b: 2 })).toBeUndefined();
   });
 });

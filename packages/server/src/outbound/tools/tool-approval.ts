@@ -63,16 +63,19 @@ export const approvalOfQuestion = (tool: z.infer<typeof AskPersonTool>): ToolApp
     "The agent asks a person.",
   );
 
-const words: Readonly<Record<ApprovalCondition["op"], string>> = {
-  eq: "is",
-  ne: "is not",
+const thresholds: Readonly<Partial<Record<ApprovalCondition["op"], string>>> = {
   gt: "is more than",
   gte: "is at least",
   lt: "is less than",
   lte: "is at most",
-  in: "is one of",
-  not_in: "is none of",
 };
+
+/** Values that were matched are not named: with `eq` or `in`, that would tell what the argument is. */
+function ruleOf({ op, value }: ApprovalCondition): string {
+  const threshold = thresholds[op];
+  if (threshold !== undefined) return `${threshold} ${JSON.stringify(value)}`;
+  return op === "eq" || op === "in" ? "is one that the definition names" : "is none that the definition names";
+}
 
 /** Only own properties of objects: nothing is found in lists, texts or what objects inherit. */
 function valueAt(args: unknown, path: string): unknown {
@@ -96,13 +99,13 @@ function holds(value: unknown, { op, value: given }: ApprovalCondition): boolean
 }
 
 function whyOf(args: unknown, condition: ApprovalCondition): string | undefined {
-  const { argument, op, value: given } = condition;
+  const { argument, value: given } = condition;
   const name = `\`${argument}\``;
   const value = valueAt(args, argument);
   if (value === undefined) return `${name} is missing, and the definition compares it.`;
   const expected = new Set((Array.isArray(given) ? given : [given]).map((each) => typeof each));
   if (!expected.has(typeof value as "string")) return `${name} is not a ${[...expected].join(" or ")}, as expected.`;
-  return holds(value, condition) ? `${name} ${words[op]} ${JSON.stringify(given)}.` : undefined;
+  return holds(value, condition) ? `${name} ${ruleOf(condition)}.` : undefined;
 }
 
 /** Why a call with these arguments needs a person; undefined if it needs none. Tells the rule, never what the arguments hold. */
