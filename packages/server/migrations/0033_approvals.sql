@@ -127,3 +127,6 @@ alter table api_keys
 
 -- Whether deliveries of this webhook carry links that decide. Only who may decide, or may let others decide, sets it.
 alter table webhooks add column approval_links boolean not null default false;
+
+-- The first of the keys that were rotated to this one, which may be gone. Null: none was. A key that is rotated stays the same voter.
+alter table api_keys add column origin_id uuid;

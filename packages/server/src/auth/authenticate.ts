@@ -33,6 +33,7 @@ export function toCaller(key: PresentedKey): Caller {
 
 const createCaller = (key: PresentedKey): Caller => ({
   keyId: key.session?.person ? null : key.id,
+  originId: key.origin_id,
   credentialId: key.id,
   session: key.session,
   keyName: key.name,

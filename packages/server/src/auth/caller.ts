@@ -4,6 +4,8 @@ import type { Permission, Role, SignedInPerson, Tier } from "@perch/contract";
 export interface Caller {
   /** The key, also where a session of it was presented; null for a person. */
   readonly keyId: string | null;
+  /** The first of the keys that were rotated to this one: whoever holds it is the same. For a person, the session. */
+  readonly originId: string;
   /** The key, or for a person the session: what a repeated request must have in common with the first. */
   readonly credentialId: string;
   /** Of the key or the person. */

@@ -15,6 +15,8 @@ export interface PresentedKey {
   readonly permissions: string[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Of the first key, from which this one came by rotations: of itself, if there were none. */
+  readonly origin_id: string;
   /** Null where the key itself was presented. */
   readonly session: {
     readonly id: string;
@@ -29,7 +31,7 @@ export interface PresentedKey {
 
 /** The one query without an organisation, because it is what determines the organisation. */
 export async function findKeyByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedKey | undefined> {
-  const { rows } = await sql<Omit<PresentedKey, "session">>`select * from find_key_by_digest(${digest})`.execute(db);
+  const { rows } = await sql<Omit<PresentedKey, "session">>`select * from find_key_with_origin(${digest})`.execute(db);
   const [row] = rows;
   return row && { ...row, session: null };
 }

@@ -22,6 +22,7 @@ interface SessionRow {
   readonly activated_at: Date | null;
   readonly expires_at: Date;
   readonly ended_at: Date | null;
+  readonly key_origin_id: string | null;
 }
 
 /** A session or a link, as found by what a request presents. What it may do is what its key or its person may do. */
@@ -47,6 +48,7 @@ const toPresented = (row: SessionRow): PresentedSession => ({
   organisation_id: row.organisation_id,
   organisation_name: row.organisation_name,
   tier: row.tier,
+  origin_id: row.key_origin_id ?? row.session_id,
   agent_id: row.agent_id,
   expires_at: row.key_expires_at,
   revoked_at: row.key_revoked_at,
@@ -61,7 +63,7 @@ const toPresented = (row: SessionRow): PresentedSession => ({
 
 /** As for keys: the digest determines the organisation. */
 export async function findSessionByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedSession | undefined> {
-  const { rows } = await sql<SessionRow>`select * from find_session_by_digest(${digest})`.execute(db);
+  const { rows } = await sql<SessionRow>`select * from find_session_with_origin(${digest})`.execute(db);
   const [row] = rows;
   return row && toPresented(row);
 }

@@ -75,6 +75,7 @@ export interface ApiKeys {
   last_used_at: Timestamp | null;
   name: string;
   organisation_id: string;
+  origin_id: string | null;
   permissions: string[];
   prefix: string;
   revoked_at: Timestamp | null;

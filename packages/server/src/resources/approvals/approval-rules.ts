@@ -41,10 +41,13 @@ export const callDigest = (
   args: unknown,
 ): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
-/** Who a caller counts as where several must approve, and where the invoker may not: one person is one voter in all sessions. */
-export function voterOf({ keyId, credentialId, session }: Caller): string {
+/**
+ * Who a caller counts as where several must approve, and where the invoker may not. One person is one voter in all sessions, and a key
+ * stays the same voter when it is rotated.
+ */
+export function voterOf({ originId, session }: Caller): string {
   if (session?.person) return `person:${session.person.subject}`;
-  return `key:${keyId ?? credentialId}`;
+  return `key:${originId}`;
 }
 
 /** How answers and the log name who decides. */

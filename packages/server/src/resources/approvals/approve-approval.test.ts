@@ -7,7 +7,10 @@ import {
   type StoredCall,
   waitingStatus,
 } from "../../../test/support/stored-approvals.ts";
+import { toCaller } from "../../auth/authenticate.ts";
+import { findKeyByDigest } from "../../auth/presented-key.ts";
 import { parsePublicId } from "../../platform/ids.ts";
+import { voterOf } from "./approval-rules.ts";
 
 const perch = usePerch();
 
@@ -17,6 +20,11 @@ const reject = (organisation: Organisation, approval_id: string, body: object, k
   organisation.call("POST /v1/approvals/{approval_id}/reject", { params: { approval_id }, body }, key);
 const get = async (organisation: Organisation, approval_id: string, key: string) =>
   ok(await organisation.call("GET /v1/approvals/{approval_id}", { params: { approval_id } }, key)).data;
+/** The key's successor. The key itself works for another day. */
+const rotate = async (organisation: Organisation, key: string) => {
+  const params = { key_id: ok(await organisation.call("GET /v1/me", {}, key)).data.key.id };
+  return ok(await organisation.call("POST /v1/keys/{key_id}/rotate", { params, body: {} })).data.key;
+};
 const entriesOf = async (organisation: Organisation, resource: string) =>
   ok(await organisation.call("GET /v1/audit-log", { query: { resource, outcome: "changed" } })).data;
 
@@ -141,6 +149,20 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
   });
 });
 
+test("403 for a key that the one that started the run was rotated to, and for one that was rotated to it", async () => {
+  const { organisation, approver } = await createOrganisationWithApprover(perch(), ["read", "write", "approve"]);
+  const second = await rotate(organisation, approver);
+  const third = await rotate(organisation, second);
+  const { db, keyDigest } = perch().server.core;
+  const invoking = await findKeyByDigest(db.unscoped, keyDigest(second));
+  const invoker = invoking ? voterOf(toCaller(invoking)) : "";
+  const { approvals } = await insertWaitingRun(perch(), organisation, { invoker });
+  for (const key of [approver, second, third])
+    expect(expectError(await approve(organisation, approvals[0] ?? "", {}, key), "forbidden").message).toContain(
+      "You started this run",
+    );
+});
+
 describe("several approvers", () => {
   const createFourEyes = async () => {
     const made = await createWait([{ approvers: 2 }]);
@@ -163,6 +185,18 @@ describe("several approvers", () => {
     const { status, approved_by } = ok(await approve(organisation, approval, { digest }, second)).data;
     expect([status, approved_by.length]).toEqual(["approved", 2]);
     expect(await waitingStatus(perch(), organisation, run)).toBe("ready");
+  });
+
+  test("a key and those that it was rotated to are one voter", async () => {
+    const { organisation, approver, second, run, approval, digest } = await createFourEyes();
+    const next = await rotate(organisation, approver);
+    const afterNext = await rotate(organisation, next);
+    for (const key of [approver, next, afterNext]) {
+      const { status, approved_by } = ok(await approve(organisation, approval, { digest }, key)).data;
+      expect([status, approved_by.length]).toEqual(["open", 1]);
+    }
+    expect(await waitingStatus(perch(), organisation, run)).toBe("waiting");
+    expect(ok(await approve(organisation, approval, { digest }, second)).data.status).toBe("approved");
   });
 
   test("one rejection is enough, also after an approval", async () => {

@@ -104,7 +104,7 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
           role: old.role as Role | null,
           permissions,
           createdBy: caller.keyId,
-          rotatedFrom: old.id,
+          rotatedFrom: old,
           expiresAt: old.expires_at,
         });
         const overlapEnds = new Date(at.getTime() + body.overlap_seconds * 1000);

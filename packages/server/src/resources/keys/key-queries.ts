@@ -16,6 +16,7 @@ const columns = [
   "permissions",
   "created_by",
   "rotated_from",
+  "origin_id",
   "created_at",
   "expires_at",
   "last_used_at",
@@ -83,9 +84,14 @@ export interface NewKey {
   readonly role: Role | null;
   readonly permissions: readonly Permission[];
   readonly createdBy: string | null;
-  readonly rotatedFrom?: string;
+  /** The key that this one replaces. */
+  readonly rotatedFrom?: Pick<KeyRow, "id" | "rotated_from" | "origin_id">;
   readonly expiresAt: Date | null;
 }
+
+/** As `find_key_with_origin` has it. */
+const originOf = ({ id, rotated_from, origin_id }: Pick<KeyRow, "id" | "rotated_from" | "origin_id">): string =>
+  origin_id ?? rotated_from ?? id;
 
 export const insertKey = (
   trx: OrganisationTransaction,
@@ -104,7 +110,8 @@ export const insertKey = (
       role: key.role,
       permissions: [...key.permissions],
       created_by: key.createdBy,
-      rotated_from: key.rotatedFrom ?? null,
+      rotated_from: key.rotatedFrom?.id ?? null,
+      origin_id: key.rotatedFrom ? originOf(key.rotatedFrom) : null,
       expires_at: key.expiresAt,
     })
     .returning(columns)

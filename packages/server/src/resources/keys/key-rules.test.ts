@@ -10,6 +10,7 @@ const later = (ms: number) => new Date(now.getTime() + ms);
 
 const caller = (permissions: Permission[], expiresAt: Date | null = null): Caller => ({
   keyId: "0",
+  originId: "0",
   credentialId: "0",
   session: null,
   keyName: "caller",
