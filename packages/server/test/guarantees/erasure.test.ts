@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { ErasureReceipt } from "@perch/contract";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { scratchSettings } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
@@ -14,15 +13,10 @@ import { eraseRuns } from "../../src/resources/erasures/user-data-queries.ts";
 import { eraseOrganisation } from "../../src/resources/organisations/erase-organisation.ts";
 import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
-import { decide, waitForApprovals } from "../support/decisions.ts";
-import {
-  act,
-  createAgents,
-  createUsers,
-  kindsOfActs,
-  type MarkedUser,
-  startTalkingModel,
-} from "../support/erasure/mixed-runs.ts";
+import { decide } from "../support/decisions.ts";
+import { ask, createAsker, readRun } from "../support/erasure/asking-runs.ts";
+import { erase, waitUntilErased } from "../support/erasure/erase-calls.ts";
+import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
 import {
   countRows,
   countUserRows,
@@ -85,18 +79,6 @@ async function waitUntilQuiet(organisation: Organisation): Promise<void> {
       timeout: 60_000,
     })
     .toBe(0);
-}
-
-const erase = async ({ call }: Organisation, user_id: string) =>
-  ok(await call("DELETE /v1/users/{user_id}/data", { params: { user_id } })).data;
-
-async function waitUntilErased({ call }: Organisation, erasure_id: string): Promise<ErasureReceipt> {
-  const read = async () => ok(await call("GET /v1/erasures/{erasure_id}", { params: { erasure_id } })).data;
-  await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe("completed");
-  const { receipt, user_id } = await read();
-  expect(user_id).toBeNull();
-  if (!receipt) throw new Error("there is no receipt");
-  return receipt;
 }
 
 describe("the erasure of a user", () => {
@@ -247,46 +229,17 @@ describe("the erasure of a user", () => {
   }, 120_000);
 });
 
-/** Asks a person before it answers. */
-const createAsker = async ({ call }: Organisation) =>
-  ok(
-    await call("POST /v1/agents", {
-      body: {
-        name: "asker",
-        model: "perch/script",
-        logs: "full",
-        tools: [{ type: "ask_person", name: "ask_person", description: "When unsure.", answer: { type: "string" } }],
-      },
-    }),
-  );
-
-/** Returns the run, and the approval that it waits for. */
-async function ask(organisation: Organisation, { id, word }: MarkedUser) {
-  const context = { user_id: id, session_id: `ask-${newUuid()}-${word}` };
-  const body = { message: `ask ${word}`, context };
-  const run = await invokeInBackground(perch, organisation.adminKey, body, { agent: "asker" });
-  const [approval] = await waitForApprovals(perch, organisation, run);
-  return { run, approval: approval?.id ?? "" };
-}
-
-const readRun = async ({ call }: Organisation, request_id: string) =>
-  ok(
-    await call("GET /v1/agents/{agent_id}/invocations/{request_id}", {
-      params: { agent_id: "asker", request_id },
-    }),
-  ).data;
-
 describe("the erasure of a user for whom runs wait for a person", () => {
   test("cancels them, leaves nothing of their state, of what was asked and of what was answered, and touches nobody else's", async () => {
     const organisation = await createOrganisation();
     await createAsker(organisation);
     const [user, other] = createUsers(2);
     if (!user || !other) throw new Error("there are no users");
-    const answered = await ask(organisation, user);
+    const answered = await ask(perch, organisation, user);
     const answer = { verdict: "answer", answer: `yes, ${user.word}` } as const;
     await decide(perch, organisation, answered.approval, answer);
     await expect.poll(async () => (await readRun(organisation, answered.run)).status).toBe("completed");
-    const [waiting, theirs] = [await ask(organisation, user), await ask(organisation, other)];
+    const [waiting, theirs] = [await ask(perch, organisation, user), await ask(perch, organisation, other)];
     await waitUntilQuiet(organisation);
     const before = await findTraces(perch, user.word);
     for (const place of ["approvals", "waiting_runs", "events", "sealed values"])
@@ -314,7 +267,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     await createAsker(organisation);
     const [user] = createUsers(1);
     if (!user) throw new Error("there is no user");
-    const { run } = await ask(organisation, user);
+    const { run } = await ask(perch, organisation, user);
     await waitUntilQuiet(organisation);
     const id = parsePublicId("request", run) ?? "";
     const organisationId = idOf(organisation);
@@ -344,7 +297,7 @@ async function createBusyOrganisation(): Promise<Organisation> {
   const users = createUsers(1);
   await act(perch, organisation, users, kindsOfActs);
   await createAsker(organisation);
-  for (const user of users) await ask(organisation, user);
+  for (const user of users) await ask(perch, organisation, user);
   return organisation;
 }
 

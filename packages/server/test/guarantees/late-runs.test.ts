@@ -204,11 +204,10 @@ describe("a run whose person decides after 45 days", () => {
     if (!row) throw new Error("the run does not wait");
     const { cut } = row;
     const state = openWaitingState<CutState>(approvalContents, { organisationId, id: run, cut }, row.sealed);
-    const sealed = sealWaitingState(
-      approvalContents,
-      { organisationId, id: old, cut },
-      { ...state, run: { ...state.run, id: old } } as CutState,
-    );
+    const sealed = sealWaitingState(approvalContents, { organisationId, id: old, cut }, {
+      ...state,
+      run: { ...state.run, id: old },
+    } as CutState);
     const values = [run, old, uuidTime(old)];
     await query("update waiting_runs set id = $2, accepted_at = $3, sealed = $4 where id = $1", [...values, sealed]);
     await query("update invocations set id = $2, accepted_at = $3 where id = $1", values);
