@@ -61,14 +61,23 @@ async function waitUntilRegistered(adminUrl: string): Promise<void> {
   throw new Error("No worker has registered after 30 s");
 }
 
+/** More settings for one of the workers. */
+type WorkerSettings = (index: number) => NodeJS.ProcessEnv;
+
 /** Starts one `serve`, and two `work` behind HAProxy. */
-async function startSplit(stops: Stops, { database }: Stores, settings: NodeJS.ProcessEnv, adminUrl: string) {
+async function startSplit(
+  stops: Stops,
+  { database }: Stores,
+  settings: NodeJS.ProcessEnv,
+  adminUrl: string,
+  workerSettings: WorkerSettings,
+) {
   const ports = [await freePort(), await freePort()];
   const balancer = await startWorkerBalancer(ports);
   stops.add(balancer.stop);
   const workers: Record<string, Parts[string]> = {};
   for (const [i, port] of ports.entries()) {
-    const own = { ...settings, PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: balancer.url };
+    const own = { ...settings, PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: balancer.url, ...workerSettings(i) };
     const worker = await startWorker(database, own);
     stops.add(() => worker.end("SIGTERM"));
     workers[`worker ${i + 1}`] = () => toPids(worker.pid);
@@ -81,7 +90,11 @@ async function startSplit(stops: Stops, { database }: Stores, settings: NodeJS.P
 }
 
 /** Starts all parts of Perch for a benchmark: `all` in one process, or an API node with two workers. */
-export async function startInstallation(stops: Stops, form: "all" | "split"): Promise<Installation> {
+export async function startInstallation(
+  stops: Stops,
+  form: "all" | "split",
+  workerSettings: WorkerSettings = () => ({}),
+): Promise<Installation> {
   const stores = await startStores(stops);
   const engine = await startRestate(1, 2);
   stops.add(engine.stop);
@@ -94,7 +107,7 @@ export async function startInstallation(stops: Stops, form: "all" | "split"): Pr
   };
   const base = { engine: enginePids(engine), ...stores.parts };
   if (form === "split") {
-    const { url, parts } = await startSplit(stops, stores, settings, engine.adminUrls[0] ?? "");
+    const { url, parts } = await startSplit(stops, stores, settings, engine.adminUrls[0] ?? "", workerSettings);
     return { url, database, valkeyUrl, engine, parts: { ...parts, ...base } };
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0" }, "all");

@@ -4,14 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listRunsLeft } from "../../chaos/engine-invocations.ts";
 import { countHeldSlots } from "../../scripts/testbed/held-slots.ts";
 import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { freePort } from "../../scripts/testbed/server-process.ts";
 import { createAgents, createOrganisationsWithAgent } from "../bench-organisations.ts";
-import type { Figures } from "../comparison.ts";
+import { type Figures, roundTo } from "../comparison.ts";
 import { type Installation, startInstallation } from "../installation.ts";
 import { startLoad } from "../load.ts";
 import { createStops } from "../stops.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 
 const connections = 64;
-const settleSeconds = 20;
+const settleSeconds = 5;
 
 /** Nothing is called at this address: its runs wait before. */
 const pay = {
@@ -57,6 +59,12 @@ const rssMegabytes = (pids: readonly number[]): number =>
     return sum + Number(kib) / 1024;
   }, 0);
 
+/** Of each worker's heap, without garbage. */
+const heapMegabytes = async (inspectorPorts: readonly number[]): Promise<number> => {
+  const bytes = await Promise.all(inspectorPorts.map(collectGarbage));
+  return bytes.reduce((sum, each) => sum + each, 0) / 1024 / 1024;
+};
+
 const workerPids = ({ parts }: Installation): number[] =>
   Object.entries(parts).flatMap(([name, pids]) => (name.startsWith("worker") ? pids() : []));
 
@@ -70,44 +78,54 @@ const countRows = ({ database }: Installation) =>
     return rows[0] ?? { runs: 0, open: 0, bytes: 0 };
   });
 
-async function measureRss(installation: Installation): Promise<{ workers: number; server: number }> {
+interface Memory {
+  readonly heap: number;
+  readonly rss: number;
+}
+
+/** A process gives memory back a while after its garbage was collected, if at all. */
+async function measureMemory(installation: Installation, inspectorPorts: readonly number[]): Promise<Memory> {
   await sleep(settleSeconds * 1000);
-  return {
-    workers: Math.round(rssMegabytes(workerPids(installation))),
-    server: Math.round(rssMegabytes(installation.parts.server?.() ?? [])),
-  };
+  const heap = await heapMegabytes(inspectorPorts);
+  await sleep(settleSeconds * 1000);
+  return { heap: roundTo(1, heap), rss: Math.round(rssMegabytes(workerPids(installation))) };
 }
 
 /** What runs that wait hold of the engine, of the slots, and of a worker's memory, beside as many runs that have ended. */
 export async function waitingRuns(count: number): Promise<Figures> {
   const stops = createStops();
   try {
-    const installation = await startInstallation(stops, "split");
+    const inspectorPorts = [await freePort(), await freePort()];
+    const installation = await startInstallation(stops, "split", (index) => ({
+      NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPorts[index]}`,
+    }));
     const { url, database, valkeyUrl, engine } = installation;
     const { headers } = await createOrganisationsWithAgent(database, url, "perch/echo");
     for (const agent of [endingAgent, waitingAgent]) await createAgents(url, headers, agent);
     // The same number of runs first, so that compilers, caches and heaps are as large as such a load makes them.
     const endedSeconds = await sendRuns(url, headers, "ends", count);
-    const before = await measureRss(installation);
+    const before = await measureMemory(installation, inspectorPorts);
     const waitingSeconds = await sendRuns(url, headers, "waits", count);
     const [runsInEngine, slots] = [await listRunsLeft(engine, 10), await countHeldSlots(valkeyUrl, database.adminUrl)];
-    const after = await measureRss(installation);
+    const after = await measureMemory(installation, inspectorPorts);
     const { runs, open, bytes } = await countRows(installation);
     const [load = 0] = loadavg();
     console.error(
       `${count} runs that ended took ${endedSeconds.toFixed(1)} s, ${runs} that wait ${waitingSeconds.toFixed(1)} s`,
     );
-    console.error(`workers: ${before.workers} MiB before, ${after.workers} MiB with ${runs} runs that wait`);
+    const show = ({ heap, rss }: Memory) => `${heap} MiB of heap in ${rss} MiB`;
+    console.error(`workers: ${show(before)} before, ${show(after)} with ${runs} runs that wait`);
     return {
       waiting_runs: runs,
       open_approvals: open,
       sealed_bytes_per_run: bytes,
       runs_in_engine: runsInEngine.length,
       slots_held: slots,
-      worker_rss_mib: after.workers,
-      worker_rss_ratio: Math.round((after.workers / before.workers) * 100) / 100,
-      server_rss_ratio: Math.round((after.server / before.server) * 100) / 100,
-      load_average: Math.round(load * 10) / 10,
+      worker_heap_mib: after.heap,
+      worker_heap_ratio: roundTo(2, after.heap / before.heap),
+      worker_rss_mib: after.rss,
+      worker_rss_ratio: roundTo(2, after.rss / before.rss),
+      load_average: roundTo(1, load),
     };
   } finally {
     await stops.all();
