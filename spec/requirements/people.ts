@@ -16,6 +16,12 @@ export const people = {
     decision:
       "Groups map to an organisation and a role by a setting. In several groups of one organisation, the strongest role counts; without a mapped group nobody gets in.",
   },
+  "console.person-approves": {
+    section,
+    silent: "Whether a person may decide about approvals: not shown.",
+    decision:
+      "If a group of the person says so for the organisation (`approve: true`), whatever the role. One person is one voter in all sessions, and another than any key. Losing the group takes it away with the next check.",
+  },
   "console.person-organisations": {
     section,
     silent: "A person in several organisations: not shown.",

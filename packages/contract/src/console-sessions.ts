@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { ConsoleSessionId, KeyId, OrganisationId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
-import { Role } from "./permissions.ts";
+import { Permission, Role } from "./permissions.ts";
 
 /** How long a session lasts, whether or not it is used. */
 export const sessionHours = 12;
@@ -25,6 +25,9 @@ export const ConsoleSession = z
     key_id: KeyId.nullable().describe("The API key that signed in; null for a person."),
     person: SignedInPerson.nullable().describe("The person who signed in; null for an API key."),
     role: Role.nullable().describe("Role of the person or of the key; null for a key with permissions of its own."),
+    permissions: z
+      .array(Permission)
+      .describe("What the session may do: what the key may do, or what the person's groups allow."),
     created_at: Timestamp,
     expires_at: Timestamp,
     last_used_at: Timestamp.nullable(),

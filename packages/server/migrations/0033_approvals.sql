@@ -130,3 +130,7 @@ alter table webhooks add column approval_links boolean not null default false;
 
 -- The first of the keys that were rotated to this one, which may be gone. Null: none was. A key that is rotated stays the same voter.
 alter table api_keys add column origin_id uuid;
+
+-- Whether a group of the person may approve, by the operator's settings: no role includes it. A key has it among its own permissions.
+alter table console_sessions add column may_approve boolean not null default false;
+grant select (may_approve) on console_sessions to perch_platform;

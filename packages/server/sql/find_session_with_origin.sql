@@ -5,13 +5,13 @@ create or replace function find_session_with_origin(presented bytea)
     session_id uuid, organisation_id uuid, organisation_name text, tier text, key_id uuid, agent_id uuid, key_name text,
     key_role text, key_permissions text[], key_expires_at timestamptz, key_revoked_at timestamptz,
     subject text, person_name text, email text, person_role text,
-    activated_at timestamptz, expires_at timestamptz, ended_at timestamptz, key_origin_id uuid
+    activated_at timestamptz, expires_at timestamptz, ended_at timestamptz, key_origin_id uuid, person_may_approve boolean
   )
   language sql stable security definer set search_path = public, pg_temp
   begin atomic
     select s.id, s.organisation_id, o.name, o.tier, s.key_id, k.agent_id, k.name, k.role, k.permissions, k.expires_at, k.revoked_at,
         s.subject, s.person_name, s.email, s.role, s.activated_at, s.expires_at, s.ended_at,
-        coalesce(k.origin_id, k.rotated_from, k.id)
+        coalesce(k.origin_id, k.rotated_from, k.id), s.may_approve
       from console_sessions s
         join organisations o on o.id = s.organisation_id
         left join api_keys k on k.id = s.key_id and k.organisation_id = s.organisation_id

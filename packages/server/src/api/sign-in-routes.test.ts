@@ -104,6 +104,16 @@ describe("a sign-in of a person", () => {
     });
   });
 
+  test("may approve in the organisation for which a group says so, and not in another after switching to it", async () => {
+    verifies("console.person-approves");
+    const { acme, globex } = testbed.organisations;
+    testbed.accounts.set("both", { name: "Both", groups: ["perch-approvers", "globex-developers"] });
+    const permissionsIn = async (organisation: string) =>
+      (await (await testbed.signIn("both", `?organisation=${organisation}`)).get("/v1/me")).body.data.key.permissions;
+    expect(await permissionsIn(acme)).toEqual(["read", "approve"]);
+    expect(await permissionsIn(globex)).toEqual(["read", "write"]);
+  });
+
   test("without a group that leads to an organisation, or to the one that was asked for, is refused, and the log says why", async () => {
     const { unmapped, globex } = testbed.organisations;
     for (const [login, query] of [

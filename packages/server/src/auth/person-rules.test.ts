@@ -78,18 +78,31 @@ describe("the groups in an issuer's claims", () => {
 
 describe("what a person may do", () => {
   const mappings = [
-    { group: "viewers", organisationId: first, role: "viewer" },
-    { group: "admins", organisationId: first, role: "admin" },
-    { group: "developers", organisationId: first, role: "developer" },
-    { group: "developers", organisationId: second, role: "developer" },
+    { group: "viewers", organisationId: first, role: "viewer", mayApprove: false },
+    { group: "admins", organisationId: first, role: "admin", mayApprove: false },
+    { group: "developers", organisationId: first, role: "developer", mayApprove: false },
+    { group: "developers", organisationId: second, role: "developer", mayApprove: false },
+    { group: "approvers", organisationId: first, role: "viewer", mayApprove: true },
   ] as const;
 
   test("is the strongest role among the person's groups, in each organisation", () => {
     expect(accessFromGroups(new Set(["viewers", "admins", "developers"]), mappings)).toEqual([
-      { organisationId: first, role: "admin" },
-      { organisationId: second, role: "developer" },
+      { organisationId: first, role: "admin", mayApprove: false },
+      { organisationId: second, role: "developer", mayApprove: false },
     ]);
-    expect(accessFromGroups(new Set(["viewers"]), mappings)).toEqual([{ organisationId: first, role: "viewer" }]);
+    expect(accessFromGroups(new Set(["viewers"]), mappings)).toEqual([
+      { organisationId: first, role: "viewer", mayApprove: false },
+    ]);
+  });
+
+  test("includes decisions if any of the groups may approve, in its organisation alone, whichever group gives the role", () => {
+    for (const listed of [mappings, mappings.toReversed()])
+      expect(new Set(accessFromGroups(new Set(["developers", "approvers"]), listed))).toEqual(
+        new Set([
+          { organisationId: first, role: "developer", mayApprove: true },
+          { organisationId: second, role: "developer", mayApprove: false },
+        ]),
+      );
   });
 
   test("is nothing for groups that are not mapped; names are compared exactly", () => {

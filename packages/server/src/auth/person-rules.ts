@@ -13,9 +13,11 @@ export interface Person {
 export interface Access {
   readonly organisationId: string;
   readonly role: Role;
+  /** No role includes the permission `approve`. */
+  readonly mayApprove: boolean;
 }
 
-/** Whoever is in the group has the role in the organisation. */
+/** Whoever is in the group has this access to the organisation. */
 export interface GroupMapping extends Access {
   readonly group: string;
 }
@@ -75,13 +77,22 @@ export function groupsFromClaims(claims: Claims, claim: string): ReadonlySet<str
 
 const strength = (role: Role): number => roles[role].length;
 
-/** One row for each organisation, in the order of the mappings, with the strongest of the person's roles there. */
+const stronger = (a: Role, b: Role): Role => (strength(b) > strength(a) ? b : a);
+
+/**
+ * One row for each organisation, in the order of the mappings, with the strongest of the person's roles there. One group that may
+ * approve is enough, whichever gives the role.
+ */
 export function accessFromGroups(groups: ReadonlySet<string>, mappings: readonly GroupMapping[]): readonly Access[] {
-  const found = new Map<string, Role>();
-  for (const { group, organisationId, role } of mappings) {
+  const found = new Map<string, Access>();
+  for (const { group, organisationId, role, mayApprove } of mappings) {
     if (!groups.has(group)) continue;
-    const known = found.get(organisationId);
-    if (known === undefined || strength(role) > strength(known)) found.set(organisationId, role);
+    const known = found.get(organisationId) ?? { role, mayApprove };
+    found.set(organisationId, {
+      organisationId,
+      role: stronger(known.role, role),
+      mayApprove: known.mayApprove || mayApprove,
+    });
   }
-  return [...found].map(([organisationId, role]) => ({ organisationId, role }));
+  return [...found.values()];
 }

@@ -1,11 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { AuditEntry, Role } from "@perch/contract";
+import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { enrolSecondFactor, generateTotpCode } from "../../test/support/authenticator.ts";
 import { createSendInSession, type SendInSession, signIn } from "../../test/support/browser.ts";
 import { ok } from "../../test/support/contract-client.ts";
 import { type Organisation, startApi, usePerch } from "../../test/support/harness.ts";
+import {
+  createOrganisationWithApprover,
+  insertWaitingRun,
+  type StoredWait,
+} from "../../test/support/stored-approvals.ts";
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
@@ -17,6 +24,7 @@ const perch = usePerch();
 const silent = createLogger("silent");
 const issuer = "https://issuer.example";
 const groups = { viewer: "perch-viewers", developer: "perch-developers", admin: "perch-admins" };
+const approvers = "perch-approvers";
 
 const nodes = new Map<string, { readonly url: string; readonly stop: () => Promise<unknown> }>();
 afterEach(async () => {
@@ -35,7 +43,7 @@ async function nodeOf({ id }: Organisation): Promise<string> {
     name: "Acme",
     scopes: ["openid"],
     groups_claim: "groups",
-    groups: mappings,
+    groups: [...mappings, { group: approvers, organisation: id, role: "viewer" as const, approve: true }],
   };
   const { app, shutdownSteps } = await startApi({ ...perch().server.core.config, oidc }, silent);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -48,6 +56,7 @@ async function signInAsPerson(
   organisation: Organisation,
   role: Role,
   subject = "248289761001",
+  { mayApprove } = { mayApprove: false },
 ): Promise<SendInSession> {
   const url = await nodeOf(organisation);
   const { core } = perch().server;
@@ -59,7 +68,8 @@ async function signInAsPerson(
     name: "Ada Lovelace",
     email: subject === "248289761001" ? "ada@example.com" : null,
     role,
-    groups: [groups[role]],
+    mayApprove,
+    groups: [groups[role], ...(mayApprove ? [approvers] : [])],
     checkedAt: new Date(),
     sealedRefreshToken: randomBytes(16),
   };
@@ -153,6 +163,118 @@ describe("a person who signed in", () => {
     expect((await again("/v1/me")).status).toBe(401);
     const [bobs = ""] = await ids(admin);
     expect((await ada(`/v1/console/sessions/${bobs}`, { method: "DELETE" })).status).toBe(404);
+  });
+});
+
+describe("a person with a group that may approve", () => {
+  const approver = { mayApprove: true };
+
+  /** An approval of a run that nobody here started, unless it says who did. */
+  async function createApproval(options: StoredWait = {}) {
+    const { organisation, approver: key } = await createOrganisationWithApprover(perch());
+    const { approvals } = await insertWaitingRun(perch(), organisation, options);
+    return { organisation, key, path: `/v1/approvals/${approvals[0]}` };
+  }
+
+  const digestOf = async (send: SendInSession, path: string) => ((await send(path)).data as { digest: string }).digest;
+
+  test("decides, sees what it is about, and is who the approval and the audit log name", async () => {
+    verifies("console.person-approves");
+    const { organisation, path } = await createApproval();
+    const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
+    expect((await ada("/v1/me")).data).toMatchObject({ key: { role: "viewer", permissions: ["read", "approve"] } });
+    expect((await ada("/v1/console/sessions")).data).toMatchObject([
+      { role: "viewer", permissions: ["read", "approve"] },
+    ]);
+    const by = { type: "person", key_id: null, name: "ada@example.com" };
+    expect((await ada(`${path}/approve`, post({}))).data).toMatchObject({
+      status: "approved",
+      decided_by: by,
+      approved_by: [{ by }],
+      contents: { arguments: { amount: 250 } },
+    });
+    const { rows } = await withClient(perch().database.adminUrl, (client) =>
+      client.query("select votes->0->>'voter' as voter from approvals order by created_at desc limit 1"),
+    );
+    expect(rows).toEqual([{ voter: "person:248289761001" }]);
+    const [entry] = ok(await organisation.call("GET /v1/audit-log", { query: { operation: "approveApproval" } })).data;
+    expect(entry).toMatchObject({ actor: "person", person: "ada@example.com (248289761001)", outcome: "changed" });
+  });
+
+  test.each(["viewer", "developer", "admin"] as const)(
+    "decides; without the group, %s is refused, and shown nothing of the call",
+    async (role) => {
+      verifies("console.person-approves");
+      const { organisation, path } = await createApproval();
+      const send = await signInAsPerson(organisation, role);
+      for (const [verdict, body] of [
+        ["approve", {}],
+        ["reject", {}],
+        ["answer", { answer: "yes" }],
+      ] as const)
+        expect((await send(`${path}/${verdict}`, post(body))).status).toBe(403);
+      expect((await send(path)).data).toMatchObject({ status: "open", contents: null });
+    },
+  );
+
+  test("is one voter in all sessions, and another than a key", async () => {
+    verifies("console.person-approves");
+    const { organisation, key, path } = await createApproval({ calls: [{ approvers: 2 }] });
+    const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
+    const again = await signInAsPerson(organisation, "viewer", undefined, approver);
+    const body = { digest: await digestOf(ada, path) };
+    expect((await ada(`${path}/approve`, post(body))).data).toMatchObject({ status: "open" });
+    const repeated = (await again(`${path}/approve`, post(body))).data;
+    expect(repeated).toMatchObject({ status: "open", approved_by: [{ by: { type: "person" } }] });
+    const approval_id = path.split("/").at(-1) ?? "";
+    const operation = "POST /v1/approvals/{approval_id}/approve" as const;
+    const last = ok(await organisation.call(operation, { params: { approval_id }, body }, key)).data;
+    expect(last).toMatchObject({
+      status: "approved",
+      approved_by: [{ by: { type: "person" } }, { by: { type: "key" } }],
+    });
+  });
+
+  test("and another person are two voters", async () => {
+    const { organisation, path } = await createApproval({ calls: [{ approvers: 2 }] });
+    const [ada, bob] = [
+      await signInAsPerson(organisation, "viewer", undefined, approver),
+      await signInAsPerson(organisation, "viewer", "bob", approver),
+    ];
+    const body = { digest: await digestOf(ada, path) };
+    expect((await ada(`${path}/approve`, post(body))).data).toMatchObject({ status: "open" });
+    expect((await bob(`${path}/approve`, post(body))).data).toMatchObject({ status: "approved" });
+  });
+
+  test("is found by servers of the release before as well, which know of no such permission", async () => {
+    const { organisation } = await createApproval();
+    await signInAsPerson(organisation, "viewer", undefined, approver);
+    const newest = "select digest from console_sessions order by created_at desc limit 1";
+    const { rows } = await withClient(perch().database.adminUrl, (client) => client.query(newest));
+    const find = async (name: string) =>
+      (
+        await sql
+          .raw<object>(`select * from ${name}('\\x${rows[0].digest.toString("hex")}')`)
+          .execute(perch().server.core.db.unscoped)
+      ).rows;
+    const [before = {}] = await find("find_session_by_digest");
+    expect(before).toMatchObject({ subject: "248289761001", person_role: "viewer" });
+    expect(await find("find_session_with_origin")).toMatchObject([{ ...before, person_may_approve: true }]);
+  });
+
+  test("does not decide about runs that the person started, in whichever session", async () => {
+    const { organisation, path } = await createApproval({ invoker: "person:248289761001" });
+    const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
+    const refused = await ada(`${path}/approve`, post({}));
+    expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("You started this run") } });
+  });
+
+  test("does not decide where a second factor is demanded: it belongs to keys", async () => {
+    const { organisation, path } = await createApproval({ calls: [{ secondFactor: true }] });
+    const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
+    const refused = await ada(`${path}/approve`, post({}));
+    expect(refused.status).toBe(403);
+    expect(refused.error?.message).toContain("Sign in with an API key that has one");
   });
 });
 

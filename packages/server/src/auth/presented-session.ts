@@ -1,4 +1,4 @@
-import { type Role, roles, type SignedInPerson } from "@perch/contract";
+import { type Permission, type Role, roles, type SignedInPerson } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../db/generated-rows.ts";
 import type { PresentedKey } from "./presented-key.ts";
@@ -19,6 +19,7 @@ interface SessionRow {
   readonly person_name: string | null;
   readonly email: string | null;
   readonly person_role: string | null;
+  readonly person_may_approve: boolean;
   readonly activated_at: Date | null;
   readonly expires_at: Date;
   readonly ended_at: Date | null;
@@ -30,13 +31,17 @@ export interface PresentedSession extends PresentedKey {
   readonly session: NonNullable<PresentedKey["session"]>;
 }
 
+/** What a person may do: the role's permissions, and `approve` if a group of the person has it. */
+export const personPermissions = (role: Role, mayApprove: boolean): Permission[] =>
+  mayApprove ? [...roles[role], "approve"] : [...roles[role]];
+
 const ownerOf = (row: SessionRow) =>
   row.key_id === null
     ? {
         id: row.session_id,
         name: row.person_name ?? row.email ?? row.subject ?? "",
         role: row.person_role,
-        permissions: [...roles[row.person_role as Role]],
+        permissions: personPermissions(row.person_role as Role, row.person_may_approve),
       }
     : { id: row.key_id, name: row.key_name ?? "", role: row.key_role, permissions: row.key_permissions ?? [] };
 

@@ -40,10 +40,11 @@ function composePeople({ config, nowMs, personTokens }: Core): {
     fetch,
     now: nowMs,
   });
-  const mappings = oidc.groups.map(({ group, organisation, role }) => ({
+  const mappings = oidc.groups.map(({ group, organisation, role, approve = false }) => ({
     group,
     organisationId: toUuid(organisation),
     role,
+    mayApprove: approve,
   }));
   const { issuer, name, groups_claim: groupsClaim } = oidc;
   return { source: { client, issuer, name, groupsClaim, mappings, sealer: personTokens }, close };

@@ -41,6 +41,7 @@ describe("PERCH_OIDC", () => {
     ["a misspelt field", { ...oidc, clientId: "perch" }, "PERCH_OIDC"],
     ["no groups", { ...oidc, groups: [] }, "PERCH_OIDC.groups must map at least one group"],
     ["an unknown role", { ...oidc, groups: [{ group: "a", organisation, role: "owner" }] }, "PERCH_OIDC.groups.0.role"],
+    ["a text that says approve", { ...oidc, groups: [{ ...oidc.groups[0], approve: "yes" }] }, "groups.0.approve"],
     ["an organisation by name", { ...oidc, groups: [{ group: "a", organisation: "acme", role: "admin" }] }, "groups.0"],
     ["no scope openid", { ...oidc, scopes: ["email"] }, "PERCH_OIDC.scopes must include openid"],
     ["two scopes in one", { ...oidc, scopes: ["openid", "profile email"] }, "PERCH_OIDC.scopes.1"],

@@ -23,6 +23,8 @@ const GroupMapping = z.strictObject({
   group: z.string().min(1).max(512),
   organisation: OrganisationId,
   role: Role,
+  /** No role includes the permission to decide on approvals. */
+  approve: z.boolean().optional(),
 });
 
 const OpenIdIssuer = z.strictObject({
@@ -50,7 +52,7 @@ export const signInSettings = {
       .pipe(OpenIdIssuer)
       .optional()
       .describe(
-        "The OpenID Connect issuer where people sign in to the console, as JSON: `issuer`, `client_id`, `client_secret` (leave it out for a public client), `name` (shown on the button), `scopes` (default `openid`, `profile`, `email`), `groups_claim` (default `groups`) and `groups`, a list of `{group, organisation, role}` that says who may do what. Needs PERCH_PUBLIC_URL. See docs/operations/sign-in.md.",
+        "The OpenID Connect issuer where people sign in to the console, as JSON: `issuer`, `client_id`, `client_secret` (leave it out for a public client), `name` (shown on the button), `scopes` (default `openid`, `profile`, `email`), `groups_claim` (default `groups`) and `groups`, a list of `{group, organisation, role}` that says who may do what; with `approve: true`, the group may also decide on approvals. Needs PERCH_PUBLIC_URL. See docs/operations/sign-in.md.",
       ),
   ),
 } satisfies SettingTable;

@@ -148,6 +148,7 @@ export interface ConsoleSessions {
   issuer: string | null;
   key_id: string | null;
   last_used_at: Timestamp | null;
+  may_approve: Generated<boolean>;
   organisation_id: string;
   person_name: string | null;
   role: string | null;

@@ -98,6 +98,7 @@ export async function startPeopleTestbed(options: TestbedOptions = {}): Promise<
         toMapping("perch-viewers", acme.id, "viewer"),
         toMapping("perch-admins", acme.id, "admin"),
         toMapping("globex-developers", globex.id, "developer"),
+        { ...toMapping("perch-approvers", acme.id, "viewer"), approve: true },
       ],
     },
     ...overrides,

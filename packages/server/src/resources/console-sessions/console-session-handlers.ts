@@ -1,4 +1,4 @@
-import { type ConsoleSessionOperationKey, linkMinutes, type Role, type Tier } from "@perch/contract";
+import { type ConsoleSessionOperationKey, linkMinutes, type Permission, type Role, type Tier } from "@perch/contract";
 import { requireActiveKey } from "../../auth/authenticate.ts";
 import { isWellFormedToken } from "../../auth/key-token.ts";
 import { findKeyByDigest, type PresentedKey } from "../../auth/presented-key.ts";
@@ -90,6 +90,7 @@ async function signIn(
     key_id: toPublicId("key", key.id),
     person: null,
     role: key.role as Role | null,
+    permissions: key.permissions as Permission[],
     created_at: started.createdAt.toISOString(),
     expires_at: started.expiresAt.toISOString(),
     last_used_at: null,

@@ -12,6 +12,7 @@ export type SessionOwner =
       readonly name: string | null;
       readonly email: string | null;
       readonly role: string;
+      readonly mayApprove: boolean;
       readonly groups: readonly string[];
       readonly checkedAt: Date;
       /** Sealed, with the organisation and the session as its associated data. */
@@ -39,6 +40,7 @@ const ownerColumns = (owner: SessionOwner) =>
         person_name: owner.name,
         email: owner.email,
         role: owner.role,
+        may_approve: owner.mayApprove,
         groups: [...owner.groups],
         checked_at: owner.checkedAt,
         sealed_refresh_token: owner.sealedRefreshToken,
@@ -161,13 +163,14 @@ export type ConsoleSessionRow = Pick<
   | "subject"
   | "person_name"
   | "email"
+  | "may_approve"
   | "created_at"
   | "expires_at"
   | "last_used_at"
   | "ended_at"
   | "address"
   | "user_agent"
-> & { readonly role: string | null };
+> & { readonly role: string | null; readonly key_permissions: string[] | null };
 
 const ownSessions =
   ({ keyId, credentialId }: Pick<Caller, "keyId" | "credentialId">) =>
@@ -209,6 +212,7 @@ const columns = [
   "console_sessions.subject",
   "console_sessions.person_name",
   "console_sessions.email",
+  "console_sessions.may_approve",
   "console_sessions.created_at",
   "console_sessions.last_used_at",
   "console_sessions.ended_at",
@@ -224,6 +228,7 @@ export const listConsoleSessions = (
 ): Promise<ConsoleSessionRow[]> =>
   live(trx, caller, scope, now)
     .select(columns)
+    .select("api_keys.permissions as key_permissions")
     .select([
       sql<string | null>`coalesce(console_sessions.role, api_keys.role)`.as("role"),
       sql<Date>`least(console_sessions.expires_at, api_keys.expires_at)`.as("expires_at"),

@@ -23,6 +23,7 @@ describe("POST /v1/console/sessions", () => {
       key_id: key.id,
       person: null,
       role: key.role,
+      permissions: key.permissions,
       created_at: expect.stringMatching(/Z$/),
       expires_at: expect.stringMatching(/Z$/),
       last_used_at: null,
@@ -173,7 +174,7 @@ describe("GET /v1/console/sessions and DELETE /v1/console/sessions/{session_id}"
     const own = (await first.send("/v1/console/sessions")).data as ConsoleSession[];
     expect(ids(own)).toEqual([second.session.id, first.session.id]);
     expect(own.map(({ current }) => current)).toEqual([false, true]);
-    expect(own[1]?.user_agent).toBe("Firefox");
+    expect(own[1]).toMatchObject({ user_agent: "Firefox", role: "viewer", permissions: ["read"] });
     expect(ids(ok(await call("GET /v1/console/sessions", {})).data)).toEqual(
       [admin, second, first].map(({ session }) => session.id),
     );

@@ -1,7 +1,7 @@
-import type { Role } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import type { IssuerAnswer, OpenIdClient, PersonTokens } from "../../auth/openid-client.ts";
 import {
+  type Access,
   accessFromGroups,
   type GroupMapping,
   groupsFromClaims,
@@ -24,10 +24,9 @@ export interface PeopleSource {
   readonly sealer: Sealer;
 }
 
-export interface PersonOrganisation {
+export interface PersonOrganisation extends Pick<Access, "role" | "mayApprove"> {
   readonly id: string;
   readonly name: string;
-  readonly role: Role;
 }
 
 /** Organisations that these groups lead to and that exist, in the order of the mappings. */
@@ -42,9 +41,9 @@ export async function listPersonOrganisations(
     access.map(({ organisationId }) => organisationId),
   );
   const names = new Map(named.map(({ id, name }) => [id, name]));
-  return access.flatMap(({ organisationId, role }) => {
+  return access.flatMap(({ organisationId, ...granted }) => {
     const name = names.get(organisationId);
-    return name === undefined ? [] : [{ id: organisationId, name, role }];
+    return name === undefined ? [] : [{ id: organisationId, name, ...granted }];
   });
 }
 

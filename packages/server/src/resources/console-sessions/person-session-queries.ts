@@ -1,6 +1,6 @@
 import type { Role } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
-import { auditedName } from "../../auth/person-rules.ts";
+import { type Access, auditedName } from "../../auth/person-rules.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
 
@@ -17,12 +17,15 @@ export async function listOrganisationNames(db: Kysely<DB>, ids: readonly string
   return rows;
 }
 
+/** What a person may do in the organisation of a session. */
+export type PersonAccess = Pick<Access, "role" | "mayApprove">;
+
 export interface PersonSession {
   readonly issuer: string;
   readonly subject: string;
   /** As the audit log names the person. */
   readonly person: string;
-  readonly role: Role;
+  readonly access: PersonAccess;
   readonly groups: readonly string[];
   readonly checkedAt: Date;
 }
@@ -35,7 +38,7 @@ export async function findPersonSession(
 ): Promise<PersonSession | undefined> {
   const row = await trx
     .selectFrom("console_sessions")
-    .select(["issuer", "subject", "email", "role", "groups", "checked_at"])
+    .select(["issuer", "subject", "email", "role", "may_approve", "groups", "checked_at"])
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)
@@ -46,7 +49,7 @@ export async function findPersonSession(
     issuer,
     subject,
     person: auditedName({ email, subject }),
-    role: row.role as Role,
+    access: { role: row.role as Role, mayApprove: row.may_approve },
     groups: row.groups ?? [],
     checkedAt: row.checked_at,
   };
@@ -104,10 +107,12 @@ export async function updateClaimedTokens(
 export interface CheckedPerson {
   readonly name: string | null;
   readonly email: string | null;
-  readonly role: Role;
+  readonly access: PersonAccess;
   readonly groups: readonly string[];
   readonly checkedAt: Date;
 }
+
+const accessColumns = ({ role, mayApprove }: PersonAccess) => ({ role, may_approve: mayApprove });
 
 /** False if the session has ended, or another node has claimed it since. */
 export async function updateCheckedPerson(
@@ -115,14 +120,14 @@ export async function updateCheckedPerson(
   organisationId: string,
   id: string,
   { until }: CheckClaim,
-  { name, email, role, groups, checkedAt }: CheckedPerson,
+  { name, email, access, groups, checkedAt }: CheckedPerson,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
     .set({
       person_name: name,
       email,
-      role,
+      ...accessColumns(access),
       groups: [...groups],
       checked_at: checkedAt,
       check_claimed_until: null,
@@ -135,15 +140,15 @@ export async function updateCheckedPerson(
   return numUpdatedRows === 1n;
 }
 
-export async function updatePersonRole(
+export async function updatePersonAccess(
   trx: OrganisationTransaction,
   organisationId: string,
   id: string,
-  role: Role,
+  access: PersonAccess,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable("console_sessions")
-    .set({ role })
+    .set(accessColumns(access))
     .where("organisation_id", "=", organisationId)
     .where("id", "=", id)
     .where("ended_at", "is", null)

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
+import { createSendInSession } from "../../../test/support/browser.ts";
 import {
   defaultAccounts,
   type PeopleTestbed,
@@ -10,6 +11,7 @@ import {
   startPeopleTestbed,
 } from "../../../test/support/people-testbed.ts";
 import { startSilentNode } from "../../../test/support/silent-node.ts";
+import { newPublicId } from "../../platform/ids.ts";
 
 let testbed: PeopleTestbed;
 let withoutRefresh: PeopleTestbed;
@@ -44,6 +46,17 @@ const roleAt = async (browser: SignedInBrowser, node: number) => {
 };
 
 const rolesAt = async (browser: SignedInBrowser) => [await roleAt(browser, 0), await roleAt(browser, 1)];
+
+/** What each node answers to a decision on an approval that does not exist. */
+const decideAt = async ({ get, cookie }: SignedInBrowser) => {
+  const token = (await get("/v1/me")).body.data.session?.csrf_token ?? "";
+  const path = `/v1/approvals/${newPublicId("approval")}/approve`;
+  const answers = testbed.urls.map(async (url) => {
+    const send = createSendInSession(url, cookie(), token);
+    return (await send(path, { method: "POST", body: {} })).status;
+  });
+  return Promise.all(answers);
+};
 
 const query = (statement: string) =>
   withClient(testbed.database.adminUrl, (client) => client.query<Record<string, string>>(statement));
@@ -91,6 +104,27 @@ describe("a person's session, when 10 minutes have passed", () => {
     setGroups(testbed, "ada", "perch-admins");
     testbed.passMinutes(10);
     expect((await rolesAt(browser)).reverse()).toEqual(["admin", "admin"]);
+  });
+
+  test("loses and gets the permission approve with the group, on every node, and the audit log says so", async () => {
+    verifies("console.person-approves");
+    setGroups(testbed, "ada", "perch-admins", "perch-approvers");
+    const browser = await testbed.signIn("ada");
+    // 404: may decide, and there is no such approval.
+    expect(await decideAt(browser)).toEqual([404, 404]);
+    setGroups(testbed, "ada", "perch-admins");
+    testbed.passMinutes(9);
+    expect(await decideAt(browser)).toEqual([404, 404]);
+    testbed.passMinutes(1);
+    expect(await decideAt(browser)).toEqual([403, 403]);
+    expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
+    expect(await lastAuditReason("recheckPerson")).toBe("The permission approve was taken away.");
+    setGroups(testbed, "ada", "perch-approvers");
+    testbed.passMinutes(10);
+    expect((await decideAt(browser)).reverse()).toEqual([404, 404]);
+    expect(await lastAuditReason("recheckPerson")).toBe(
+      "The role is viewer now; it was admin. The permission approve was added.",
+    );
   });
 
   test("ends when the account is gone", async () => {
@@ -244,6 +278,33 @@ describe("settings that change with a restart", () => {
     expect(await roleAt(browser, 0)).toBe(401);
     const other = await testbed.signIn("ada");
     expect(await statusWith(other, { issuer: "http://127.0.0.1:1" })).toBe(401);
+  });
+});
+
+describe("settings that let a group approve", () => {
+  test("count at once for sessions that there are, and so does their end", async () => {
+    const { oidc } = testbed.config;
+    if (!oidc) throw new Error("there is no issuer");
+    const permissionsWith = async (browser: SignedInBrowser, approve: boolean) => {
+      const groups = oidc.groups.map((mapping) => ({ ...mapping, approve }));
+      return (await testbed.callOther({ oidc: { ...oidc, groups } }, browser, "/v1/me")).body.data.key.permissions;
+    };
+    const browser = await testbed.signIn("vic");
+    expect(await permissionsWith(browser, true)).toEqual(["read", "approve"]);
+    expect(await permissionsWith(browser, false)).toEqual(["read"]);
+  });
+
+  test("and an issuer that confirms the group are one change, and one entry in the audit log", async () => {
+    const browser = await testbed.signIn("vic");
+    setGroups(testbed, "vic", "perch-approvers");
+    // As a node of an earlier release leaves it, which knows the group and not the permission.
+    await query(`update console_sessions set groups = '{perch-viewers,perch-approvers}', may_approve = false
+      where subject = 'vic' and ended_at is null`);
+    const entries = () => query("select at from audit_log where operation = 'recheckPerson'");
+    const before = (await entries()).rows.length;
+    testbed.passMinutes(10);
+    expect(await decideAt(browser)).toEqual([404, 404]);
+    expect((await entries()).rows.length).toBe(before + 1);
   });
 });
 

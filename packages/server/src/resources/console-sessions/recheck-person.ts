@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Role } from "@perch/contract";
 import { LRUCache } from "lru-cache";
 import { OpenIdFailure } from "../../auth/openid-failure.ts";
 import { accessFromGroups, type Claims } from "../../auth/person-rules.ts";
@@ -16,8 +15,8 @@ import { createClaimPersonCheck, type PersonCheckClaim, type PersonSessionRef } 
 import * as queries from "./person-session-queries.ts";
 
 /**
- * Asks the issuer again whether the person still has the role, if that was last asked too long ago. Undefined: nothing to wait for.
- * Afterwards the session may have ended or have another role: look it up. Throws if the issuer has been silent for too long.
+ * Asks the issuer again whether the person still has the groups, if that was last asked too long ago. Undefined: nothing to wait for.
+ * Afterwards the session may have ended or may do something else: look it up. Throws if the issuer has been silent for too long.
  */
 export type RecheckPerson = (session: PersonSessionRef) => Promise<void> | undefined;
 
@@ -75,8 +74,19 @@ interface Progress {
 const maxSessions = 50_000;
 const pollMs = 250;
 
-const roleIn = ({ mappings }: PeopleSource, groups: ReadonlySet<string>, organisationId: string): Role | undefined =>
-  accessFromGroups(groups, mappings).find((access) => access.organisationId === organisationId)?.role;
+const accessIn = (
+  { mappings }: PeopleSource,
+  groups: ReadonlySet<string>,
+  organisationId: string,
+): queries.PersonAccess | undefined =>
+  accessFromGroups(groups, mappings).find((access) => access.organisationId === organisationId);
+
+/** For the audit log. Empty if nothing has changed. */
+function describeChange(before: queries.PersonAccess, after: queries.PersonAccess): string {
+  const role = after.role === before.role ? [] : [`The role is ${after.role} now; it was ${before.role}.`];
+  if (after.mayApprove === before.mayApprove) return role.join(" ");
+  return [...role, `The permission approve was ${after.mayApprove ? "added" : "taken away"}.`].join(" ");
+}
 
 const recordInAudit = (
   trx: OrganisationTransaction,
@@ -118,16 +128,17 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   };
 
   /** Every node has the session cached, and reads it again only if something in it has changed. False if the update found none. */
-  const changeRole = async (
+  const changeAccess = async (
     ref: PersonSessionRef,
     before: queries.PersonSession,
-    role: Role,
+    access: queries.PersonAccess,
     update: (trx: OrganisationTransaction) => Promise<boolean>,
   ): Promise<boolean> => {
     const result = await changes.commit(ref.organisationId, async (trx) => {
       if (!(await update(trx))) return new Unchanged(false);
-      if (role === before.role) return new Unchanged(true);
-      await recordInAudit(trx, ref, before.person, "recheckPerson", `The role is ${role} now; it was ${before.role}.`);
+      const change = describeChange(before.access, access);
+      if (change === "") return new Unchanged(true);
+      await recordInAudit(trx, ref, before.person, "recheckPerson", change);
       return true;
     });
     return result instanceof Unchanged ? result.answer : result;
@@ -142,8 +153,8 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   ): Promise<boolean> => {
     const { organisationId, sessionId } = ref;
     const found = readAnswer({ claims }, source);
-    const role = found && roleIn(source, found.groups, organisationId);
-    if (!found || !role) {
+    const access = found && accessIn(source, found.groups, organisationId);
+    if (!found || !access) {
       await end(ref, before, "No group of the person leads to this organisation any more.");
       return true;
     }
@@ -151,16 +162,16 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     const checked = {
       name: found.person.name,
       email: found.person.email,
-      role,
+      access,
       groups: [...found.groups],
       checkedAt,
     };
-    const isWritten = await changeRole(ref, before, role, (trx) =>
+    const isWritten = await changeAccess(ref, before, access, (trx) =>
       queries.updateCheckedPerson(trx, organisationId, sessionId, row, checked),
     );
     if (!isWritten) return false;
     remember(ref, checkedAt.getTime());
-    onChecked(role === before.role ? "confirmed" : "changed");
+    onChecked(describeChange(before.access, access) === "" ? "confirmed" : "changed");
     return true;
   };
 
@@ -196,26 +207,35 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     }
   };
 
-  /** What the settings now make of the groups as last confirmed, so that a changed setting counts from the restart on. */
-  const applySettings = async (ref: PersonSessionRef, session: queries.PersonSession): Promise<boolean> => {
+  /**
+   * What the settings now make of the groups as last confirmed, so that a changed setting counts from the restart on. Undefined: the
+   * session has ended.
+   */
+  const applySettings = async (
+    ref: PersonSessionRef,
+    session: queries.PersonSession,
+  ): Promise<queries.PersonSession | undefined> => {
     const { organisationId, sessionId } = ref;
-    const role = roleIn(source, new Set(session.groups), organisationId);
-    if (session.issuer !== source.issuer || !role) {
+    const access = accessIn(source, new Set(session.groups), organisationId);
+    if (session.issuer !== source.issuer || !access) {
       await end(ref, session, "The settings no longer let the person in.");
-      return false;
+      return undefined;
     }
-    if (role !== session.role)
-      await changeRole(ref, session, role, (trx) => queries.updatePersonRole(trx, organisationId, sessionId, role));
-    return true;
+    if (describeChange(session.access, access) !== "")
+      await changeAccess(ref, session, access, (trx) =>
+        queries.updatePersonAccess(trx, organisationId, sessionId, access),
+      );
+    return { ...session, access };
   };
 
   const check = async (ref: PersonSessionRef, progress: Progress): Promise<void> => {
     const { organisationId, sessionId } = ref;
     for (;;) {
-      const session = await db.inOrganisation(organisationId, (trx) =>
+      const found = await db.inOrganisation(organisationId, (trx) =>
         queries.findPersonSession(trx, organisationId, sessionId),
       );
-      if (!session || !(await applySettings(ref, session))) return;
+      const session = found && (await applySettings(ref, found));
+      if (!session) return;
       const checkedAtMs = session.checkedAt.getTime();
       if (now() - checkedAtMs < times.intervalMs) return remember(ref, checkedAtMs);
       remember(ref, checkedAtMs, known.get(sessionId)?.failed);

@@ -106,6 +106,7 @@ async function finishSignIn(
     ...person,
     issuer: source.issuer,
     role: chosen.role,
+    mayApprove: chosen.mayApprove,
     groups: [...groups],
     checkedAt: now(),
     sealedRefreshToken: sealTokens(source.sealer, { organisationId, sessionId }, answer.tokens),

@@ -46,9 +46,10 @@ const toCurrentSession = async (
         expires_at: session.expiresAt.toISOString(),
         csrf_token: csrfToken,
         person: session.person,
-        organisations: (await listOrganisations(caller)).map((each) => ({
-          ...each,
-          id: toPublicId("organisation", each.id),
+        organisations: (await listOrganisations(caller)).map(({ id, name, role }) => ({
+          id: toPublicId("organisation", id),
+          name,
+          role,
         })),
       }
     : null;
