@@ -377,6 +377,8 @@ export interface ConsoleSession {
   person: SignedInPerson | null;
   /** Role of the person or of the key; null for a key with permissions of its own. */
   role: Role | null;
+  /** What the session may do: what the key may do, or what the person's groups allow. */
+  permissions: Permission[];
   created_at: Timestamp;
   expires_at: Timestamp;
   last_used_at: Timestamp | null;
@@ -517,6 +519,8 @@ export interface CreatedConsoleSession {
   person: SignedInPerson | null;
   /** Role of the person or of the key; null for a key with permissions of its own. */
   role: Role | null;
+  /** What the session may do: what the key may do, or what the person's groups allow. */
+  permissions: Permission[];
   created_at: Timestamp;
   expires_at: Timestamp;
   last_used_at: Timestamp | null;

@@ -1508,6 +1508,8 @@ class CreatedConsoleSession(Model):
     """The person who signed in; null for an API key."""
     role: Role | None
     """Role of the person or of the key; null for a key with permissions of its own."""
+    permissions: list[Permission]
+    """What the session may do: what the key may do, or what the person's groups allow."""
     created_at: datetime
     expires_at: datetime
     last_used_at: datetime | None
@@ -1529,6 +1531,8 @@ class ConsoleSession(Model):
     """The person who signed in; null for an API key."""
     role: Role | None
     """Role of the person or of the key; null for a key with permissions of its own."""
+    permissions: list[Permission]
+    """What the session may do: what the key may do, or what the person's groups allow."""
     created_at: datetime
     expires_at: datetime
     last_used_at: datetime | None
