@@ -262,6 +262,23 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     expect(shown).toMatchObject({ status: "answered", user_id: null, session_id: null, contents: null });
   }, 120_000);
 
+  test("ends also those that are decided and held back by a paused agent", async () => {
+    const organisation = await createOrganisation();
+    await createAsker(organisation);
+    const [user] = createUsers(1);
+    if (!user) throw new Error("there is no user");
+    const { run, approval } = await ask(organisation, user);
+    ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "asker" } }));
+    await decide(perch, organisation, approval, { verdict: "answer", answer: `yes, ${user.word}` });
+    const rows = "select status from waiting_runs where id = $1";
+    expect(await queryRows(perch, rows, [parsePublicId("request", run)])).toEqual([{ status: "ready" }]);
+    const receipt = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
+    const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
+    expect(removed).toMatchObject({ "states of runs that waited for a person": 1 });
+    expect(await readRun(organisation, run)).toMatchObject({ status: "cancelled", message: "[erased]" });
+    expect(await findTraces(perch, user.word)).toEqual([]);
+  }, 120_000);
+
   test("erases the state also if nothing continues the run, which ends without it", async () => {
     const organisation = await createOrganisation();
     await createAsker(organisation);

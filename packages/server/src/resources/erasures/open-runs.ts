@@ -42,8 +42,8 @@ export const createFindOpenRuns =
     const inEngine = new Set(open.map(({ id }) => id));
     const ids = [...new Set([...inEngine, ...held])];
     const waiting = await db.inOrganisation(organisationId, (trx) => cancelWaitingRunsOfUser(trx, user));
-    for (const run of waiting.cancelled) continueRuns.start(run);
-    const cancelled = waiting.cancelled.length;
+    for (const run of waiting.ready) continueRuns.start(run);
+    const { cancelled } = waiting;
     return db.inOrganisation(organisationId, async (trx) => {
       const recorded = waiting.left + (await cancelRunsOfUser(trx, user));
       for (let at = 0; at < ids.length; at += askedTogether) {
