@@ -130,7 +130,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
       return readsAcrossAgents.hold(scope.organisationId, () =>
         db.inOrganisation(scope.organisationId, async (trx) => {
           const { rows, end } = await queries.listApprovals(trx, scope, { ...filter, agentId, runId }, page);
-          const open = await queries.countOpenApprovals(trx, scope, agentId, maxCountedOpen + 1);
+          const open = await queries.countOpenApprovals(trx, scope, agentId);
           return {
             ...uncountedPage(
               rows.map(toApprovalSummary),
@@ -138,8 +138,8 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
               end === undefined ? null : toPublicId("approval", end),
             ),
             open: {
-              count: Math.min(open, maxCountedOpen),
-              relation: open > maxCountedOpen ? ("gte" as const) : ("eq" as const),
+              count: Math.min(open.count, maxCountedOpen),
+              relation: open.hasMore || open.count > maxCountedOpen ? ("gte" as const) : ("eq" as const),
             },
           };
         }),

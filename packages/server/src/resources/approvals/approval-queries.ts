@@ -1,7 +1,6 @@
 import type { ApprovalQuery, Decider } from "@perch/contract";
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
-import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { ofVisibleAgent, type VisibleAgents } from "../../db/of-visible-agent.ts";
@@ -166,20 +165,27 @@ export async function listApprovals(
   return { rows, end: isFull ? rows.at(-1)?.id : stoppedAt?.id };
 }
 
-/** Open ones of the organisation, or of one agent. */
-export function countOpenApprovals(
+interface OpenCount {
+  readonly count: number;
+  /** Whether there may be more: not all were read. */
+  readonly hasMore: boolean;
+}
+
+/** Open ones that the caller sees, of the organisation or of one agent, among as many as a list reads. */
+export async function countOpenApprovals(
   trx: OrganisationTransaction,
   scope: Scope,
   agentId: string | undefined,
-  max: number,
-): Promise<number> {
-  const open = trx
-    .selectFrom("approvals")
-    .select("id")
-    .where("organisation_id", "=", scope.organisationId)
-    .where(isOpen)
-    .where(ofVisibleAgent(scope));
-  return countUpTo(trx, agentId === undefined ? open : open.where("agent_id", "=", agentId), max);
+): Promise<OpenCount> {
+  const { rows } = await sql<{ count: number; read_rows: number }>`
+    select count(*) filter (where ${ofVisibleAgent(scope)} and (
+               select a.deleted_at is null from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id))::int as count,
+           count(*)::int as read_rows
+      from (${selectInOrder(scope, { status: "open", agentId }, undefined)} order by id desc limit ${maxReadApprovals}) r`.execute(
+    trx,
+  );
+  const { count, read_rows } = rows[0] ?? { count: 0, read_rows: 0 };
+  return { count, hasMore: read_rows === maxReadApprovals };
 }
 
 /** The message that started a run, and what is kept of the run while it waits; no message where the run's record is gone. */

@@ -3,6 +3,9 @@ import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createOrganisationWithApprover, insertWaitingRun } from "../../../test/support/stored-approvals.ts";
+import { insertWaitingRuns } from "../../../test/support/waiting-run-rows.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import { maxReadApprovals } from "./approval-queries.ts";
 
 const perch = usePerch();
 let organisation: Organisation;
@@ -90,5 +93,26 @@ describe("GET /v1/approvals", () => {
       await organisation.call("POST /v1/approvals/{approval_id}/approve", { params, body: {} }, approver),
     ])
       expectError(answer, "forbidden");
+  });
+
+  test("the count reads no more than a list, and says so; approvals of deleted agents are not counted", async () => {
+    const counted = await perch().createOrganisation("enterprise");
+    const create = async (name: string) =>
+      ok(await counted.call("POST /v1/agents", { body: { name, model: "perch/echo" } })).data.id;
+    const insert = (agent: string, count: number) =>
+      insertWaitingRuns(perch().database.adminUrl, { organisation: counted.id, agent, count });
+    const open = async () => ok(await counted.call("GET /v1/approvals", {})).open;
+    const deleted = await create("deleted");
+    await insert(await create("kept"), 3);
+    await insert(deleted, 50);
+    expect(await open()).toEqual({ count: 53, relation: "eq" });
+    // Past the API, which also cancels them.
+    const erase = "update agents set deleted_at = now() where organisation_id = $1 and name = 'deleted'";
+    await withClient(perch().database.adminUrl, (client) =>
+      client.query(erase, [parsePublicId("organisation", counted.id)]),
+    );
+    expect(await open()).toEqual({ count: 3, relation: "eq" });
+    await insert(deleted, maxReadApprovals);
+    expect(await open()).toMatchObject({ relation: "gte" });
   });
 });
