@@ -101,7 +101,7 @@ create table approvals (
 create index approvals_open on approvals (organisation_id, id) where status = 'open';
 create index approvals_open_by_agent on approvals (organisation_id, agent_id, id) where status = 'open';
 create index approvals_by_agent on approvals (organisation_id, agent_id, id);
-create index approvals_expiring on approvals (expires_at) where status = 'open';
+create index approvals_expiring on approvals (expires_at, id) where status = 'open';
 create index approvals_decided on approvals (decided_at) where status <> 'open';
 alter table approvals enable row level security;
 alter table approvals force row level security;

@@ -1,9 +1,10 @@
--- Expires approvals, of any organisation, that nobody decided in time: those of up to `max_runs` runs, the longest overdue first. Runs
--- of which nothing is open any more become ready, and are returned; `expired` counts approvals. Decisions lock the run first, too, so
--- one that is being decided is left out. A run that cannot be changed does not hold up the others. Each statement has a snapshot of
--- its own, which a run's lock has to come before: a decision that committed in between must be seen.
-create or replace function expire_approvals(max_runs int, own_start interval)
-  returns table (expired int, runs_found int, ready jsonb)
+-- Expires approvals, of any organisation, that nobody decided in time: up to `max_rows`, the longest overdue first, after the one with
+-- this time and id. Runs of which nothing is open any more become ready, and are returned; `expired` counts approvals. `last_time` and
+-- `last_id` are those of the last approval that was read, and null when there was none: a caller goes on after it, so that approvals
+-- which cannot be changed do not hold up the others. Decisions lock the run first, too, so one that is being decided is left out. Each
+-- statement has a snapshot of its own, which a run's lock has to come before: a decision that committed in between must be seen.
+create or replace function expire_approvals(after_time timestamptz, after_id uuid, max_rows int, own_start interval)
+  returns table (expired int, last_time timestamptz, last_id uuid, ready jsonb)
   language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '1s' as $$
 declare
   due record;
@@ -11,15 +12,19 @@ declare
   started jsonb;
 begin
   expired := 0;
-  runs_found := 0;
   ready := '[]';
   for due in
-    select distinct a.organisation_id, a.run_id from (
-      select o.organisation_id, o.run_id from approvals o where o.status = 'open' and o.expires_at <= now()
-        order by o.expires_at limit max_runs) a
+    with batch as materialized (
+      select o.organisation_id, o.run_id, o.expires_at, o.id from approvals o
+        where o.status = 'open' and o.expires_at <= now() and (o.expires_at, o.id) > (after_time, after_id)
+        order by o.expires_at, o.id limit max_rows
+    )
+    select distinct b.organisation_id, b.run_id, l.expires_at, l.id
+      from batch b, (select e.expires_at, e.id from batch e order by e.expires_at desc, e.id desc limit 1) l
       order by 1, 2
   loop
-    runs_found := runs_found + 1;
+    last_time := due.expires_at;
+    last_id := due.id;
     begin
       perform from waiting_runs w where w.organisation_id = due.organisation_id and w.id = due.run_id for update skip locked;
       -- One without a run that waits is left of a run that is gone.

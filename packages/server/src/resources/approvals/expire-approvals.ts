@@ -21,11 +21,18 @@ export interface ExpireApprovals {
 
 interface Expired {
   readonly expired: number;
-  readonly runs_found: number;
+  readonly last_time: Date | null;
+  readonly last_id: string | null;
   readonly ready: readonly ReadyRow[];
 }
 
-const runsTogether = 100;
+interface Position {
+  readonly time: Date;
+  readonly id: string;
+}
+
+const beginning: Position = { time: new Date(0), id: "00000000-0000-0000-0000-000000000000" };
+const expiredTogether = 100;
 /** What a sweep leaves, the next one does. */
 const maxSweepMs = 4000;
 
@@ -36,14 +43,19 @@ const maxSweepMs = 4000;
 export function createExpireApprovals(deps: ExpireDeps): ExpireApprovals {
   const { db, continueRuns, logger, now, onExpired, sweepEverySeconds } = deps;
 
-  /** False: nothing is left that this process can expire. */
+  // What cannot be expired is passed over, and tried again once a sweep has come to the end.
+  let after = beginning;
+
+  /** False: it has come to the end. */
   const expireSome = async (): Promise<boolean> => {
     const { rows } = await sql<Expired>`
-      select * from expire_approvals(${runsTogether}, make_interval(secs => ${ownStartSeconds}))`.execute(db);
-    const { expired, runs_found, ready } = rows[0] ?? { expired: 0, runs_found: 0, ready: [] };
+      select * from expire_approvals(
+        ${after.time}, ${after.id}, ${expiredTogether}, make_interval(secs => ${ownStartSeconds}))`.execute(db);
+    const { expired, last_time, last_id, ready } = rows[0] ?? { expired: 0, last_time: null, last_id: null, ready: [] };
     for (const row of ready) continueRuns.start(toReadyRun(row));
     if (expired > 0) onExpired(expired);
-    return runs_found > 0 && expired > 0;
+    after = last_time && last_id ? { time: last_time, id: last_id } : beginning;
+    return after !== beginning;
   };
 
   const sweepOnce = async (): Promise<void> => {
