@@ -16,8 +16,8 @@ create or replace function claim_ready_runs(max_rows int, max_paused int, min_wa
           order by w.organisation_id, w.agent_id, w.send_after limit 1) n
     ), agent as materialized (
       select r.organisation_id, r.agent_id,
-             exists (select from agents g where g.organisation_id = r.organisation_id and g.id = r.agent_id
-                       and g.status = 'paused' and g.deleted_at is null) as is_paused
+             coalesce((select g.status = 'paused' and g.deleted_at is null from agents g
+                         where g.organisation_id = r.organisation_id and g.id = r.agent_id), false) as is_paused
         from ready r where r.send_after <= now()
     ), candidate as (
       -- The more agents there are, the fewer runs of each are read: about ten times `max_rows` together.
@@ -31,13 +31,19 @@ create or replace function claim_ready_runs(max_rows int, max_paused int, min_wa
     ), in_turn as (
       select c.organisation_id, c.id, c.send_after, c.is_paused,
              row_number() over (partition by c.organisation_id, c.is_paused order by c.turn, c.send_after) as turn from candidate c
-    ), chosen as (
+    ), placed as (
       select t.organisation_id, t.id, t.is_paused, row_number() over (partition by t.is_paused order by t.turn, t.send_after) as place
         from in_turn t
+    ), chosen as materialized (
+      select p.organisation_id, p.id from placed p where p.place <= case when p.is_paused then max_paused else max_rows end
     ), due as (
-      -- Only these are locked. Another process may have claimed one since it was read.
-      select w.organisation_id, w.id from chosen c join waiting_runs w on w.organisation_id = c.organisation_id and w.id = c.id
-        where c.place <= case when c.is_paused then max_paused else max_rows end and w.status = 'ready' and w.send_after <= now()
+      -- Only these are locked. Another process may have claimed one since it was read. They are passed on as arrays, which the planner
+      -- takes for short: it would read the table as a whole for a number of rows that it cannot tell.
+      select w.organisation_id, w.id
+        from unnest(array(select c.organisation_id from chosen c order by c.organisation_id, c.id),
+                    array(select c.id from chosen c order by c.organisation_id, c.id)) as c (organisation_id, id)
+          join waiting_runs w on w.organisation_id = c.organisation_id and w.id = c.id
+        where w.status = 'ready' and w.send_after <= now()
         for update of w skip locked
     )
     update waiting_runs w
