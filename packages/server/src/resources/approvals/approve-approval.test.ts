@@ -199,6 +199,36 @@ describe("several approvers", () => {
     expect(ok(await approve(organisation, approval, { digest }, second)).data.status).toBe("approved");
   });
 
+  const keyId = async (organisation: Organisation, key: string) =>
+    ok(await organisation.call("GET /v1/me", {}, key)).data.key.id;
+
+  test.each([
+    ["was revoked", (key_id: string) => ["DELETE /v1/keys/{key_id}", { params: { key_id } }] as const],
+    [
+      "has expired",
+      (key_id: string) =>
+        ["POST /v1/keys/{key_id}/rotate", { params: { key_id }, body: { overlap_seconds: 0 } }] as const,
+    ],
+    [
+      "lost approve",
+      (key_id: string) => ["PATCH /v1/keys/{key_id}", { params: { key_id }, body: { permissions: ["read"] } }] as const,
+    ],
+  ])("the vote of a key that %s does not count any more, and another one is needed", async (_, end) => {
+    const { organisation, approver, second, run, approval, digest } = await createFourEyes();
+    ok(await approve(organisation, approval, { digest }, approver));
+    const [operation, input] = end(await keyId(organisation, approver));
+    ok(await organisation.call(operation, input as never));
+    const voted = ok(await approve(organisation, approval, { digest }, second)).data;
+    expect(voted).toMatchObject({
+      status: "open",
+      approved_by: [{ by: { key_id: await keyId(organisation, second) } }],
+    });
+    expect(await waitingStatus(perch(), organisation, run)).toBe("waiting");
+    const third = await organisation.createKey({ permissions: ["approve"] });
+    expect(ok(await approve(organisation, approval, { digest }, third)).data.status).toBe("approved");
+    expect(await waitingStatus(perch(), organisation, run)).toBe("ready");
+  });
+
   test("one rejection is enough, also after an approval", async () => {
     const { organisation, approver, second, run, approval, digest } = await createFourEyes();
     ok(await approve(organisation, approval, { digest }, approver));

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
-import { toPublicId } from "../../platform/ids.ts";
+import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { ApprovalMetrics, Verdict } from "../../telemetry/approval-metrics.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { callDigest } from "./approval-rules.ts";
 import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
 import { votesOf } from "./to-approval.ts";
+import { listDecidingKeys } from "./vote-queries.ts";
 import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "./waiting-run-queries.ts";
 
 /** Edited arguments, and answers, have been checked against their schema before. */
@@ -49,10 +50,23 @@ export type DecideApproval = (
 ) => Promise<Decided>;
 
 type LockedApproval = ApprovalRow & { readonly now: Date };
+/** With the votes that count now. */
+type CountedApproval = LockedApproval & { readonly counted: readonly Vote[] };
 
 const approvalNotFound = (id: string) => notFound("approval", toPublicId("approval", id));
 
 const refOf = ({ organisation_id, id }: ApprovalRow) => ({ organisationId: organisation_id, id });
+
+const keyOf = ({ by }: Vote): string | undefined => (by.key_id === null ? undefined : parsePublicId("key", by.key_id));
+
+/** Without the votes of keys that were revoked, have expired or lost `approve` since. Those of persons stay. */
+async function countedVotes(trx: OrganisationTransaction, row: ApprovalRow): Promise<readonly Vote[]> {
+  const votes = votesOf(row);
+  const keys = votes.map(keyOf).filter((id) => id !== undefined);
+  if (keys.length === 0) return votes;
+  const deciding = await listDecidingKeys(trx, row.organisation_id, keys);
+  return votes.filter((vote) => vote.by.type === "person" || deciding.has(keyOf(vote) ?? ""));
+}
 
 /** Locks the run before the approval, as all that decide, expire or cancel do. */
 async function lockApproval(trx: OrganisationTransaction, approval: VisibleApproval): Promise<LockedApproval> {
@@ -136,13 +150,13 @@ function isSameDecision(keys: ContentKeys, row: ApprovalRow, decision: Decision)
 /** The row with the arguments and the votes that an approval leaves it with. */
 function addVote(
   keys: ContentKeys,
-  row: LockedApproval,
+  row: CountedApproval,
   decision: Extract<Decision, { verdict: "approve" }>,
   decider: DecidedBy,
 ) {
   const vote: Vote = { ...decider, at: row.now.toISOString() };
   if (decision.arguments === undefined || isOfSameArguments(keys, row, decision))
-    return { votes: [...votesOf(row), vote] };
+    return { votes: [...row.counted, vote] };
   const { approvalContents, approvalDigest } = keys;
   const digest = callDigest(approvalDigest, row, decision.arguments);
   const original = openCall(approvalContents, row.sealed_call, refOf(row));
@@ -169,13 +183,13 @@ function refuseOtherDigest(row: ApprovalRow, { digest }: Extract<Decision, { ver
 /** What the decision changes; undefined: this voter has approved the same before. */
 function changeOf(
   keys: ContentKeys,
-  row: LockedApproval,
+  row: CountedApproval,
   decision: Decision,
   decider: DecidedBy,
 ): ApprovalChange | undefined {
   const end = (status: ApprovalStatus): ApprovalChange => ({ status, decided_at: row.now, decided_by: decider.by });
   if (decision.verdict === "approve") {
-    const hasVoted = votesOf(row).some(({ voter }) => voter !== null && voter === decider.voter);
+    const hasVoted = row.counted.some(({ voter }) => voter !== null && voter === decider.voter);
     if (
       hasVoted &&
       isOfSameArguments(keys, row, { ...decision, digest: decision.digest ?? row.digest.toString("hex") })
@@ -214,7 +228,8 @@ export const createDecideApproval =
       return { approval: row, ready: undefined, changed: false };
     }
     if (row.expires_at <= row.now) throw expired(row);
-    const change = changeOf(deps, row, decision, decider);
+    const counted = await countedVotes(trx, row);
+    const change = changeOf(deps, { ...row, counted }, decision, decider);
     if (!change) return { approval: row, ready: undefined, changed: false };
     const decided = await updateApproval(trx, approval, change);
     if (decided.status === "open") return { approval: decided, ready: undefined, changed: true };
