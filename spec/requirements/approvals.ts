@@ -43,6 +43,6 @@ export const approvals = {
     section,
     silent: "How a person without a key decides: not shown.",
     decision:
-      "With a link in a webhook delivery, for webhooks that somebody who may decide has allowed it for. It shows on GET, decides on POST, works once, and counts as nobody where several must approve.",
+      "With a link in a webhook delivery, for webhooks that somebody with `manage` has allowed it for. It shows on GET, decides on POST, works once, and counts as nobody where several must approve.",
   },
 } as const satisfies RequirementTable;

@@ -69,7 +69,7 @@ const CreateWebhook = z
     url: WebhookUrl,
     headers: RequestHeaders.default({}),
     events: WebhookEvents,
-    approval_links: z.boolean().default(false).describe(`${approvalLinks} Needs \`approve\` or \`manage\`.`),
+    approval_links: z.boolean().default(false).describe(`${approvalLinks} Needs \`manage\`.`),
   })
   .meta({ id: "CreateWebhook" });
 
@@ -153,7 +153,7 @@ export const webhookOperations = {
     tag,
     summary: "Update webhook",
     description:
-      "Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `approve` or `manage`.",
+      "Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.",
     permission: "write",
     params,
     body: UpdateWebhook,

@@ -125,7 +125,7 @@ alter table api_keys
   add constraint api_keys_permissions_check
     check (permissions <@ array['read', 'write', 'delete', 'manage', 'approve'] and cardinality(permissions) > 0) not valid;
 
--- Whether deliveries of this webhook carry links that decide. Only who may decide, or may let others decide, sets it.
+-- Whether deliveries of this webhook carry links that decide. Only who may let others decide sets it.
 alter table webhooks add column approval_links boolean not null default false;
 
 -- The first of the keys that were rotated to this one, which may be gone. Null: none was. A key that is rotated stays the same voter.

@@ -67,7 +67,7 @@ const create = command({
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
     "approval-links": {
       type: "boolean",
-      help: "Deliver links with which whoever opens them can decide on approvals. Needs approve or manage.",
+      help: "Deliver links with which whoever opens them can decide on approvals. Needs manage.",
     },
     header: {
       type: "string",

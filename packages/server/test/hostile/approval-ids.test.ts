@@ -22,7 +22,8 @@ beforeAll(async () => {
   keys.foreign = await foreign.createKey({ permissions: ["read", "approve"] });
   keys.read = await organisation.createKey({ permissions: ["read"] });
   keys.write = await organisation.createKey({ permissions: ["read", "write"] });
-  keys.linker = await organisation.createKey({ permissions: ["read", "write", "approve"] });
+  keys.linker = await organisation.createKey({ permissions: ["read", "write", "manage"] });
+  keys.decider = await organisation.createKey({ permissions: ["read", "write", "approve"] });
 });
 
 const createApproval = async (of = organisation) => (await insertWaitingRun(perch(), of)).approvals[0] ?? "";
@@ -93,13 +94,16 @@ describe("who may have links sent", () => {
   const update = "PATCH /v1/webhooks/{webhook_id}";
   const body = { url: "https://hooks.example/mine", events: ["agent.action_required" as const], approval_links: true };
 
-  test("a write key cannot create such a webhook, nor turn one of its own into one", async () => {
-    const refused = expectError(await organisation.call(create, { body }, keys.write), "forbidden");
-    expect(refused.message).toContain("`approve` or `manage`");
-    const plain = ok(await organisation.call(create, { body: { ...body, approval_links: false } }, keys.write)).data;
+  // Who may decide, too: by a link it could decide on its own runs.
+  const refusedKeys = ["write", "decider"] as const;
+
+  test.each(refusedKeys)("a %s key cannot create such a webhook, nor turn one of its own into one", async (key) => {
+    const refused = expectError(await organisation.call(create, { body }, keys[key]), "forbidden");
+    expect(refused.message).toContain("the permission `manage`");
+    const plain = ok(await organisation.call(create, { body: { ...body, approval_links: false } }, keys[key])).data;
     expect(plain.approval_links).toBe(false);
     const params = { webhook_id: plain.id };
-    expectError(await organisation.call(update, { params, body: { approval_links: true } }, keys.write), "forbidden");
+    expectError(await organisation.call(update, { params, body: { approval_links: true } }, keys[key]), "forbidden");
     const { data } = ok(await organisation.call("GET /v1/webhooks/{webhook_id}", { params }));
     expect(data.approval_links).toBe(false);
   });
@@ -110,30 +114,32 @@ describe("who may have links sent", () => {
     { enabled: false },
     { events: ["agent.completed" as const] },
     { approval_links: false },
-  ])("a write key cannot change one that has links: %j", async (change) => {
+  ])("a write or decider key cannot change one that has links: %j", async (change) => {
     const before = await createLinkWebhook(organisation);
     const params = { webhook_id: before.id };
-    expectError(await organisation.call(update, { params, body: change }, keys.write), "forbidden");
+    for (const key of refusedKeys)
+      expectError(await organisation.call(update, { params, body: change }, keys[key]), "forbidden");
     const { secret: _, ...shown } = before;
     expect(ok(await organisation.call("GET /v1/webhooks/{webhook_id}", { params })).data).toEqual(shown);
     const changed = ok(await organisation.call(update, { params, body: change }, keys.linker)).data;
     expect(changed.updated_at > shown.updated_at).toBe(true);
   });
 
-  test("a write key cannot replace the secret of one that has links", async () => {
+  test("a write or decider key cannot replace the secret of one that has links", async () => {
     const { id } = await createLinkWebhook(organisation);
     const rotate = { params: { webhook_id: id }, body: {} };
-    expectError(await organisation.call("POST /v1/webhooks/{webhook_id}/rotate", rotate, keys.write), "forbidden");
+    for (const key of refusedKeys)
+      expectError(await organisation.call("POST /v1/webhooks/{webhook_id}/rotate", rotate, keys[key]), "forbidden");
     ok(await organisation.call("POST /v1/webhooks/{webhook_id}/rotate", rotate, keys.linker));
   });
 
-  test("a key with approve or manage can", async () => {
+  test("a key with manage can", async () => {
     expect(ok(await organisation.call(create, { body }, keys.linker)).data.approval_links).toBe(true);
     expect(ok(await organisation.call(create, { body })).data.approval_links).toBe(true);
   });
 
   test("a key of one agent gets links of that agent alone", async () => {
-    const key = await organisation.createKey({ permissions: ["read", "write", "approve"], agent_id: "other" });
+    const key = await organisation.createKey({ permissions: ["read", "write", "manage"], agent_id: "other" });
     expectError(await organisation.call(create, { body }, key), "forbidden");
     expectError(await organisation.call(create, { body: { ...body, agent_id: "bot" } }, key), "not_found");
     ok(await organisation.call(create, { body: { ...body, agent_id: "other" } }, key));

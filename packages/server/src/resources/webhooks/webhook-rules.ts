@@ -19,11 +19,14 @@ export const deliveryTransitions = {
   cancel: { from: ["pending"], to: "cancelled" },
 } as const satisfies Transitions<DeliveryStatus>;
 
-/** A link decides for whoever gets it. Who may neither decide nor let others decide must not choose where links are sent. */
+/**
+ * A link decides for whoever gets it, also on runs that they started. So who may not let others decide must not choose where links are
+ * sent: a key with `approve` could decide on its own runs.
+ */
 export function refuseToSendLinks({ permissions }: Pick<Caller, "permissions">): void {
-  if (permissions.has("approve") || permissions.has("manage")) return;
+  if (permissions.has("manage")) return;
   throw forbidden(
-    "Deliveries with `approval_links` let their receiver decide on approvals. Create or change such a webhook with a key that has the permission `approve` or `manage`.",
+    "Deliveries with `approval_links` let their receiver decide on approvals. Create or change such a webhook with a key that has the permission `manage`.",
   );
 }
 
