@@ -1146,7 +1146,7 @@ export interface Operations {
     };
   };
   /**
-   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `approve` or `manage`.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.
    *
    * Needs the permission `write`.
    */

@@ -638,7 +638,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `approve` or `manage`.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.
    *
    * Needs the permission `write`.
    *

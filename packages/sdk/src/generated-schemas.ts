@@ -479,7 +479,7 @@ export interface CreateWebhook {
   /** Names of the events to deliver. */
   events: SubscribableEventType[];
   /**
-   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. Needs `approve` or `manage`.
+   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. Needs `manage`.
    *
    * @defaultValue `false`
    */

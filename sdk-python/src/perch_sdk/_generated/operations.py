@@ -1635,7 +1635,7 @@ class Webhooks:
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. Needs ``approve`` or ``manage``.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. Needs ``manage``.
         """
         call = Call(
             "POST",
@@ -1720,7 +1720,7 @@ class Webhooks:
     ) -> m.Webhook:
         """Update webhook.
 
-        Takes effect with the next attempt, also for pending deliveries. A webhook with ``approval_links`` is changed, and gets a new secret, only with ``approve`` or ``manage``.
+        Takes effect with the next attempt, also for pending deliveries. A webhook with ``approval_links`` is changed, and gets a new secret, only with ``manage``.
         Needs the permission ``write``.
 
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
