@@ -267,7 +267,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     await createAsker(organisation);
     const [user] = createUsers(1);
     if (!user) throw new Error("there is no user");
-    const { run, approval } = await ask(organisation, user);
+    const { run, approval } = await ask(perch, organisation, user);
     ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "asker" } }));
     await decide(perch, organisation, approval, { verdict: "answer", answer: `yes, ${user.word}` });
     const rows = "select status from waiting_runs where id = $1";
