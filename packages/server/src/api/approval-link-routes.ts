@@ -54,10 +54,14 @@ function parseForm({ headers, body }: FastifyRequest): LinkForm | undefined {
 }
 
 const unusableForm = {
-  refused: "This is not what the form of this page sends. Use its form.",
+  refused: "This form could not be read. Open the link again, and use the form on its page.",
 };
-const otherDigest = { refused: "What is asked for has changed since you looked.." };
-const otherAnswer = { refused: "This is not an answer to what was asked." };
+const otherDigest = {
+  refused: "What is asked for has changed since you looked. Open the link again, and decide on what it shows now.",
+};
+const otherAnswer = {
+  refused: "This is not an answer to what was asked. Go back, and choose or write another one.",
+};
 
 const createToDecision =
   (form: LinkForm | undefined): ToDecision =>

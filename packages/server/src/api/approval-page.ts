@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { toPublicId } from "../platform/ids.ts";
 import { type AnswerField, answerFieldOf } from "../resources/approvals/answer-field.ts";
 import type { LinkedApproval } from "../resources/webhooks/decide-by-link.ts";
 import { visibleHtml } from "./visible-html.ts";
@@ -82,9 +83,12 @@ const form = (digest: string, parts: readonly string[]): string =>
     "</form>",
   ].join("\n");
 
+const idOf = ({ id }: LinkedApproval["approval"]): string => toPublicId("approval", id);
+
 /** Why a link cannot decide, though it shows what is to be decided. */
 const elsewhere = ({ approvers, second_factor }: LinkedApproval["approval"]): string | undefined => {
-  const how = "Decide in the console, or with an API key that has the permission approve.";
+  const how =
+    "Decide with an API key that has the permission approve: perch approvals, or the API. If you have none, tell whoever sent you this link.";
   if (approvers > 1) return `${approvers} different keys or persons must approve this, so no link can. ${how}`;
   return second_factor ? `This needs a second factor, which a link does not have. ${how}` : undefined;
 };
@@ -94,10 +98,11 @@ function decisionForm({ approval, call }: LinkedApproval, isWhole: boolean): str
   const reason = elsewhere(approval);
   if (reason !== undefined) return `<p>${reason}</p>`;
   if (!isWhole)
-    return `<p>This is too long to show here, so you can only reject it here. To approve it, look at it in the console.</p>${form(digest, [])}`;
+    return `<p>This is too long to show here, so you can only reject it here. To approve it, somebody with an API key that has the permission approve must look at it (perch approvals show ${idOf(approval)}).</p>${form(digest, [])}`;
   if (approval.kind === "tool") return form(digest, [button("approve", "Approve")]);
   const field = answerFieldOf(call.parameters);
-  if (!field) return `<p>Answer in the console or with the API: the answer has several parts.</p>${form(digest, [])}`;
+  if (!field)
+    return `<p>The answer has several parts, which this page cannot ask for. Somebody with an API key that has the permission approve can answer (perch approvals answer ${idOf(approval)}). You can reject the question here.</p>${form(digest, [])}`;
   return form(digest, [answerInput(field), button("answer", "Send the answer")]);
 }
 

@@ -352,6 +352,7 @@ describe("the page", () => {
     const page = await openLink(perch(), token);
     expect(page.body).not.toContain("1000000");
     expect(page.body).not.toContain('value="approve"');
+    expect(page.body).toContain(`perch approvals show ${approval}`);
     expect((await sendForm(perch(), token, form)).status).toBe(400);
     expect(await readStatus(approval)).toBe("open");
     expect((await sendForm(perch(), token, { ...form, decision: "reject", reason: "Too long." })).status).toBe(200);
@@ -367,6 +368,16 @@ describe("the page", () => {
     expect(await readStatus(approval)).toBe("open");
     expect((await sendForm(perch(), token, { ...form, decision: "answer", answer: "blue" })).status).toBe(200);
     expect(await readStatus(approval)).toBe("answered");
+  });
+
+  test("says who can give an answer with several parts, and lets it be rejected", async () => {
+    const parameters = { type: "object", properties: { colour: { type: "string" }, size: { type: "number" } } };
+    const { approval, token, form } = await createLink({ kind: "question", question: "Which one?", parameters });
+    const { body } = await openLink(perch(), token);
+    expect(body).not.toContain('value="answer"');
+    expect(body).toContain(`perch approvals answer ${approval}`);
+    expect((await sendForm(perch(), token, { ...form, decision: "reject" })).status).toBe(200);
+    expect(await readStatus(approval)).toBe("rejected");
   });
 });
 
