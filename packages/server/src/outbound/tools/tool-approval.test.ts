@@ -67,6 +67,7 @@ describe("a condition on an argument", () => {
     expect(why(condition, { order: { total: 50 } })).toBeUndefined();
     expect(why(condition, { order: { total: 4711 } })).toBe("`order.total` is more than 100.");
     expect(why(condition, { order: 4711 })).toBe("`order.total` is missing, and the definition compares it.");
+    expect(why(condition, { order: { total: "4711" } })).toBe("`order.total` should be a number, and is not.");
     expect(why(condition, { "order.total": 50 })).toBeDefined();
   });
 

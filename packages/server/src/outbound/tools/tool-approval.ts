@@ -41,7 +41,7 @@ function toApproval(settings: Settings, because: string): ToolApproval {
 
 const always = "The definition asks for approval of every call of this tool.";
 const destructive =
-  "The definition asks for approval of destructive calls, and the tool's server does not say that it is none.";
+  "The definition asks for approval of destructive calls, and the server does not declare this tool read-only or not destructive.";
 const isHarmless = ({ readOnlyHint, destructiveHint }: ToolHints): boolean =>
   readOnlyHint === true || destructiveHint === false;
 
@@ -104,7 +104,7 @@ function whyOf(args: unknown, condition: ApprovalCondition): string | undefined 
   const value = valueAt(args, argument);
   if (value === undefined) return `${name} is missing, and the definition compares it.`;
   const expected = new Set((Array.isArray(given) ? given : [given]).map((each) => typeof each));
-  if (!expected.has(typeof value as "string")) return `${name} is not a ${[...expected].join(" or ")}, as expected.`;
+  if (!expected.has(typeof value as "string")) return `${name} should be a ${[...expected].join(" or ")}, and is not.`;
   return holds(value, condition) ? `${name} ${ruleOf(condition)}.` : undefined;
 }
 

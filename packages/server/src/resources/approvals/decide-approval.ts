@@ -89,6 +89,8 @@ const deciderName = (row: ApprovalRow): string => {
 };
 
 const alreadyDecided = (row: ApprovalRow) => {
+  if (row.status === "cancelled")
+    return conflict("This was cancelled with its run, so there is nothing to decide. Start a new run to ask again.");
   const edited = row.status === "approved" && row.edited ? ", with other arguments" : "";
   const at = row.decided_at ? ` at ${row.decided_at.toISOString()}` : "";
   return conflict(`This was ${row.status}${deciderName(row)}${at}${edited}. A decision cannot be changed.`);
@@ -109,7 +111,7 @@ function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void
 function refuseInvoker(row: ApprovalRow, { voter }: DecidedBy): void {
   if (row.invoker_may_decide || voter === null || row.invoker !== voter) return;
   throw forbidden(
-    "You started this run, so somebody else must decide. The agent's policy can allow it with `invoker_may_decide`.",
+    "You started this run, so somebody else must decide: use another key with the permission `approve`. For later runs, `invoker_may_decide` in the agent's policy allows it.",
   );
 }
 

@@ -13,7 +13,7 @@ const describeAction = ({ id, kind, tool }: RequiredAction): string => {
 /** What a run waits for and what to do about it, in one sentence. */
 export function describeWaiting({ actions }: WaitingOutcome): string {
   if (actions.length === 0)
-    return "The run waits for its turn: an earlier run of its session waits for a person, and this one goes on when that has ended.";
+    return "The run waits for its turn: an earlier run of its session waits for a person, and this one goes on when that has ended. `GET /v1/approvals?status=open` with its `session_id` lists what to decide.";
   const named = actions.slice(0, maxNamed).map(describeAction);
   const others = actions.length > maxNamed ? [`decide about ${actions.length - maxNamed} more`] : [];
   return `The run waits for a person: ${[...named, ...others].join(", and ")}.`;

@@ -22,7 +22,7 @@ export interface BeginStep {
 }
 
 const earlierTurnWaits = transientFailure(
-  "An earlier run of this session waits for a person. Decide in `GET /v1/approvals`, or cancel that run, and send the message again. With `approvals.while_waiting` set to `queue`, messages wait for their turn instead.",
+  "An earlier run of this session waits for a person. `GET /v1/approvals?status=open` lists what to decide. Decide, or cancel that run, and send the message again. With `approvals.while_waiting` set to `queue`, messages wait for their turn instead.",
 );
 
 export const createBeginStep = ({ db, records, cutTurn, endIfOver, now }: BeginDeps): BeginStep => ({
