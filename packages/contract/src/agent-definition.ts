@@ -144,7 +144,7 @@ const ApprovalSettings = z
     while_waiting: z
       .enum(["refuse", "queue"])
       .describe(
-        "What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended.",
+        "What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. The default is `refuse`.",
       ),
   })
   .meta({ id: "ApprovalSettings" });

@@ -7,7 +7,7 @@ export const approvalStatuses = ["open", "approved", "rejected", "answered", "ex
 export const ApprovalStatus = z
   .enum(approvalStatuses)
   .describe(
-    "`answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, or its agent deleted.",
+    "`answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased.",
   )
   .meta({ id: "ApprovalStatus" });
 export type ApprovalStatus = z.infer<typeof ApprovalStatus>;
@@ -24,7 +24,7 @@ const Decider = z
     type: z.enum(["key", "person", "link"]).describe("`link`: somebody who got the link of a webhook delivery."),
     key_id: KeyId.nullable(),
     webhook_id: WebhookId.nullable().describe("Of a link: the webhook that it was delivered to."),
-    name: z.string().describe("Name of the key, or the person's address."),
+    name: z.string().describe("Name of the key, the person's address, or the host that the link was delivered to."),
   })
   .meta({ id: "Decider" });
 export type Decider = z.infer<typeof Decider>;
@@ -80,7 +80,9 @@ export const Approval = ApprovalSummary.extend({
         .describe("What the run did before, the newest last. Long texts are cut."),
     })
     .nullable()
-    .describe("What a decision is about: for keys with the permission `approve`. null for others."),
+    .describe(
+      "What a decision is about: for keys and persons with the permission `approve`. null for others, and where the user was erased.",
+    ),
 }).meta({ id: "Approval" });
 export type Approval = z.infer<typeof Approval>;
 
@@ -117,14 +119,16 @@ export const approvalOperations = {
     tag,
     summary: "List approvals",
     description:
-      "Newest first. `open` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.",
+      "Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days, and at least until their run has ended.",
     permission: "read",
     query: ApprovalQuery,
     status: 200,
     response: uncountedList(ApprovalSummary).extend({
       open: z
         .object({ count: z.int(), relation: z.enum(["eq", "gte"]) })
-        .describe("Open approvals of the organisation, or of the agent if `agent_id` is given."),
+        .describe(
+          "How many approvals are open that the caller can see, of one agent if `agent_id` is given; no other filter counts. Up to 1,000 are counted. `relation` is `gte` where there may be more.",
+        ),
     }),
     errors: ["not_found"],
   },

@@ -17,7 +17,9 @@ import type { OperationTable } from "./operation.ts";
 export const invocationStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
 export const InvocationStatus = z
   .enum(invocationStatuses)
-  .describe("`waiting`: for a person's decision or answer. The run goes on after it.")
+  .describe(
+    "`waiting`: for a person's decision or answer, or for an earlier run of its session that waits for one. The run goes on after it.",
+  )
   .meta({ id: "InvocationStatus" });
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
 

@@ -213,7 +213,7 @@ export const keyOperations = {
     tag,
     summary: "Create API key",
     description:
-      "The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.",
+      "The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.",
     permission: "manage",
     body: CreateKey,
     status: 201,
@@ -265,7 +265,7 @@ export const keyOperations = {
     tag,
     summary: "Update API key",
     description:
-      "Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.",
+      "Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.",
     permission: "manage",
     params,
     body: UpdateKey,
