@@ -427,7 +427,7 @@ export interface Operations {
     };
   };
   /**
-   * List approvals. Newest first. `open` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
+   * List approvals. Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days, and at least until their run has ended.
    *
    * Needs the permission `read`.
    */
@@ -458,7 +458,7 @@ export interface Operations {
     response: {
       data: ApprovalSummary[];
       pagination: UncountedPagination;
-      /** Open approvals of the organisation, or of the agent if `agent_id` is given. */
+      /** How many approvals are open that the caller can see, of one agent if `agent_id` is given; no other filter counts. Up to 1,000 are counted. `relation` is `gte` where there may be more. */
       open: {
         count: number;
         relation: "eq" | "gte";
@@ -1348,7 +1348,7 @@ export interface Operations {
     };
   };
   /**
-   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.
+   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.
    *
    * Needs the permission `manage`.
    */
@@ -1429,7 +1429,7 @@ export interface Operations {
     };
   };
   /**
-   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.
    *
    * Needs the permission `manage`.
    */

@@ -249,7 +249,7 @@ export class ApprovalsMethods {
   }
 
   /**
-   * List approvals. Newest first. `open` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days.
+   * List approvals. Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues. Decided ones are kept for 30 days, and at least until their run has ended.
    *
    * Needs the permission `read`.
    *
@@ -776,7 +776,7 @@ export class KeysMethods {
   }
 
   /**
-   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.
+   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.
    *
    * Needs the permission `manage`.
    *
@@ -818,7 +818,7 @@ export class KeysMethods {
   }
 
   /**
-   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.
    *
    * Needs the permission `manage`.
    *

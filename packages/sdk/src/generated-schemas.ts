@@ -180,7 +180,7 @@ export interface Approval {
   decided_by: Decider | null;
   /** Whether a person changed the arguments. */
   edited: boolean;
-  /** What a decision is about: for keys with the permission `approve`. null for others. */
+  /** What a decision is about: for keys and persons with the permission `approve`. null for others, and where the user was erased. */
   contents: {
     /** The message that started the run. */
     message: string;
@@ -238,11 +238,11 @@ export type ApprovalPolicy = "never" | "always" | {
 };
 
 export interface ApprovalSettings {
-  /** What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. */
+  /** What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. The default is `refuse`. */
   while_waiting: "refuse" | "queue";
 }
 
-/** `answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, or its agent deleted. */
+/** `answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased. */
 export type ApprovalStatus = "open" | "approved" | "rejected" | "answered" | "expired" | "cancelled";
 
 export interface ApprovalSummary {
@@ -564,7 +564,7 @@ export interface Decider {
   key_id: KeyId | null;
   /** Of a link: the webhook that it was delivered to. */
   webhook_id: WebhookId | null;
-  /** Name of the key, or the person's address. */
+  /** Name of the key, the person's address, or the host that the link was delivered to. */
   name: string;
 }
 
@@ -886,7 +886,7 @@ export interface InvocationResult {
   duration_ms: number;
 }
 
-/** `waiting`: for a person's decision or answer. The run goes on after it. */
+/** `waiting`: for a person's decision or answer, or for an earlier run of its session that waits for one. The run goes on after it. */
 export type InvocationStatus = "running" | "waiting" | "completed" | "failed" | "cancelled";
 
 export interface InvocationSummary {

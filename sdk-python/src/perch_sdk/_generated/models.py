@@ -429,7 +429,7 @@ class RuntimeHttp(Model):
 
 class ApprovalSettings(Model):
     while_waiting: Literal["refuse", "queue"]
-    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended."""
+    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. The default is ``refuse``."""
 
 
 class SecuritySettings(Model):
@@ -699,7 +699,7 @@ class Decider(Model):
     webhook_id: str | None
     """Of a link: the webhook that it was delivered to."""
     name: str
-    """Name of the key, or the person's address."""
+    """Name of the key, the person's address, or the host that the link was delivered to."""
 
 
 class Approval(Model):
@@ -738,7 +738,7 @@ class Approval(Model):
     edited: bool
     """Whether a person changed the arguments."""
     contents: ApprovalContents | None
-    """What a decision is about: for keys with the permission ``approve``. null for others."""
+    """What a decision is about: for keys and persons with the permission ``approve``. null for others, and where the user was erased."""
 
 
 class ApprovalApprovedByItem(Model):

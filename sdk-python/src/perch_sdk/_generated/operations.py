@@ -434,7 +434,7 @@ class Runs:
 
         :param limit: Maximum number of items to return.
         :param offset: Number of items to skip.
-        :param status: ``waiting``: for a person's decision or answer. The run goes on after it.
+        :param status: ``waiting``: for a person's decision or answer, or for an earlier run of its session that waits for one. The run goes on after it.
         :param start_time: Only runs created at this time or later.
         :param end_time: Only runs created before this time.
         """
@@ -483,7 +483,7 @@ class Runs:
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
         :param agent_id: Only runs of this agent (id or name).
-        :param status: ``waiting``: for a person's decision or answer. The run goes on after it.
+        :param status: ``waiting``: for a person's decision or answer, or for an earlier run of its session that waits for one. The run goes on after it.
         :param session_id: Only runs of this conversation. Fast together with ``agent_id``.
         :param version: Only runs of this version; ``draft`` for runs of a draft.
         :param min_duration_ms: Only runs that have ended and took at least this long.
@@ -662,12 +662,12 @@ class Approvals:
     ) -> PageList[m.ApprovalSummary]:
         """List approvals.
 
-        Newest first. ``open`` counts those that are open, up to 1,000. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues. Decided ones are kept for 30 days.
+        Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues. Decided ones are kept for 30 days, and at least until their run has ended.
         Needs the permission ``read``.
 
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param status: ``answered``: of a question. ``expired``: nobody decided in time, which counts as rejected. ``cancelled``: the run was cancelled, or its agent deleted.
+        :param status: ``answered``: of a question. ``expired``: nobody decided in time, which counts as rejected. ``cancelled``: the run was cancelled, its agent deleted, or its user erased.
         :param kind: ``tool``: permission for a call. ``question``: an answer, which the agent asked for.
         :param agent_id: Only approvals of this agent (id or name).
         :param expires_within_seconds: Only open ones that expire within this time.
@@ -2040,7 +2040,7 @@ class Keys:
     ) -> m.CreatedApiKey:
         """Create API key.
 
-        The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it.
+        The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. ``approve`` is the exception: a key with ``manage`` may give it without having it.
         Needs the permission ``manage``.
 
         :param agent_id: Id or name of the only agent that the key can access. The default is all agents.
@@ -2152,7 +2152,7 @@ class Keys:
     ) -> m.ApiKey:
         """Update API key.
 
-        Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has.
+        Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for ``approve``, which a key with ``manage`` may give without having it.
         Needs the permission ``manage``.
 
         :param permissions: Give either ``permissions`` or ``role``.

@@ -170,7 +170,7 @@ class RuntimeHttpParam(TypedDict):
 
 class ApprovalSettingsParam(TypedDict):
     while_waiting: Literal["refuse", "queue"]
-    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended."""
+    """What happens to the next message of a session while a run of it waits for a person: it is refused, or it waits until that run has ended. The default is ``refuse``."""
 
 
 class SecuritySettingsPatchParam(TypedDict):
