@@ -85,7 +85,7 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
   test("409 says what to do about one that was cancelled with its run", async () => {
     const { organisation, approver, run, approval } = await createWait();
     const params = { agent_id: "bot", request_id: run };
-    ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params, body: {} }));
+    ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
     const { message } = expectError(await approve(organisation, approval, {}, approver), "conflict");
     expect(message).toContain("cancelled with its run");
     expect(message).toContain("Start a new run");
