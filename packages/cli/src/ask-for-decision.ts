@@ -6,6 +6,8 @@ import {
   InvalidRequestError,
   NotFoundError,
   type Perch,
+  type PerchError,
+  UnauthorizedError,
 } from "@perch/sdk";
 import type { Session } from "./command.ts";
 import { parseAnswer } from "./commands/approvals.ts";
@@ -44,7 +46,9 @@ async function askForArguments(asking: Asking, { contents }: Approval): Promise<
 async function optionsOf(asking: Asking, { second_factor }: Approval) {
   const { signal } = asking.session;
   if (!second_factor) return { signal };
-  return { signal, headers: { "x-mfa-code": await ask(asking, "code of your second factor: ") } };
+  let code = "";
+  while (code === "") code = await ask(asking, "code of your second factor: ");
+  return { signal, headers: { "x-mfa-code": code } };
 }
 
 /** One question to a person, and what it decides. Undefined: nothing yet. */
@@ -71,6 +75,14 @@ async function answerQuestion(asking: Asking, approval: Approval): Promise<Appro
   return asking.client.approvals.answer(approval.id, body, await optionsOf(asking, approval));
 }
 
+const isWrongCode = (error: unknown): error is UnauthorizedError =>
+  error instanceof UnauthorizedError && /^This (code|step-up token) /.test(error.shortMessage);
+
+/** The key started the run, lacks the permission or a second factor, or no code of it counts for a while. */
+const mayNotDecide = (error: unknown): error is PerchError =>
+  error instanceof ForbiddenError ||
+  (error instanceof UnauthorizedError && /^Too many wrong codes/.test(error.shortMessage));
+
 /** Asks until there is a decision. Undefined: this key may not decide. */
 async function decide(asking: Asking, approval: Approval): Promise<Approval | undefined> {
   const { terminal } = asking.session;
@@ -79,7 +91,7 @@ async function decide(asking: Asking, approval: Approval): Promise<Approval | un
       const decided = await (approval.kind === "question" ? answerQuestion : decideCall)(asking, approval);
       if (decided) return decided;
     } catch (error) {
-      if (error instanceof ForbiddenError && !approval.second_factor) {
+      if (mayNotDecide(error)) {
         terminal.note(inPlainWords(error.shortMessage));
         return undefined;
       }
@@ -88,8 +100,8 @@ async function decide(asking: Asking, approval: Approval): Promise<Approval | un
         terminal.note(inPlainWords(error.shortMessage));
         return asking.client.approvals.get(approval.id, { signal: asking.session.signal });
       }
-      if (!(error instanceof InvalidRequestError || error instanceof ForbiddenError)) throw error;
-      terminal.note(terminal.style("red", errorText(error)));
+      if (!(error instanceof InvalidRequestError || isWrongCode(error))) throw error;
+      terminal.note(terminal.style("red", isWrongCode(error) ? error.shortMessage : errorText(error)));
     }
   }
 }
@@ -97,9 +109,9 @@ async function decide(asking: Asking, approval: Approval): Promise<Approval | un
 async function askAbout(asking: Asking, action: ActionRequired["approvals"][number]): Promise<void> {
   const { session, client } = asking;
   const { terminal, signal } = session;
+  let approval: Approval | undefined;
   const leaveToOthers = (why: string) =>
-    terminal.note([`${why} Somebody else can decide:`, ...decisionCommands(action)].join("\n"));
-  let approval: Approval;
+    terminal.note([`${why} Somebody else can decide:`, ...decisionCommands(approval ?? action)].join("\n"));
   try {
     approval = await client.approvals.get(action.id, { signal });
   } catch (error) {

@@ -9,9 +9,15 @@ const translations: readonly (readonly [RegExp, (...parts: string[]) => string])
   [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
   [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],
   [/ Then follow the run again at \S+, with this event's id as Last-Event-ID\./g, () => ""],
+  // Before the plain id, which is a part of these paths.
+  [
+    /(?:POST )?\/v1\/approvals\/(appr_\w+)\/(approve|reject|answer)\b/g,
+    (_, id, verb) => `\`${perchCommand(`approvals ${verb} ${id}${verb === "answer" ? " ANSWER" : ""}`)}\``,
+  ],
   [/\bat \/v1\/approvals\/(appr_\w+)/g, (_, id) => `with \`${perchCommand(`approvals show ${id}`)}\``],
   [/\/v1\/approvals\/(appr_\w+)/g, (_, id) => `\`${perchCommand(`approvals show ${id}`)}\``],
-  [/GET \/v1\/approvals\b/g, () => perchCommand("approvals")],
+  [/GET \/v1\/approvals(?:\?status=open)?(?![\w/?])/g, () => perchCommand("approvals")],
+  [/` with its `session_id` lists/g, () => " --session ID` lists"],
   // But not in the name of an event, deployment.rolled_back.
   [/(?<![.\w])rolled_back\b/g, () => "rolled back"],
   [/with "redeploy": true/g, () => "with --redeploy"],

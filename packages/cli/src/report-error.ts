@@ -51,7 +51,27 @@ const lists: Readonly<Record<string, string>> = {
 /** Codes after which the run may go on, or may have begun, without this command. */
 const lostSight: ReadonlySet<string> = new Set(["connection_failed", "timed_out", "unavailable", "still_running"]);
 
-function hintOf(error: PerchError, { server, suggestion, named }: ErrorContext): string {
+/** Whether the command has the option for a code of a second factor. */
+const takesCode = ({ helpTopic }: ErrorContext): boolean => /^(approvals|keys begin-mfa)\b/.test(helpTopic ?? "");
+
+/** Of refused decisions. The codes are those of any refused request, so the messages tell them apart. */
+function decisionHint({ code, message }: PerchError, context: ErrorContext): string | undefined {
+  if (code === "forbidden" && message.includes("needs the permission approve"))
+    return `Use a key that may decide: ${quoted("keys create NAME --permission read --permission approve")}.`;
+  if (code === "forbidden" && message.includes("You started this run"))
+    return "Ask somebody else, or use another key with the permission approve.";
+  if (!takesCode(context)) return undefined;
+  if (/send a code in|^This code is wrong/.test(message)) return "Run the command again with --code CODE.";
+  // These messages say themselves what to do.
+  return /second factor|^Too many wrong codes/.test(message) ? "" : undefined;
+}
+
+const codeInHeader = /send a code in `X-MFA-Code`, or a step-up token/;
+const messageOf = ({ shortMessage }: PerchError, context: ErrorContext): string =>
+  inPlainWords(takesCode(context) ? shortMessage.replace(codeInHeader, "give a code with --code") : shortMessage);
+
+function hintOf(error: PerchError, context: ErrorContext): string {
+  const { server, suggestion, named } = context;
   const { code, correlationId, message } = error;
   if (error instanceof RunFailedError && code === "run_failed") {
     return error.retryable
@@ -71,7 +91,7 @@ function hintOf(error: PerchError, { server, suggestion, named }: ErrorContext):
     const question = server?.isDev ? `Does ${quoted("dev")} still run?` : "Is the server running?";
     return `${question} ${quoted("doctor")} looks at what is wrong.`;
   }
-  return (Object.hasOwn(hints, code) && hints[code]?.()) || "";
+  return decisionHint(error, context) ?? ((Object.hasOwn(hints, code) && hints[code]?.()) || "");
 }
 
 /** What became of the run, and the next command. */
@@ -102,7 +122,7 @@ export function waitingText({ agent, runId, approvalIds }: WaitingRun): string {
   const decide = approvalIds.map((id) => `  ${perchCommand(`approvals show ${id}`)}`);
   return [
     ...(decide.length > 0 ? ["To see what it is about, and how to decide:", ...decide] : []),
-    `The run ${runId} goes on after the decision. To wait for its response, or to stop it:`,
+    `The run ${runId} goes on ${decide.length > 0 ? "after the decision" : "when it is its turn"}. To wait for its response, or to stop it:`,
     `  ${perchCommand(`runs follow ${agent} ${runId} --wait`)}`,
     `  ${perchCommand(`runs cancel ${agent} ${runId}`)}`,
   ].join("\n");
@@ -131,10 +151,10 @@ function originOf({ status, correlationId }: PerchError, { server }: ErrorContex
 
 function lines(error: unknown, context: ErrorContext): string[] {
   if (error instanceof PerchError) {
-    const { shortMessage, details, code } = error;
+    const { details, code } = error;
     const cause = code === "connection_failed" && error.cause instanceof Error ? causeOf(error.cause) : "";
     return [
-      inPlainWords(shortMessage) + cause,
+      messageOf(error, context) + cause,
       ...details
         .filter(({ field }) => field !== "request_id" && field !== "waiting_request_id" && field !== "approval_id")
         .map((detail) => `  ${plainField(detail.field)}: ${detail.error}`),

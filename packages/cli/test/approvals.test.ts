@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
+import { enrolSecondFactor, generateTotpCode } from "../../server/test/support/authenticator.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { startToolServer } from "../../server/test/support/tool-server.ts";
 import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
@@ -157,6 +158,38 @@ describe("perch chat on a terminal", () => {
     expect(shown).toContain("Which colour?");
   });
 
+  test("stops asking a key that has no second factor, and says who else can decide", async () => {
+    await createAgent([refund({ invoker_may_decide: true, second_factor: true })]);
+    const { code, shown } = await chat(
+      both,
+      ["> ", "pay\r"],
+      ["[n]o ", "y\r"],
+      ["second factor: ", "123456\r"],
+      ["Somebody else can decide:", "\u0003"],
+    );
+    expect(code, shown).not.toBe(0);
+    expect(shown).toContain("this key has none");
+    expect(shown).toMatch(/perch approvals approve appr_\w+ --code CODE/);
+    expect(madeCalls()).toEqual([]);
+  });
+
+  test("asks again after a wrong code", async () => {
+    await createAgent([refund({ invoker_may_decide: true, second_factor: true })]);
+    const { secret } = await enrolSecondFactor(desk.organisation, both);
+    const { code, shown } = await chat(
+      both,
+      ["> ", "pay\r"],
+      ["[n]o ", "y\r"],
+      ["second factor: ", "000000\r"],
+      ["This code is wrong", ""],
+      ["[n]o ", "y\r"],
+      ["second factor: ", `${generateTotpCode(secret)}\r`],
+      ["All done.", "\u0004"],
+    );
+    expect(code, shown).toBe(0);
+    expect(madeCalls()).toEqual([{ amount: 500 }]);
+  });
+
   test("waits, and says so, while only somebody else may decide", async () => {
     await createAgent([refund()]);
     const talking = chat(desk.organisation.adminKey, ["> ", "pay\r"], ["All done.", "\u0004"]);
@@ -237,10 +270,39 @@ describe("perch approvals", () => {
     const own = { env: { PERCH_API_KEY: both } };
     await desk.perch(["invoke", "bot", "pay"], own);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
-    expect((await desk.perch(["approvals", "approve", id, "--yes"], own)).code).toBe(1);
+    const refused = await desk.perch(["approvals", "approve", id, "--yes"], own);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("Ask somebody else, or use another key with the permission approve.");
+    const reader = await desk.perch(["approvals", "reject", id]);
+    expect(reader.stderr).toContain("perch keys create NAME --permission read --permission approve");
     expect((await asApprover("approvals", "approve", id, "--yes")).stdout).toContain("1 of 2 have approved");
     const second = { env: { PERCH_API_KEY: await createKey("second", "read", "approve") } };
     expect((await desk.perch(["approvals", "approve", id, "--yes"], second)).stdout).toContain(`${id} is approved.`);
+  });
+
+  test("shows the option for the code of a second factor where one is needed, and asks for it", async () => {
+    await createAgent([refund({ second_factor: true })]);
+    await desk.perch(["invoke", "bot", "pay"]);
+    const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
+    expect((await asApprover("approvals", "show", id)).stderr).toContain(`perch approvals approve ${id} --code CODE`);
+    const withoutFactor = await asApprover("approvals", "reject", id);
+    expect(withoutFactor.stderr).toContain("perch keys begin-mfa KEY");
+    expect(withoutFactor.stderr).not.toContain("--role ROLE");
+    await enrolSecondFactor(desk.organisation, approver);
+    const withoutCode = await asApprover("approvals", "reject", id);
+    expect(withoutCode.stderr).toContain("This needs a second factor: give a code with --code.");
+    const withWrongCode = await asApprover("approvals", "reject", id, "--code", "000000");
+    for (const { stderr } of [withoutCode, withWrongCode])
+      expect(stderr).toContain("Run the command again with --code CODE.");
+  });
+
+  test("names commands where a question is approved or a call is answered", async () => {
+    await createAgent([refund()]);
+    await desk.perch(["invoke", "bot", "pay"]);
+    const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
+    expect((await asApprover("approvals", "answer", id, "blue")).stderr).toContain(
+      `Decide with \`perch approvals approve ${id}\` or \`perch approvals reject ${id}\`.`,
+    );
   });
 
   test("control characters in what others wrote do not reach the terminal", async () => {

@@ -15,7 +15,8 @@ const statuses = ["open", "approved", "rejected", "answered", "expired", "cancel
 const list = command({
   name: "approvals list",
   summary: "List what runs wait for, newest first.",
-  details: "Without --status only what is open. Decided ones are kept for 30 days.",
+  details:
+    "Without --status only what is open. Decided ones are kept for 30 days, and at least until their run has ended.",
   options: {
     limit: listOptions.limit,
     cursor: { type: "string", value: "CURSOR", help: "Where the page before ended." },
@@ -78,7 +79,8 @@ const list = command({
 const show = command({
   name: "approvals show",
   summary: "Show what a decision is about: arguments, why, who asked, and what the run did so far.",
-  details: "Needs a key with the permission approve for the contents. Long texts are cut; --json has them whole.",
+  details:
+    "Needs a key with the permission approve for the contents. Long texts are cut; --json has more of them, and all of the arguments.",
   args: ["approval"],
   run: async (session, { approval: id }) => {
     const { perch, terminal, signal } = session;
@@ -127,12 +129,18 @@ const approve = command({
     "Shows the call and asks for confirmation, and approves exactly what it showed: if somebody changes the arguments meanwhile, nothing is approved. With --digest, which `perch approvals show --json` has, nobody is asked.",
   args: ["approval"],
   options: {
-    arguments: { type: "string", value: "JSON|@FILE", help: "Make the call with these arguments instead." },
+    arguments: {
+      type: "string",
+      value: "JSON|@FILE",
+      help: "Make the call with these arguments instead. They replace all of its arguments.",
+    },
     digest: { type: "string", value: "DIGEST", help: "The digest of what you looked at." },
     code: codeOption,
     yes: yesOption,
   },
-  examples: ["perch approvals approve appr_01h455vb4pex5vsknk084sn02q \\\n    --arguments '{\"amount\": 80}'"],
+  examples: [
+    'perch approvals approve appr_01h455vb4pex5vsknk084sn02q \\\n    --arguments \'{"order": "42", "amount": 80}\'',
+  ],
   run: async (session, { approval: id }, { arguments: text, digest: given, code, yes }) => {
     const { perch, terminal, signal, isJson, cwd } = session;
     const args = text === undefined ? undefined : parseArguments(text, cwd);

@@ -54,8 +54,10 @@ export function printApproval({ terminal, time }: Pick<Session, "terminal" | "ti
   if (contents.reason !== null) row("reason", contents.reason);
 }
 
+type Decidable = Pick<Approval, "id" | "kind"> & Partial<Pick<Approval, "second_factor">>;
+
 /** The commands with which somebody else can decide. */
-export const decisionCommands = ({ id, kind }: Pick<Approval, "id" | "kind">): string[] =>
+export const decisionCommands = ({ id, kind, second_factor = false }: Decidable): string[] =>
   (kind === "question" ? [`answer ${id} ANSWER`, `reject ${id}`] : [`approve ${id}`, `reject ${id} --reason TEXT`]).map(
-    (words) => `  ${perchCommand(`approvals ${words}`)}`,
+    (words) => `  ${perchCommand(`approvals ${words}`)}${second_factor ? " --code CODE" : ""}`,
   );
