@@ -37,9 +37,12 @@ export interface RunCosts {
 /** Ids differ between runs, and would make the lists of what was seen hard to compare. */
 const withoutIds = (text: string): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…").replaceAll(/\s+/g, " ");
 
-/** Statements of timers, which are sent whether or not there are runs: the last use of keys, the repair of epochs, and the sweep of engine tasks. */
+/**
+ * Statements of timers, which are sent whether or not there are runs: the last use of keys, the repair of epochs, and the sweeps of
+ * engine tasks, of runs that are ready to go on, and of approvals whose time is over.
+ */
 const timerStatements =
-  /\b(mark_keys_used|list_lost_epoch_changes|delete_epoch_changes|(count_waiting|claim|delete)_engine_tasks)\(/;
+  /\b(mark_keys_used|list_lost_epoch_changes|delete_epoch_changes|(count_waiting|claim|delete)_engine_tasks|claim_ready_runs|expire_approvals|count_waiting)\(/;
 
 const recordStatements = /\brecord_runs?\w*\(/;
 
