@@ -18,8 +18,8 @@ export interface CallOptions {
 export interface Api {
   readonly get: (path: string, token: string) => Promise<ApiAnswer>;
   readonly post: (path: string, token: string, body: object, options?: CallOptions) => Promise<ApiAnswer>;
-  /** Attempts that had to be repeated. */
-  readonly retries: () => number;
+  /** How many attempts had to be repeated, by reason. */
+  readonly retries: ReadonlyMap<string, number>;
 }
 
 /** The installation recovers within this time from any fault that the suite injects. */
@@ -28,7 +28,7 @@ const giveUpAfterMs = 180_000;
 /** Calls the nodes in turn. A call without an answer, or with 429 or 5xx, is repeated at the next node. */
 export function createApi(urls: readonly string[]): Api {
   let turn = 0;
-  let retries = 0;
+  const retries = new Map<string, number>();
   const send = async (method: string, path: string, token: string, body?: object, options: CallOptions = {}) => {
     const startedMs = performance.now();
     const first = options.node ?? turn++;
@@ -58,7 +58,8 @@ export function createApi(urls: readonly string[]): Api {
       } catch (error) {
         problem = String(error instanceof Error ? (error.cause ?? error) : error);
       }
-      retries += 1;
+      const reason = problem.slice(0, 60);
+      retries.set(reason, (retries.get(reason) ?? 0) + 1);
       await sleep(100 + Math.random() * 200);
     }
     throw new Error(`${method} ${path}: ${problem}`);
@@ -66,6 +67,6 @@ export function createApi(urls: readonly string[]): Api {
   return {
     get: (path, token) => send("GET", path, token),
     post: (path, token, body, options) => send("POST", path, token, body, options),
-    retries: () => retries,
+    retries,
   };
 }

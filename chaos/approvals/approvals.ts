@@ -28,6 +28,8 @@ interface Plan {
   readonly engineNodes: 1 | 3;
   /** How often everything is killed while all runs wait. */
   readonly kills: number;
+  /** While nothing is killed, which is when delays are measured; and later. */
+  readonly calmPerSecond: number;
   readonly decisionsPerSecond: number;
   /** The shortest time to expire is longer than all of CI's form, which lets time pass in the database. */
   readonly skipsToExpiry: boolean;
@@ -38,6 +40,7 @@ const fullPlan: Plan = {
   organisations: 4,
   engineNodes: 3,
   kills: 3,
+  calmPerSecond: 10,
   decisionsPerSecond: 20,
   skipsToExpiry: false,
 };
@@ -46,6 +49,7 @@ const shortPlan: Plan = {
   organisations: 2,
   engineNodes: 1,
   kills: 1,
+  calmPerSecond: 8,
   decisionsPerSecond: 10,
   skipsToExpiry: true,
 };
@@ -134,7 +138,7 @@ async function runScenario(installation: Installation, plan: Plan, short: boolea
   const middle = Math.ceil(runs.length / 2);
   const [calm, disturbed] = [all.filter((run) => run.number <= middle), all.filter((run) => run.number > middle)];
   for (const run of disturbed) run.isDisturbed = true;
-  await decideAtRate(decider, calm, plan.decisionsPerSecond, () => undefined);
+  await decideAtRate(decider, calm, plan.calmPerSecond, () => undefined);
   const [load = 0] = loadavg();
   logProgress(`${calm.length} runs were decided; faults from now on`);
   let count = 0;
@@ -147,11 +151,12 @@ async function runScenario(installation: Installation, plan: Plan, short: boolea
   logProgress(`all runs were decided, with ${decider.sent()} decisions`);
   const left = await waitForStatus(postgres.adminUrl, ["running", "waiting"], 0, 60);
   logProgress(`${left} runs have not ended`);
+  for (const [reason, times] of api.retries) logProgress(`${times} attempts of clients were repeated: ${reason}`);
   const findings = judge(await observe(installation, api, organisations, runs));
   return {
     runs,
     decisions: decider.sent(),
-    retries: api.retries(),
+    retries: [...api.retries.values()].reduce((sum, count) => sum + count, 0),
     faults: plan.kills + faults,
     heldWhileWaiting: [...heldBefore, ...heldAfter],
     findings,
