@@ -1,8 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { scratchSettings } from "../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { runEraseOrganisation } from "../../src/compose/commands/run-erase-organisation.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
@@ -15,6 +11,7 @@ import { listTenantTables } from "../../src/resources/organisations/erase-rows.t
 import { ok } from "../support/contract-client.ts";
 import { decide } from "../support/decisions.ts";
 import { ask, createAsker, readRun } from "../support/erasure/asking-runs.ts";
+import { eraseAndKill } from "../support/erasure/erase-and-kill.ts";
 import { erase, waitUntilErased } from "../support/erasure/erase-calls.ts";
 import { act, createAgents, createUsers, kindsOfActs, startTalkingModel } from "../support/erasure/mixed-runs.ts";
 import {
@@ -326,29 +323,6 @@ async function run(organisation: Pick<Organisation, "id">, ...args: string[]): P
   return JSON.parse(String(printed.mock.lastCall?.[0]));
 }
 
-/** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */
-async function eraseAndKill({ id }: Organisation): Promise<void> {
-  const { config } = perch.server.core;
-  const main = join(import.meta.dirname, "../../src/main.ts");
-  const child = spawn(process.execPath, [main, "erase-organisation", "--organisation", id, "--yes"], {
-    env: {
-      ...process.env,
-      ...scratchSettings(perch.database, 0),
-      PERCH_MASTER_KEY: config.masterKey.toString("base64"),
-      PERCH_RESTATE_ADMIN_URL: config.adminUrls.join(","),
-      PERCH_VALKEY_URL: valkey.url,
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let printed = "";
-  child.stderr.on("data", (text: Buffer) => {
-    printed += text.toString();
-    if (printed.includes("rows deleted.")) child.kill("SIGKILL");
-  });
-  const [, signal] = await once(child, "exit");
-  expect(signal, printed).toBe("SIGKILL");
-}
-
 /** As the command does it, with no time for runs to end. */
 async function eraseAtOnce(organisation: Organisation): Promise<void> {
   const owner = openAsOwner(perch.database.ownerUrl);
@@ -396,7 +370,7 @@ describe("the erasure of an organisation", () => {
     await expect(eraseAtOnce(erased)).rejects.toThrow("1 run has not ended. Start workers and run this again.");
     const { agents, memories, run_contents } = shown.rows as Record<string, number>;
     expect(await countRows(perch, erased)).toMatchObject({ agents, memories, run_contents });
-    await eraseAndKill(erased);
+    await eraseAndKill(perch, valkey.url, erased);
     expect((await erased.call("GET /v1/agents", {})).status).toBe(401);
     const receipt = await run(erased, "--yes");
     expect(receipt).toMatchObject({ organisation: erased.id, erased: true, rows: { organisations: 1 } });

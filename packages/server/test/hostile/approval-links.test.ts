@@ -5,6 +5,7 @@ import { verifies } from "../../../../spec/verifies.ts";
 import { createApprovalLinks, linkGeneration } from "../../src/auth/approval-link.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import {
+  contentsOf,
   createLinkWebhook,
   createToken,
   digestIn,
@@ -44,12 +45,6 @@ async function createLink(call: StoredCall = {}) {
 
 const readStatus = async (approval: string, of = organisation) =>
   ok(await of.call("GET /v1/approvals/{approval_id}", { params: { approval_id: approval } })).data.status;
-
-/** What differs between two requests anyway. */
-const contentsOf = ({ status, headers, body }: Page) => {
-  const { date: _, "x-correlation-id": __, ...rest } = headers;
-  return { status, headers: rest, body };
-};
 
 const forgedToken = () => randomBytes(96).toString("base64url");
 const refusal = async () => contentsOf(await openLink(perch(), forgedToken()));

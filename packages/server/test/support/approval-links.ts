@@ -93,3 +93,9 @@ export const sendForm = (
   });
 
 export const digestIn = ({ body }: Page): string => /name="digest" value="([0-9a-f]{64})"/.exec(body)?.[1] ?? "none";
+
+/** What differs between two requests anyway. */
+export const contentsOf = ({ status, headers, body }: Page) => {
+  const { date: _, "x-correlation-id": __, ...rest } = headers;
+  return { status, headers: rest, body };
+};

@@ -1,0 +1,29 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { scratchSettings } from "../../../../../scripts/testbed/server-process.ts";
+import type { Organisation, Perch } from "../harness.ts";
+
+/** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */
+export async function eraseAndKill(perch: Perch, valkeyUrl: string, { id }: Organisation): Promise<void> {
+  const { config } = perch.server.core;
+  const main = join(import.meta.dirname, "../../../src/main.ts");
+  const child = spawn(process.execPath, [main, "erase-organisation", "--organisation", id, "--yes"], {
+    env: {
+      ...process.env,
+      ...scratchSettings(perch.database, 0),
+      PERCH_MASTER_KEY: config.masterKey.toString("base64"),
+      PERCH_RESTATE_ADMIN_URL: config.adminUrls.join(","),
+      PERCH_VALKEY_URL: valkeyUrl,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let printed = "";
+  child.stderr.on("data", (text: Buffer) => {
+    printed += text.toString();
+    if (printed.includes("rows deleted.")) child.kill("SIGKILL");
+  });
+  const [, signal] = await once(child, "exit");
+  expect(signal, printed).toBe("SIGKILL");
+}
