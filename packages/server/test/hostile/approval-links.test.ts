@@ -10,7 +10,6 @@ import {
   createToken,
   digestIn,
   openLink,
-  type Page,
   publicUrl,
   sendForm,
 } from "../support/approval-links.ts";
