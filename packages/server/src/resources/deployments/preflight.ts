@@ -4,10 +4,12 @@ import { PermanentModelError } from "../../outbound/models/model.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { type CallTemplate, findRefusal, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
 import { agentHeaders } from "../../outbound/signing/agent-headers.ts";
+import type { RunTool } from "../../outbound/tools/tool.ts";
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { FindModel } from "../providers/find-model.ts";
+import { checkApprovals, checkApprovalsOfServer } from "./approval-check-rules.ts";
 import type { Definition } from "./version-rules.ts";
 
 interface PreflightDeps {
@@ -108,10 +110,9 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
     agent: AgentKey,
     listed: Definition["tools"],
     signal: AbortSignal,
-  ): Promise<string | null> => {
+  ): Promise<string | readonly RunTool[]> => {
     try {
-      await tools.list(listed, agent, signal);
-      return null;
+      return await tools.list(listed, agent, signal);
     } catch (error) {
       if (error instanceof PermanentToolError) return error.message;
       if (error instanceof TransientToolError) return `${error.message} ${error.advice}`.trimEnd();
@@ -122,27 +123,29 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
   /** One MCP server at a time, so that each says what is wrong with it. All of them together may still be too many tools. */
   const checkTools = async (
     agent: AgentKey,
-    { tools: definitions }: Definition,
+    definition: Definition,
     calls: readonly Call[],
     signal: AbortSignal,
   ): Promise<AgentProblem[]> => {
+    const { tools: definitions } = definition;
     const servers = definitions.filter(({ type }) => type === "mcp");
     const checked = await Promise.all(
       calls.map(async ({ field, template }) => {
         const tool = definitions[Number(field.slice("tools.".length))];
-        const message =
+        const found =
           tool?.type === "mcp"
             ? await checkListing(agent, servers.length === 1 ? definitions : [tool], signal)
             : await checkReachable(agent, template, signal);
-        return message === null ? [] : [{ kind: "tool" as const, field, message }];
+        if (typeof found === "string") return [{ kind: "tool" as const, field, message: found }];
+        return tool && found ? checkApprovalsOfServer(tool, field, found) : [];
       }),
     );
     const problems = checked.flat();
     // A server that is not called for want of a secret is a problem already, and would be the same one here.
-    const isComplete = problems.length === 0 && calls.length === definitions.length;
+    const isComplete = problems.length === 0 && calls.length === callsOf(definition).length;
     if (!isComplete || servers.length < 2) return problems;
-    const message = await checkListing(agent, definitions, signal);
-    return message === null ? [] : [{ kind: "tool", field: "tools", message }];
+    const found = await checkListing(agent, definitions, signal);
+    return typeof found === "string" ? [{ kind: "tool", field: "tools", message: found }] : [];
   };
 
   return async (agent, definition, timeoutMs) => {
@@ -164,6 +167,7 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
       models.push(...(await checkModel(agent.organisationId, ref, fieldOf(index))));
     return [
       ...checkLimits(definition),
+      ...checkApprovals(definition),
       ...secrets,
       ...models,
       ...(await checkTools(agent, definition, callable, signal)),
