@@ -15,6 +15,7 @@ import { generateTotpCode } from "../support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
 import { createDeployment } from "../support/deployment-calls.ts";
 import { type Organisation, type Perch, startPerch, usePerch } from "../support/harness.ts";
+import { insertWaitingRun } from "../support/stored-approvals.ts";
 import { insertRuns } from "../support/stored-runs.ts";
 
 const perch = usePerch();
@@ -49,13 +50,21 @@ async function createGuarded(setting: Setting) {
   const newKey = { name: "bound", role: "admin" as const, agent_id: "vault" };
   const key = ok(await call("POST /v1/keys", { body: newKey })).data;
   // Whoever sets `auth` has a way back for an hour, so somebody else asks.
-  const otherKey = await organisation.createKey({ role: "admin" });
+  const otherKey = await organisation.createKey({ permissions: ["read", "write", "delete", "manage", "approve"] });
   const params = { agent_id: "vault" };
   const { id: vaultId } = ok(await call("GET /v1/agents/{agent_id}", { params })).data;
   await insertRuns(perch().database.adminUrl, { organisation: organisation.id, agent: vaultId });
+  const { approvals } = await insertWaitingRun(perch(), organisation, { agent: "vault" });
   await createDeployment(organisation, { version: "v1" }, "vault");
   ok(await call("PATCH /v1/agents/{agent_id}", { params, query: { force: true }, body: settings[setting] }));
-  const ids = { ...params, webhook_id, delivery_id: delivery.id, event_id: delivery.event_id, key_id: key.id };
+  const ids = {
+    ...params,
+    webhook_id,
+    delivery_id: delivery.id,
+    event_id: delivery.event_id,
+    key_id: key.id,
+    approval_id: approvals[0] ?? "",
+  };
   return { organisation, otherKey, ids, vaultId, forAll, boundKey: key.key };
 }
 
@@ -68,6 +77,9 @@ const bodies: Partial<Record<OperationKey, object>> = {
   "POST /v1/keys": { name: "new", role: "viewer", agent_id: "vault" },
   "PATCH /v1/keys/{key_id}": { name: "renamed" },
   "POST /v1/keys/{key_id}/rotate": {},
+  "POST /v1/approvals/{approval_id}/approve": {},
+  "POST /v1/approvals/{approval_id}/reject": {},
+  "POST /v1/approvals/{approval_id}/answer": { answer: "yes" },
 };
 
 async function request(key: OperationKey, apiKey: string, parts: Parameters<typeof buildRequest>[1]) {
@@ -82,7 +94,8 @@ const naming = operationKeys.filter((key) => !["none", "listed"].includes(source
 const listing = operationKeys.filter((key) => ["query", "listed"].includes(sourceOf(key)) && !isAudited(key));
 
 const refusalOf = (setting: Setting, key: OperationKey): number | undefined => {
-  if (setting === "mfa" && !isAudited(key)) return undefined;
+  // The policy of an approval says whether its decision needs a code.
+  if (setting === "mfa" && (!isAudited(key) || key.includes("/v1/approvals/"))) return undefined;
   return setting === "ipWhitelist" ? 403 : 401;
 };
 
