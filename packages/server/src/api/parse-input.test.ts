@@ -42,7 +42,7 @@ describe("what a refusal says about a value", () => {
   test("kinds of tools and whole numbers are named as a reader of JSON knows them", () => {
     const agent = { name: "bot", model: "perch/echo" };
     expect(detailsOf("POST /v1/agents", "body", { ...agent, tools: [{ type: "shell" }] })).toEqual([
-      { field: "tools.0.type", error: 'Invalid option: expected one of "mcp"|"http"' },
+      { field: "tools.0.type", error: 'Invalid option: expected one of "mcp"|"http"|"ask_person"' },
     ]);
     expect(detailsOf("POST /v1/agents", "body", { ...agent, limits: { max_steps: 1.5 } })).toEqual([
       { field: "limits.max_steps", error: "Invalid input: expected a whole number" },
