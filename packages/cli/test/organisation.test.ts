@@ -194,6 +194,8 @@ describe("perch audit", () => {
       [
         "aborted deployment X | abort deployment X: forbidden",
         "added memory X | add a memory: forbidden",
+        "answered approval X | answer approval X: forbidden",
+        "approved approval X | approve approval X: forbidden",
         "began the enrolment of a second factor of key X | begin the enrolment of a second factor of key X: forbidden",
         "began the enrolment of a second factor of key X | begin the enrolment of a second factor of key X: forbidden",
         "cleared the memory of agent X | clear the memory of agent X: forbidden",
@@ -222,6 +224,7 @@ describe("perch audit", () => {
         "promoted deployment X | promote deployment X: forbidden",
         "delivered delivery X again | deliver delivery X again: forbidden",
         "delivered the failed deliveries of webhook X again | deliver the failed deliveries of webhook X again: forbidden",
+        "rejected approval X | reject approval X: forbidden",
         "removed the second factor of key X | remove the second factor of key X: forbidden",
         "reset the security of agent X | reset the security of agent X: forbidden",
         "resumed agent X | resume agent X: forbidden",
