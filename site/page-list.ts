@@ -47,7 +47,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "failures",
     "alerts",
   ],
-  "docs/security": ["settings", "console-sessions", "secret-scanning", "threat-model"],
+  "docs/security": ["settings", "console-sessions", "approvals", "secret-scanning", "threat-model"],
   docs: ["console", "adding-an-endpoint", "dependencies"],
 };
 /** For people who use Perch, unlike the other pages beside it. */
