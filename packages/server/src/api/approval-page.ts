@@ -6,7 +6,7 @@ import { visibleHtml } from "./visible-html.ts";
 
 const style =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2.5rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}" +
-  "h1{font-size:1.4rem}dt{font-weight:600}dd{margin:0 0 .5rem}dd,pre,p{overflow-wrap:anywhere;unicode-bidi:isolate}" +
+  "h1{font-size:1.4rem}h2{font-size:1.1rem}dt{font-weight:600}dd{margin:0 0 .5rem}dd,pre,p{overflow-wrap:anywhere;unicode-bidi:isolate}" +
   "pre{white-space:pre-wrap;padding:.75rem;background:#f3f3f1}label{display:block;margin:1rem 0 .25rem}" +
   "textarea,input,select{font:inherit;width:100%;box-sizing:border-box;color:inherit;background:inherit;border:1px solid #888;padding:.4rem}" +
   "button{font:inherit;margin:1rem .75rem 0 0;padding:.4rem 1.2rem}" +
