@@ -157,7 +157,8 @@ describe("the reference", () => {
     await runCommand(database, ["migrate"]);
     const perch = await startServer(database);
     try {
-      const key = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
+      const admin = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
+      const key = await createKey(perch.url, admin);
       const env = { ...process.env, PERCH_URL: perch.url, PERCH_API_KEY: key };
       const script = examples.map((example) => `${example} -s --max-time 10 -w '\\n%{http_code}\\n--\\n'`).join("\n");
       const { stdout } = await promisify(execFile)("sh", ["-c", script], { env, maxBuffer: 10_000_000 });
@@ -175,6 +176,17 @@ describe("the reference", () => {
     }
   }, 120_000);
 });
+
+/** A key that may also decide about approvals, which no role may. */
+async function createKey(url: string, admin: string): Promise<string> {
+  const permissions = ["read", "write", "delete", "manage", "approve"];
+  const response = await fetch(`${url}/v1/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Examples", permissions }),
+  });
+  return ((await response.json()) as { data: { key: string } }).data.key;
+}
 
 /** What an example shows in place of a secret: a code of a second factor, or the key that signs a browser in. */
 const withInventedSecret = ["/v1/mfa/", '"api_key": "perch_Example'];
