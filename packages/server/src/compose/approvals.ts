@@ -1,12 +1,13 @@
+import type { Sweeper } from "../platform/sweep-every.ts";
 import type { ContinueRuns } from "../resources/approvals/continue-runs.ts";
-import { createExpireApprovals, type ExpireApprovals } from "../resources/approvals/expire-approvals.ts";
+import { createExpireApprovals } from "../resources/approvals/expire-approvals.ts";
 import type { Core } from "./core.ts";
 
 /** Every process looks for approvals whose time is over. */
 export const composeExpireApprovals = (
   { db, logger, nowMs, telemetry }: Core,
   continueRuns: Pick<ContinueRuns, "start">,
-): ExpireApprovals =>
+): Sweeper =>
   createExpireApprovals({
     db: db.unscoped,
     continueRuns,

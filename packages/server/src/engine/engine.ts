@@ -1,6 +1,7 @@
 import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { Logger } from "../platform/logger.ts";
+import { runPartId } from "../platform/run-part.ts";
 import { createEngineNodes, type Task } from "./call-engine.ts";
 import { createFindInvocation } from "./find-invocation.ts";
 import type {
@@ -21,7 +22,6 @@ import {
   embeddingTask,
   erasureTask,
   type RunKey,
-  runInvocationKey,
   runTarget,
   runTask,
   watchTask,
@@ -141,7 +141,7 @@ export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions):
     },
     close: nodes.close,
     findRun: async (run) => {
-      const found = await findInvocation(runTarget(run), runInvocationKey(run));
+      const found = await findInvocation(runTarget(run), runPartId(run));
       if (typeof found === "string") return found;
       return "output" in found ? (JSON.parse(found.output) as RunResult) : endedByHand;
     },

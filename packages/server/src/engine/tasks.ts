@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
 import { newUuid } from "../platform/ids.ts";
+import { runPartId } from "../platform/run-part.ts";
 import type { Task } from "./call-engine.ts";
 import type {
   CanaryWatch,
@@ -55,12 +56,9 @@ export const runTarget = (run: RunKey): string =>
     ? `${agentRuns}/run`
     : `${agentSessions}/${encodeURIComponent(sessionKeyOf(run, run.sessionId))}/run`;
 
-/** The idempotency key of a run, or of its continuation, which is an invocation of its own. */
-export const runInvocationKey = ({ id, cut }: Pick<RunKey, "id" | "cut">): string => (cut ? `${id}.${cut}` : id);
-
 export const runTask = (verb: Task["verb"], run: RunInput | ContinuedRun): Task => ({
   // What begins a run is never one of its continuations, even where the run has waited meanwhile.
-  id: "continues" in run ? runInvocationKey(run) : run.id,
+  id: "continues" in run ? runPartId(run) : run.id,
   verb,
   path: `/restate/${verb}/${runTarget(run)}`,
   body: toMessage(run),

@@ -1,5 +1,7 @@
+import { maxTimeoutSeconds } from "@perch/contract";
 import type { Redis } from "iovalkey";
 import { batchPerTurn } from "../platform/batch-per-turn.ts";
+import { runIdOfPart, runPartId } from "../platform/run-part.ts";
 import { type SlotChange, script, toArguments } from "./slot-script.ts";
 
 /** The run that holds a slot. */
@@ -21,6 +23,15 @@ export interface SlotRequest extends SlotHolder {
   /** Of any run: how long a turn may wait for each one before it. */
   readonly maxLeaseSeconds: number;
 }
+
+/** For the record of a run whose time is over. */
+const leaseMarginSeconds = 60;
+
+/** The lease of a run that may take this long. */
+export const leaseOf = (timeoutSeconds: number): Pick<SlotRequest, "leaseSeconds" | "maxLeaseSeconds"> => ({
+  leaseSeconds: timeoutSeconds + leaseMarginSeconds,
+  maxLeaseSeconds: maxTimeoutSeconds + leaseMarginSeconds,
+});
 
 /** Limits on concurrent runs, for each organisation and each agent. */
 export interface RunSlots {
@@ -44,9 +55,6 @@ function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly 
   return [all, own, typeof sessionId === "string" ? `${own}:${sessionId}` : ""];
 }
 
-const holderId = ({ id, cut }: SlotHolder): string => (cut ? `${id}.${cut}` : id);
-const runIdOf = (holder: string): string => holder.split(".", 1)[0] ?? holder;
-
 export function createLocalSlots(now: () => number): RunSlots {
   const runsByKey = new Map<string, Map<string, number>>();
   const activeRuns = (owner: string): Map<string, number> => {
@@ -58,14 +66,14 @@ export function createLocalSlots(now: () => number): RunSlots {
   const release: RunSlots["release"] = async (run) => {
     for (const owner of slotKeys(run)) {
       const runs = runsByKey.get(owner);
-      runs?.delete(holderId(run));
+      runs?.delete(runPartId(run));
       if (runs?.size === 0) runsByKey.delete(owner);
     }
   };
   return {
     take: async (request) => {
       const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
-      const id = holderId(request);
+      const id = runPartId(request);
       const [allKey, ownKey, sessionKey] = slotKeys(request);
       const [all, own] = [activeRuns(allKey), activeRuns(ownKey)];
       if (!all.has(id) && all.size >= organisationRuns) return "organisation";
@@ -77,8 +85,8 @@ export function createLocalSlots(now: () => number): RunSlots {
     },
     release,
     releaseLocal: release,
-    listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()].map(runIdOf),
-    isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(holderId(run)) ?? 0) > now(),
+    listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()].map(runIdOfPart),
+    isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(runPartId(run)) ?? 0) > now(),
   };
 }
 
@@ -95,7 +103,7 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
   return {
     take: async (request) => {
       const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
-      const id = holderId(request);
+      const id = runPartId(request);
       const keys = slotKeys(request);
       try {
         const full = await change({ keys, id, leaseSeconds, maxLeaseSeconds, organisationRuns, agentRuns });
@@ -106,7 +114,7 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
     },
     release: async (run) => {
       const none = { leaseSeconds: 0, maxLeaseSeconds: 0, organisationRuns: 0, agentRuns: 0 };
-      const released = change({ keys: slotKeys(run), id: holderId(run), ...none });
+      const released = change({ keys: slotKeys(run), id: runPartId(run), ...none });
       // A slot that cannot be released now expires with its lease.
       await Promise.all([local.release(run), released.catch(() => undefined)]);
     },
@@ -118,11 +126,11 @@ export function createSharedSlots(connection: Redis, local: RunSlots, now: () =>
         .catch((cause: unknown) => {
           throw new Error("Valkey did not say which runs are under way. Start it, and try again.", { cause });
         });
-      return [...new Set([...shared.map(runIdOf), ...(await local.listHeld(organisationId))])];
+      return [...new Set([...shared.map(runIdOfPart), ...(await local.listHeld(organisationId))])];
     },
     isHeld: async (run) => {
       if (await local.isHeld(run)) return true;
-      const until = await valkey.zscore(slotKeys(run)[1], holderId(run)).catch(() => null);
+      const until = await valkey.zscore(slotKeys(run)[1], runPartId(run)).catch(() => null);
       return Number(until ?? 0) * 1000 > now();
     },
   };

@@ -30,8 +30,6 @@ interface ApprovalDeps {
   readonly continueRuns: Pick<ContinueRuns, "start">;
 }
 
-const maxCountedOpen = 1000;
-
 const notEnrolled = () =>
   forbidden(
     "This decision needs a second factor, and this key has none. An admin begins its enrolment with POST /v1/keys/{key_id}/begin-mfa; then enrol with POST /v1/mfa.",
@@ -138,8 +136,8 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
               end === undefined ? null : toPublicId("approval", end),
             ),
             open: {
-              count: Math.min(open.count, maxCountedOpen),
-              relation: open.hasMore || open.count > maxCountedOpen ? ("gte" as const) : ("eq" as const),
+              count: open.count,
+              relation: open.hasMore ? ("gte" as const) : ("eq" as const),
             },
           };
         }),

@@ -124,6 +124,7 @@ const selectInOrder = (
   { organisationId, onlyAgentId }: Scope,
   { status, agentId: named, runId, expires_within_seconds }: ApprovalFilter,
   before: string | undefined,
+  selected: RawBuilder<unknown> = columns,
 ): RawBuilder<unknown> => {
   const agentId = onlyAgentId ?? named;
   const conditions = [
@@ -133,7 +134,7 @@ const selectInOrder = (
     ...(status === "open" || expires_within_seconds !== undefined ? [isOpen] : []),
     ...(before === undefined ? [] : [sql`id < ${before}::uuid`]),
   ];
-  return sql`select ${columns} from approvals where ${sql.join(conditions, sql` and `)}`;
+  return sql`select ${selected} from approvals where ${sql.join(conditions, sql` and `)}`;
 };
 
 /** What no index has: compared in each row that is read. */
@@ -171,21 +172,25 @@ interface OpenCount {
   readonly hasMore: boolean;
 }
 
-/** Open ones that the caller sees, of the organisation or of one agent, among as many as a list reads. */
+/** Further ones are not read. */
+const maxCountedOpen = 1000;
+
+/** Open ones that the caller sees, of the organisation or of one agent, among the newest. */
 export async function countOpenApprovals(
   trx: OrganisationTransaction,
   scope: Scope,
   agentId: string | undefined,
 ): Promise<OpenCount> {
+  const inIndex = sql`organisation_id, agent_id`;
+  const open = selectInOrder(scope, { status: "open", agentId }, undefined, inIndex);
   const { rows } = await sql<{ count: number; read_rows: number }>`
-    select count(*) filter (where ${ofVisibleAgent(scope)} and (
-               select a.deleted_at is null from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id))::int as count,
-           count(*)::int as read_rows
-      from (${selectInOrder(scope, { status: "open", agentId }, undefined)} order by id desc limit ${maxReadApprovals}) r`.execute(
-    trx,
-  );
+    select coalesce(sum(r.open) filter (where ${ofVisibleAgent(scope)} and (
+               select a.deleted_at is null from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id)), 0)::int as count,
+           coalesce(sum(r.open), 0)::int as read_rows
+      from (select organisation_id, agent_id, count(*) as open from (${open} order by id desc limit ${maxCountedOpen + 1}) o
+              group by organisation_id, agent_id) r`.execute(trx);
   const { count, read_rows } = rows[0] ?? { count: 0, read_rows: 0 };
-  return { count, hasMore: read_rows === maxReadApprovals };
+  return { count: Math.min(count, maxCountedOpen), hasMore: read_rows > maxCountedOpen };
 }
 
 /** The message that started a run, and what is kept of the run while it waits; no message where the run's record is gone. */

@@ -1,10 +1,11 @@
-import { maxTimeoutSeconds, type Tier, tierLimits } from "@perch/contract";
+import { type Tier, tierLimits } from "@perch/contract";
 import { sql } from "kysely";
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { RunSlots } from "../../limits/run-slots.ts";
+import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { sweepEvery } from "../../platform/sweep-every.ts";
 import { claimReadyRuns, type ReadyRun, updateSendAfter } from "./waiting-run-queries.ts";
 
 /**
@@ -35,8 +36,6 @@ const startedTogether = 16;
 const maxClaimed = 200;
 /** Resuming an agent makes its runs due at once, so this only limits how often they are looked at. */
 const pausedSeconds = 60;
-/** For the record of a run whose time is over. */
-const leaseMarginSeconds = 60;
 
 interface StartRow {
   readonly is_paused: boolean;
@@ -63,8 +62,7 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
       ...run,
       organisationRuns: tierLimits[tier].concurrentRuns,
       agentRuns: run.maxConcurrentRuns,
-      leaseSeconds: run.timeoutSeconds + leaseMarginSeconds,
-      maxLeaseSeconds: maxTimeoutSeconds + leaseMarginSeconds,
+      ...leaseOf(run.timeoutSeconds),
     });
 
   const startOrWait = async (run: ReadyRun): Promise<void> => {
@@ -106,14 +104,7 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
     }
   };
 
-  let sweeping: Promise<void> | undefined;
-  const sweep = (): Promise<void> => {
-    sweeping ??= sweepOnce().finally(() => {
-      sweeping = undefined;
-    });
-    return sweeping;
-  };
-  const timer = setInterval(() => void sweep(), sweepEverySeconds * 1000).unref();
+  const { sweep, stop } = sweepEvery(sweepEverySeconds, sweepOnce);
 
   return {
     start: (run) => {
@@ -123,8 +114,7 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
     },
     sweep,
     stop: async () => {
-      clearInterval(timer);
-      await Promise.all([...starting, sweeping]);
+      await Promise.all([...starting, stop()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../db/generated-rows.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { type Sweeper, sweepEvery } from "../../platform/sweep-every.ts";
 import type { ContinueRuns } from "./continue-runs.ts";
 import { ownStartSeconds, type ReadyRow, toReadyRun } from "./waiting-run-queries.ts";
 
@@ -11,12 +12,6 @@ interface ExpireDeps {
   readonly now: () => number;
   readonly onExpired: (approvals: number) => void;
   readonly sweepEverySeconds: number;
-}
-
-export interface ExpireApprovals {
-  /** Expires what nobody decided in time, and starts the runs that waited for nothing else. */
-  readonly sweep: () => Promise<void>;
-  readonly stop: () => Promise<void>;
 }
 
 interface Expired {
@@ -37,10 +32,10 @@ const expiredTogether = 100;
 const maxSweepMs = 4000;
 
 /**
- * Every process looks for approvals whose time is over. The look costs the same however many are open. A run that another process has
+ * Expires what nobody decided in time, and starts the runs that waited for nothing else. Every process looks, and the look costs the same however many are open. A run that another process has
  * is left to that one.
  */
-export function createExpireApprovals(deps: ExpireDeps): ExpireApprovals {
+export function createExpireApprovals(deps: ExpireDeps): Sweeper {
   const { db, continueRuns, logger, now, onExpired, sweepEverySeconds } = deps;
 
   // What cannot be expired is passed over, and tried again once a sweep has come to the end.
@@ -67,19 +62,5 @@ export function createExpireApprovals(deps: ExpireDeps): ExpireApprovals {
     }
   };
 
-  let sweeping: Promise<void> | undefined;
-  const sweep = () => {
-    sweeping ??= sweepOnce().finally(() => {
-      sweeping = undefined;
-    });
-    return sweeping;
-  };
-  const timer = setInterval(() => void sweep(), sweepEverySeconds * 1000).unref();
-  return {
-    sweep,
-    stop: async () => {
-      clearInterval(timer);
-      await sweeping;
-    },
-  };
+  return sweepEvery(sweepEverySeconds, sweepOnce);
 }

@@ -43,6 +43,9 @@ export const toReadyRun = (row: ReadyRow): ReadyRun => ({
 
 const readyColumns = sql`organisation_id, id, agent_id, user_id, session_id, cut, timeout_seconds, max_concurrent_runs`;
 
+/** What makes a run ready: the process that commits it starts it, and any other a little later. */
+const ready = sql`status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})`;
+
 const minWaitSeconds = 2;
 const maxWaitSeconds = 5;
 /** Of one claim. */
@@ -105,7 +108,7 @@ export async function updateReadyIfDecided(
 ): Promise<ReadyRun | undefined> {
   const { rows } = await sql<ReadyRow>`
     update waiting_runs w
-      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      set ${ready}
       where w.organisation_id = ${organisationId} and w.id = ${id} and w.status = 'waiting' and w.waits_for = 'decision'
         and not exists (select from approvals a where a.organisation_id = w.organisation_id and a.run_id = w.id and a.cut = w.cut
                           and a.status = 'open')
@@ -139,7 +142,7 @@ export async function cancelWaitingRun(
     .execute();
   const { rows } = await sql<ReadyRow>`
     update waiting_runs
-      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      set ${ready}
       where organisation_id = ${organisationId} and id = ${id} and status = 'waiting'
       returning ${readyColumns}`.execute(trx);
   return rows[0] && toReadyRun(rows[0]);
@@ -159,7 +162,7 @@ export async function updateNextTurnReady(
 ): Promise<ReadyRun | undefined> {
   const { rows } = await sql<ReadyRow>`
     update waiting_runs w
-      set status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})
+      set ${ready}
       where w.organisation_id = ${organisationId} and w.status = 'waiting' and w.waits_for = 'turn'
         and w.id = (select f.id from waiting_runs f
                       where f.organisation_id = ${organisationId} and f.agent_id = ${agentId} and f.session_id = ${sessionId}

@@ -2,6 +2,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { sweepEvery } from "../../platform/sweep-every.ts";
 import type { Unchanged } from "../../platform/unchanged.ts";
 import type { EngineTask } from "./engine-task-queries.ts";
 import * as queries from "./engine-task-queries.ts";
@@ -104,7 +105,7 @@ function createTaskSender({ db, engine, logger, now }: Omit<EngineTasksDeps, "on
 }
 
 /** Sends what was committed and not sent, by whichever process, and deletes what this one has sent. */
-function createSweep(deps: EngineTasksDeps, sender: ReturnType<typeof createTaskSender>): () => Promise<void> {
+function createSweepOnce(deps: EngineTasksDeps, sender: ReturnType<typeof createTaskSender>): () => Promise<void> {
   const { db, logger, onCounted } = deps;
   let wasWaiting = false;
 
@@ -136,19 +137,12 @@ function createSweep(deps: EngineTasksDeps, sender: ReturnType<typeof createTask
     }
   };
 
-  let sweeping: Promise<void> | undefined;
-  return () => {
-    sweeping ??= sweepOnce().finally(() => {
-      sweeping = undefined;
-    });
-    return sweeping;
-  };
+  return sweepOnce;
 }
 
 export function createEngineTasks(deps: EngineTasksDeps): EngineTasks {
   const sender = createTaskSender(deps);
-  const sweep = createSweep(deps, sender);
-  const timer = setInterval(() => void sweep(), deps.sweepEverySeconds * 1000).unref();
+  const { sweep, stop } = sweepEvery(deps.sweepEverySeconds, createSweepOnce(deps, sender));
 
   const add: EngineTasks["add"] = async (trx, task) => {
     if (!(await queries.insertTask(trx, task))) throw tooManyWaiting();
@@ -171,7 +165,7 @@ export function createEngineTasks(deps: EngineTasksDeps): EngineTasks {
     discard: sender.discard,
     sweep,
     stop: async () => {
-      clearInterval(timer);
+      await stop();
       await sender.finish();
       await sweep();
     },

@@ -1,8 +1,8 @@
-import { type InputOf, maxTimeoutSeconds, type Operations, tierLimits } from "@perch/contract";
+import { type InputOf, type Operations, tierLimits } from "@perch/contract";
 import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
-import type { RunSlots } from "../../limits/run-slots.ts";
+import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
@@ -48,9 +48,6 @@ interface AcceptDeps {
   readonly slots: RunSlots;
   readonly quotas: Pick<Quotas, "hasSpace" | "requireSpace">;
 }
-
-/** For the record of a run whose time is over. */
-const leaseMarginSeconds = 60;
 
 /** The preference (RFC 7240) that led to an answer in the background, if one did. */
 export const appliedPreference = (prefer = ""): string | undefined =>
@@ -103,8 +100,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       ...run,
       organisationRuns: concurrentRuns,
       agentRuns: max_concurrent_runs,
-      leaseSeconds: timeout_seconds + leaseMarginSeconds,
-      maxLeaseSeconds: maxTimeoutSeconds + leaseMarginSeconds,
+      ...leaseOf(timeout_seconds),
     });
     if (!full) return;
     const [holder, limit] =
