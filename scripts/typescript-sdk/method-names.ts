@@ -25,6 +25,11 @@ export const methodNames = {
   approveApproval: "approvals.approve",
   rejectApproval: "approvals.reject",
   answerApproval: "approvals.answer",
+  createConnection: "connections.create",
+  listConnections: "connections.list",
+  getConnection: "connections.get",
+  confirmConnection: "connections.confirm",
+  revokeConnection: "connections.revoke",
 
   createDeployment: "deployments.create",
   listDeployments: "deployments.list",

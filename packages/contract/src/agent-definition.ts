@@ -3,6 +3,7 @@ import { AgentAuth } from "./agent-auth.ts";
 import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
 import { ApprovalPolicy, McpApprovalPolicy, questionSettings } from "./approval-policy.ts";
 import { RequestHeaders, RequestQuery } from "./secret-references.ts";
+import { hasOneLogin, oneLogin, ToolConnection } from "./tool-connection.ts";
 
 export const ModelRef = z
   .string()
@@ -28,6 +29,7 @@ export const McpTool = z
     name: ToolName,
     url: CalledUrl.describe("URL of the MCP server (Streamable HTTP)."),
     headers: RequestHeaders.optional(),
+    connection: ToolConnection.optional(),
     approval: McpApprovalPolicy.optional(),
     tool_approvals: z
       .record(z.string().min(1).max(128), ApprovalPolicy)
@@ -36,6 +38,7 @@ export const McpTool = z
       .describe("For single tools, by the server's own name for them: takes precedence over `approval`.")
       .meta({ example: { delete_file: "always" } }),
   })
+  .refine(hasOneLogin, oneLogin)
   .meta({ id: "McpTool" });
 
 export const HttpTool = z
@@ -47,9 +50,11 @@ export const HttpTool = z
     url: CalledUrl,
     headers: RequestHeaders.optional(),
     query: RequestQuery.optional(),
+    connection: ToolConnection.optional(),
     parameters: z.looseObject({ type: z.literal("object") }).describe("JSON Schema of the arguments."),
     approval: ApprovalPolicy.optional(),
   })
+  .refine(hasOneLogin, oneLogin)
   .meta({ id: "HttpTool" });
 
 export const AskPersonTool = z

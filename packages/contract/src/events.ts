@@ -11,6 +11,7 @@ export const subscribableEvents = [
   "deployment.failed",
   "deployment.rolled_back",
   "agent.action_required",
+  "connection.needs_reauth",
 ] as const;
 export const SubscribableEventType = z.enum(subscribableEvents).meta({ id: "SubscribableEventType" });
 export const eventTypes = [...subscribableEvents, "webhook.test"] as const;
@@ -26,7 +27,7 @@ export const Event = z
     data: z
       .looseObject({})
       .describe(
-        "For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `agent.action_required`: the approval, as in the list of approvals. For `deployment.*`: the deployment. For `webhook.test`: webhook_id.",
+        "For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `agent.action_required`: the approval, as in the list of approvals. For `deployment.*`: the deployment. For `connection.needs_reauth`: the connection. For `webhook.test`: webhook_id.",
       ),
   })
   .meta({ id: "Event", description: "An event. Also the body of a webhook delivery." });

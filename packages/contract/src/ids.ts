@@ -17,6 +17,7 @@ export const idPrefixes = {
   erasure: "erasure",
   consoleSession: "cse",
   approval: "appr",
+  connection: "conn",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -45,6 +46,7 @@ export const AuditId = id("audit", "AuditId");
 export const ErasureId = id("erasure", "ErasureId");
 export const ConsoleSessionId = id("consoleSession", "ConsoleSessionId");
 export const ApprovalId = id("approval", "ApprovalId");
+export const ConnectionId = id("connection", "ConnectionId");
 
 export const agentNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const AgentName = z

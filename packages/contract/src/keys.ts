@@ -19,6 +19,7 @@ const countedQuotas = [
   "versionsPerAgent",
   "deploymentsPerAgent",
   "waitingRuns",
+  "connections",
 ] as const;
 export type CountedQuota = (typeof countedQuotas)[number];
 /** How much it may store: memories, and the records of runs with sessions, events and logs. */
@@ -55,6 +56,7 @@ export const tierLimits = {
     versionsPerAgent: 100,
     deploymentsPerAgent: 100,
     waitingRuns: 1000,
+    connections: 1000,
     memoriesPerAgent: 10_000,
     memoryBytes: 200 * MB,
     recordBytes: 1 * GB,
@@ -72,6 +74,7 @@ export const tierLimits = {
     versionsPerAgent: 1000,
     deploymentsPerAgent: 1000,
     waitingRuns: 100_000,
+    connections: 100_000,
     memoriesPerAgent: 1_000_000,
     memoryBytes: 20 * GB,
     recordBytes: 100 * GB,
@@ -89,6 +92,7 @@ export const tierLimits = {
     versionsPerAgent: 10_000,
     deploymentsPerAgent: 10_000,
     waitingRuns: 1_000_000,
+    connections: 10_000_000,
     memoriesPerAgent: 10_000_000,
     memoryBytes: 1000 * GB,
     recordBytes: 2000 * GB,
@@ -131,6 +135,9 @@ const Usage = z
     providers: Use.describe("Model providers of your own."),
     secrets: Use.describe("Secrets of the organisation and of its agents."),
     waiting_runs: Use.describe("Runs that wait for a person, or for a turn before theirs that does."),
+    connections: Use.describe(
+      "Accounts that users connected, those that were not confirmed or were revoked lately included.",
+    ),
     memory_bytes: Use.describe("Texts and metadata of memories."),
     record_bytes: Use.describe("Messages, responses, sessions, events, logs and contents of runs of the last 30 days."),
   })

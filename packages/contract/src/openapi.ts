@@ -24,6 +24,8 @@ const tagDescriptions = {
   Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
   Approvals:
     "What runs wait for: permission for a call, or the answer to a question. A person decides, once, and the run goes on.",
+  Connections:
+    "Accounts that users let an agent use with a tool. A user consents at the provider, your application confirms who came back, and runs of that user use the account.",
   Agents:
     "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
   Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",

@@ -1,6 +1,7 @@
 import { agentOperations } from "./agents.ts";
 import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
+import { connectionOperations } from "./connections.ts";
 import { consoleSessionOperations } from "./console-sessions.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { deploymentOperations } from "./deployments.ts";
@@ -26,6 +27,7 @@ export const operations = {
   ...invocationOperations,
   ...stepOperations,
   ...approvalOperations,
+  ...connectionOperations,
   ...deploymentOperations,
   ...versionOperations,
   ...logOperations,
@@ -50,6 +52,7 @@ export type VersionOperationKey = keyof typeof versionOperations;
 export type InvocationOperationKey = keyof typeof invocationOperations;
 export type StepOperationKey = keyof typeof stepOperations;
 export type ApprovalOperationKey = keyof typeof approvalOperations;
+export type ConnectionOperationKey = keyof typeof connectionOperations;
 export type LogOperationKey = keyof typeof logOperations;
 export type MetricOperationKey = keyof typeof metricOperations;
 export type MemoryOperationKey = keyof typeof memoryOperations;

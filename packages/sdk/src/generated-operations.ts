@@ -18,11 +18,16 @@ import type {
   ApproveApproval,
   AuditEntry,
   CappedPagination,
+  ConfirmConnection,
   ConfirmMfa,
+  Connection,
+  ConnectionStatus,
+  ConnectionWithLink,
   ConsoleLink,
   ConsoleSession,
   ConsoleSessionId,
   CreateAgent,
+  CreateConnection,
   CreateDeployment,
   CreateKey,
   CreateProvider,
@@ -530,6 +535,105 @@ export interface Operations {
     response: {
       success: true;
       data: Approval;
+    };
+  };
+  /**
+   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
+   *
+   * Needs the permission `write`.
+   */
+  "POST /v1/agents/{agent_id}/connections": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+      };
+      body: CreateConnection;
+    };
+    response: {
+      success: true;
+      data: ConnectionWithLink;
+    };
+  };
+  /**
+   * List connections. Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues.
+   *
+   * Needs the permission `read`.
+   */
+  "GET /v1/agents/{agent_id}/connections": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+      };
+      query?: {
+        /**
+         * Maximum number of items to return.
+         *
+         * @defaultValue `10`
+         */
+        limit?: number | undefined;
+        /** `pagination.next_cursor` of the previous page. */
+        cursor?: string | undefined;
+        user_id?: string | undefined;
+        tool?: string | undefined;
+        status?: ConnectionStatus | undefined;
+      } | undefined;
+    };
+    response: {
+      data: Connection[];
+      pagination: UncountedPagination;
+    };
+  };
+  /** Get connection. Needs the permission `read`. */
+  "GET /v1/agents/{agent_id}/connections/{connection_id}": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        connection_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Connection;
+    };
+  };
+  /**
+   * Confirm connection. Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another `user_id` it is refused, and the link is void. The code counts once, for two minutes.
+   *
+   * Needs the permission `write`.
+   */
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        connection_id: string;
+      };
+      body: ConfirmConnection;
+    };
+    response: {
+      success: true;
+      data: Connection;
+    };
+  };
+  /**
+   * Revoke connection. No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.
+   *
+   * Needs the permission `write`.
+   */
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": {
+    request: {
+      params: {
+        /** The agent's id or its name. */
+        agent_id: string;
+        connection_id: string;
+      };
+    };
+    response: {
+      success: true;
+      data: Connection;
     };
   };
   /**

@@ -19,10 +19,14 @@ import type {
   ApproveApproval,
   AuditEntry,
   CappedPagination,
+  ConfirmConnection,
   ConfirmMfa,
+  Connection,
+  ConnectionWithLink,
   ConsoleLink,
   ConsoleSession,
   CreateAgent,
+  CreateConnection,
   CreateDeployment,
   CreateKey,
   CreateProvider,
@@ -301,6 +305,69 @@ export class ApprovalsMethods {
    */
   answer(approvalId: string, body: AnswerApproval, options?: RequestOptions): Promise<Approval> {
     return this.client.data("POST /v1/approvals/{approval_id}/answer", { params: { approval_id: approvalId }, body }, options);
+  }
+}
+
+/** The operations of `connections`. */
+export class ConnectionsMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
+   *
+   * Needs the permission `write`.
+   *
+   * `POST /v1/agents/{agent_id}/connections`
+   */
+  create(agentId: string, body: CreateConnection, options?: RequestOptions): Promise<ConnectionWithLink> {
+    return this.client.data("POST /v1/agents/{agent_id}/connections", { params: { agent_id: agentId }, body }, options);
+  }
+
+  /**
+   * List connections. Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and `next_cursor` continues.
+   *
+   * Needs the permission `read`.
+   *
+   * `GET /v1/agents/{agent_id}/connections`
+   */
+  list(agentId: string, query?: QueryOf<"GET /v1/agents/{agent_id}/connections">, options?: RequestOptions): PageList<Connection, UncountedPagination> {
+    return this.client.list("GET /v1/agents/{agent_id}/connections", { params: { agent_id: agentId }, query }, options);
+  }
+
+  /**
+   * Get connection. Needs the permission `read`.
+   *
+   * `GET /v1/agents/{agent_id}/connections/{connection_id}`
+   */
+  get(agentId: string, connectionId: string, options?: RequestOptions): Promise<Connection> {
+    return this.client.data("GET /v1/agents/{agent_id}/connections/{connection_id}", { params: { agent_id: agentId, connection_id: connectionId } }, options);
+  }
+
+  /**
+   * Confirm connection. Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another `user_id` it is refused, and the link is void. The code counts once, for two minutes.
+   *
+   * Needs the permission `write`.
+   *
+   * `POST /v1/agents/{agent_id}/connections/{connection_id}/confirm`
+   */
+  confirm(agentId: string, connectionId: string, body: ConfirmConnection, options?: RequestOptions): Promise<Connection> {
+    return this.client.data("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", { params: { agent_id: agentId, connection_id: connectionId }, body }, options);
+  }
+
+  /**
+   * Revoke connection. No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.
+   *
+   * Needs the permission `write`.
+   *
+   * `POST /v1/agents/{agent_id}/connections/{connection_id}/revoke`
+   */
+  revoke(agentId: string, connectionId: string, options?: RequestOptions): Promise<Connection> {
+    return this.client.data("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", { params: { agent_id: agentId, connection_id: connectionId } }, options);
   }
 }
 

@@ -356,8 +356,75 @@ export interface CappedPagination {
 
 export type ClearId = string;
 
+export interface ConfirmConnection {
+  /** The user who is signed in to your application in the browser that came back. Never take it from the address. */
+  user_id: string;
+  /** `code` in the address that the browser came back with. */
+  code: string;
+}
+
 export interface ConfirmMfa {
   code: MfaCode;
+}
+
+export interface Connection {
+  id: ConnectionId;
+  agent_id: AgentId;
+  user_id: string;
+  /** Name of the tool in the agent's definition. */
+  tool: string;
+  status: ConnectionStatus;
+  /** Why the user must consent again. null unless `needs_reauth`. */
+  reason: string | null;
+  /** What the tokens are sent to, and nothing else. null before the first consent. */
+  resource: string | null;
+  /** The authorization server. null before the first consent. */
+  issuer: string | null;
+  /** What the user has consented to, as the authorization server says. */
+  scopes: string[];
+  created_at: Timestamp;
+  /** When a consent was confirmed last. */
+  connected_at: Timestamp | null;
+  /** When a run last used it. May be a minute out of date. */
+  last_used_at: Timestamp | null;
+  last_refreshed_at: Timestamp | null;
+  revoked_at: Timestamp | null;
+  /** What the provider said to it. null unless `revoked`. */
+  revoked_at_provider: RevocationResult | null;
+}
+
+export type ConnectionId = string;
+
+/** `pending`: nobody has consented and been confirmed yet. `needs_reauth`: the provider no longer accepts the consent, so the user needs a new link. `revoked`: it was given up. */
+export type ConnectionStatus = "pending" | "active" | "needs_reauth" | "revoked";
+
+export interface ConnectionWithLink {
+  id: ConnectionId;
+  agent_id: AgentId;
+  user_id: string;
+  /** Name of the tool in the agent's definition. */
+  tool: string;
+  status: ConnectionStatus;
+  /** Why the user must consent again. null unless `needs_reauth`. */
+  reason: string | null;
+  /** What the tokens are sent to, and nothing else. null before the first consent. */
+  resource: string | null;
+  /** The authorization server. null before the first consent. */
+  issuer: string | null;
+  /** What the user has consented to, as the authorization server says. */
+  scopes: string[];
+  created_at: Timestamp;
+  /** When a consent was confirmed last. */
+  connected_at: Timestamp | null;
+  /** When a run last used it. May be a minute out of date. */
+  last_used_at: Timestamp | null;
+  last_refreshed_at: Timestamp | null;
+  revoked_at: Timestamp | null;
+  /** What the provider said to it. null unless `revoked`. */
+  revoked_at_provider: RevocationResult | null;
+  /** Send the user's browser here. It can be used once, within ten minutes, and makes earlier links void. */
+  link: string;
+  link_expires_at: Timestamp;
 }
 
 export interface ConsoleLink {
@@ -406,6 +473,17 @@ export type CreateAgent = {
   auth?: AgentAuth | null | undefined;
   name: AgentName;
 } & ({ runtime: Extract<Runtime, { type: "http" }> } | { model: ModelRef });
+
+export interface CreateConnection {
+  /** Your id for the user, as in `context.user_id` of an invoke. */
+  user_id: string;
+  /** Name of a tool of the agent that has a `connection` for users. */
+  tool: string;
+  /** One of the tool's `return_urls`. The default is the first. */
+  return_url?: string | undefined;
+  /** Where the tool's definition is taken from, as for an invoke. The default is `production`. */
+  environment?: string | undefined;
+}
 
 export interface CreateDeployment {
   environment: Environment;
@@ -754,13 +832,13 @@ export interface Event {
   created_at: Timestamp;
   /** The agent that the event is about, if any. */
   agent_id: AgentId | null;
-  /** For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `agent.action_required`: the approval, as in the list of approvals. For `deployment.*`: the deployment. For `webhook.test`: webhook_id. */
+  /** For `agent.*`: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and `response_truncated` is true. For `agent.action_required`: the approval, as in the list of approvals. For `deployment.*`: the deployment. For `connection.needs_reauth`: the connection. For `webhook.test`: webhook_id. */
   data: Record<string, unknown>;
 }
 
 export type EventId = string;
 
-export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required" | "webhook.test";
+export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required" | "connection.needs_reauth" | "webhook.test";
 
 export interface ExpiringPart {
   where: string;
@@ -804,6 +882,7 @@ export interface HttpTool {
   headers?: Record<string, string> | undefined;
   /** Query parameters to send. A value may refer to secrets: `{{secret.maps_key}}`. */
   query?: Record<string, string> | undefined;
+  connection?: ToolConnection | undefined;
   /** JSON Schema of the arguments. */
   parameters: {
     type: "object";
@@ -985,6 +1064,7 @@ export interface McpTool {
   url: string;
   /** Headers to send. A value may refer to secrets: `Bearer {{secret.github_token}}`. */
   headers?: Record<string, string> | undefined;
+  connection?: ToolConnection | undefined;
   approval?: McpApprovalPolicy | undefined;
   /** For single tools, by the server's own name for them: takes precedence over `approval`. */
   tool_approvals?: Record<string, ApprovalPolicy> | undefined;
@@ -1248,6 +1328,9 @@ export type RemoveMfa = ConfirmMfa;
 
 export type RequestId = string;
 
+/** `pending`: the provider did not answer yet and is asked again for a day. `not_offered`: it has no way to revoke tokens. */
+export type RevocationResult = "pending" | "done" | "not_offered" | "failed";
+
 export interface RevokeLeakedKey {
   key: string;
 }
@@ -1489,7 +1572,7 @@ export interface StepUpToken {
   expires_at: Timestamp;
 }
 
-export type SubscribableEventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required";
+export type SubscribableEventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required" | "connection.needs_reauth";
 
 export interface TextPart {
   /** Rank among the results of the text search, starting at 1. */
@@ -1530,6 +1613,36 @@ export interface TokenEvent {
 }
 
 export type Tool = McpTool | HttpTool | AskPersonTool;
+
+/** The OAuth account that the tool is called with. */
+export type ToolConnection = {
+  /** The account of the run's own user, who has consented to it. */
+  account: "user";
+  /** URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728). */
+  issuer?: string | undefined;
+  /** Scopes to ask for. Left out: those that the tool's server names, if it names any. */
+  scopes?: string[] | undefined;
+  /** What the tokens are for (RFC 8707). The default is the `url` of an MCP server, and what its metadata says of an HTTP tool. */
+  resource?: string | undefined;
+  /** Your client at the authorization server. Left out: Perch presents a client id metadata document, or registers itself where the server offers only that. */
+  client_id?: string | undefined;
+  /** `{{secret.name}}`: a secret whose `hosts` name the authorization server's token endpoint. Left out: a public client. */
+  client_secret?: string | undefined;
+  /** Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter. */
+  return_urls: string[];
+} | {
+  /** The agent's own account, by client credentials. No user is asked. */
+  account: "agent";
+  /** URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728). */
+  issuer?: string | undefined;
+  /** Scopes to ask for. Left out: those that the tool's server names, if it names any. */
+  scopes?: string[] | undefined;
+  /** What the tokens are for (RFC 8707). The default is the `url` of an MCP server, and what its metadata says of an HTTP tool. */
+  resource?: string | undefined;
+  client_id: string;
+  /** `{{secret.name}}`: a secret whose `hosts` name the authorization server's token endpoint. Left out: a public client. */
+  client_secret: string;
+};
 
 /** Event `tool`: a tool call begins or ends. */
 export interface ToolEvent {
@@ -1628,6 +1741,8 @@ export interface Usage {
   secrets: Use;
   /** Runs that wait for a person, or for a turn before theirs that does. */
   waiting_runs: Use;
+  /** Accounts that users connected, those that were not confirmed or were revoked lately included. */
+  connections: Use;
   /** Texts and metadata of memories. */
   memory_bytes: Use;
   /** Messages, responses, sessions, events, logs and contents of runs of the last 30 days. */

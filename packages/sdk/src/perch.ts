@@ -4,6 +4,7 @@ import {
   AgentSecretsMethods,
   ApprovalsMethods,
   AuditLogMethods,
+  ConnectionsMethods,
   ConsoleSessionsMethods,
   DeliveriesMethods,
   ErasuresMethods,
@@ -46,6 +47,8 @@ export class Perch {
   readonly runs: Runs;
   /** What runs wait for: decisions and answers of a person. */
   readonly approvals: ApprovalsMethods;
+  /** Accounts that users let an agent use with a tool. */
+  readonly connections: ConnectionsMethods;
   /** Which version of an agent is live in which environment. */
   readonly deployments: Deployments;
   /** Immutable snapshots of an agent. */
@@ -90,6 +93,7 @@ export class Perch {
     this.agents = new Agents(client);
     this.runs = new Runs(client);
     this.approvals = new ApprovalsMethods(client);
+    this.connections = new ConnectionsMethods(client);
     this.deployments = new Deployments(client);
     this.versions = new VersionsMethods(client);
     this.logs = new Logs(client);

@@ -59,3 +59,10 @@ create or replace trigger webhooks_initial before insert on webhooks
   for each row execute function check_transition('a webhook', 'enabled');
 create or replace trigger webhooks_transition before update of status on webhooks
   for each row when (old.status <> new.status) execute function check_transition('a webhook', 'enabled -> disabled', 'disabled -> enabled');
+
+create or replace trigger connections_initial before insert on connections
+  for each row execute function check_transition('a connection', 'pending');
+create or replace trigger connections_transition before update of status on connections
+  for each row when (old.status <> new.status) execute function check_transition('a connection',
+    'pending -> active', 'needs_reauth -> active', 'active -> needs_reauth', 'pending -> revoked', 'active -> revoked',
+    'needs_reauth -> revoked', 'revoked -> pending');

@@ -27,6 +27,7 @@ import { createCancelRunsOfAgent } from "../resources/approvals/settle-waiting-r
 import { updateDueOfAgent } from "../resources/approvals/waiting-run-queries.ts";
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
+import { connectionHandlers } from "../resources/connections/connection-handlers.ts";
 import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
@@ -165,6 +166,7 @@ export async function composeApi(core: Core): Promise<Api> {
         decideApproval,
         continueRuns,
       }),
+      ...connectionHandlers(),
       ...deploymentHandlers({
         db,
         agents,

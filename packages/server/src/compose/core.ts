@@ -87,6 +87,11 @@ export interface Core {
   /** Runs that wait for a person, what they ask, and what is decided. */
   readonly approvalContents: Sealer;
   readonly approvalDigest: Digest;
+  /** Tokens of connected accounts, clients that were registered for them, and what is kept of a consent under way. */
+  readonly connectionGrants: Sealer;
+  /** Of links, states, cookies and codes of a consent. */
+  readonly connectionDigest: Digest;
+  readonly connectionLinkKey: KeySource;
   /** The user of an erasure, while it runs. */
   readonly erasedUsers: Sealer;
   /** Tells what belongs to the same user, and not to which. */
@@ -231,6 +236,9 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     runContents: createSealer(dataKeys.keyFor("run contents")),
     approvalContents: createSealer(dataKeys.keyFor("approvals")),
     approvalDigest: createDigest(dataKeys.keyFor("approval digests")),
+    connectionGrants: createSealer(dataKeys.keyFor("connections")),
+    connectionDigest: createDigest(dataKeys.keyFor("connection digests")),
+    connectionLinkKey: dataKeys.keyFor("connection links"),
     erasedUsers: createSealer(dataKeys.keyFor("erasures")),
     userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
     findSecrets,

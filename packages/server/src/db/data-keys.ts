@@ -23,6 +23,9 @@ export const keyPurposes = [
   "approvals",
   "approval links",
   "approval digests",
+  "connections",
+  "connection digests",
+  "connection links",
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 

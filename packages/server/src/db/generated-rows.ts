@@ -133,6 +133,48 @@ export interface AuditLog {
   user_id: string | null;
 }
 
+export interface ConnectionCounts {
+  connections: number;
+  organisation_id: string;
+  shard: number;
+}
+
+export interface ConnectionLinks {
+  browser_digest: Buffer | null;
+  connection_id: string;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  expires_at: Timestamp;
+  organisation_id: string;
+  return_url: string;
+  sealed_flow: Buffer;
+  secret_digest: Buffer;
+  status: Generated<string>;
+}
+
+export interface Connections {
+  access_expires_at: Timestamp | null;
+  agent_id: string;
+  connected_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  generation: Generated<number>;
+  id: string;
+  issuer: string | null;
+  last_refreshed_at: Timestamp | null;
+  last_used_at: Timestamp | null;
+  organisation_id: string;
+  reason: string | null;
+  refresh_claimed_until: Timestamp | null;
+  resource: string | null;
+  revoked_at: Timestamp | null;
+  revoked_at_provider: string | null;
+  scopes: Generated<string[]>;
+  sealed_grant: Buffer | null;
+  status: Generated<string>;
+  tool: string;
+  user_id: string;
+}
+
 export interface ConsoleSessions {
   activated_at: Timestamp | null;
   address: string;
@@ -393,6 +435,16 @@ export interface ModelProviders {
   updated_at: Generated<Timestamp>;
 }
 
+export interface OauthClients {
+  agent_id: string;
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp | null;
+  issuer: string;
+  organisation_id: string;
+  redirect_uri: string;
+  sealed_client: Buffer;
+}
+
 export interface Organisations {
   created_at: Generated<Timestamp>;
   erasing_since: Timestamp | null;
@@ -539,6 +591,9 @@ export interface DB {
   api_keys: ApiKeys;
   approvals: Approvals;
   audit_log: AuditLog;
+  connection_counts: ConnectionCounts;
+  connection_links: ConnectionLinks;
+  connections: Connections;
   console_sessions: ConsoleSessions;
   data_keys: DataKeys;
   deliveries: Deliveries;
@@ -559,6 +614,7 @@ export interface DB {
   memory_clears: MemoryClears;
   memory_counts: MemoryCounts;
   model_providers: ModelProviders;
+  oauth_clients: OauthClients;
   organisations: Organisations;
   partitioned_tables: PartitionedTables;
   record_bytes: RecordBytes;

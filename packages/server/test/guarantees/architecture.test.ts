@@ -43,7 +43,18 @@ const partsOfRuns: Record<string, readonly string[]> = {
 /** A resource may use those before it, but never their handlers. All of them may use `resources/handlers.ts`. */
 const resourceOrder = [
   ...["audit", "engine-tasks", "quotas", "agents", "keys", "organisations", "secrets", "providers", "events"],
-  ...["deployments", "memory", "approvals", "webhooks", "logs", "metrics", "mfa", "erasures", "console-sessions"],
+  ...[
+    "deployments",
+    "memory",
+    "approvals",
+    "connections",
+    "webhooks",
+    "logs",
+    "metrics",
+    "mfa",
+    "erasures",
+    "console-sessions",
+  ],
 ];
 
 /** Packages, and the only folders or files that may know them. */
@@ -64,7 +75,7 @@ const confined: Record<string, readonly string[]> = {
   "@opentelemetry": ["telemetry"],
   "prom-client": ["telemetry"],
   jose: ["auth"],
-  oauth4webapi: ["auth"],
+  oauth4webapi: ["auth", "outbound/oauth"],
   otpauth: ["auth"],
 };
 

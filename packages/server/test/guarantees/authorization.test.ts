@@ -31,6 +31,11 @@ const reviewedPermissions = {
   "POST /v1/approvals/{approval_id}/approve": "approve",
   "POST /v1/approvals/{approval_id}/reject": "approve",
   "POST /v1/approvals/{approval_id}/answer": "approve",
+  "POST /v1/agents/{agent_id}/connections": "write",
+  "GET /v1/agents/{agent_id}/connections": "read",
+  "GET /v1/agents/{agent_id}/connections/{connection_id}": "read",
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": "write",
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": "write",
 
   "POST /v1/agents/{agent_id}/check": "write",
   "GET /v1/agents/{agent_id}/deployments": "read",

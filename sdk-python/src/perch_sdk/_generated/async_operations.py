@@ -803,6 +803,167 @@ class AsyncApprovals:
         return await self._transport.fetch(call, m.Approval)
 
 
+class AsyncConnections:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        user_id: str,
+        tool: str,
+        return_url: str | None = None,
+        environment: str | None = None,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.ConnectionWithLink:
+        """Create connection.
+
+        Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to ``return_url`` with ``connection_id`` and ``code``, or with ``error``. Nothing counts before ``POST …/confirm``.
+        Needs the permission ``write``.
+
+        :param user_id: Your id for the user, as in ``context.user_id`` of an invoke.
+        :param tool: Name of a tool of the agent that has a ``connection`` for users.
+        :param return_url: One of the tool's ``return_urls``. The default is the first.
+        :param environment: Where the tool's definition is taken from, as for an invoke. The default is ``production``.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/connections",
+                agent_id=agent_id,
+            ),
+            body=body_of(
+                user_id=user_id,
+                tool=tool,
+                return_url=given(return_url),
+                environment=given(environment),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.ConnectionWithLink)
+
+    def list(
+        self,
+        agent_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        user_id: str | None = None,
+        tool: str | None = None,
+        status: m.ConnectionStatus | None = None,
+        timeout_seconds: float | None = None,
+    ) -> AsyncPageList[m.Connection]:
+        """List connections.
+
+        Newest first. A request reads a bounded number of rows: where a filter matches few, a page can be short or empty, and ``next_cursor`` continues.
+        Needs the permission ``read``.
+
+        :param limit: Maximum number of items to return.
+        :param cursor: ``pagination.next_cursor`` of the previous page.
+        :param status: ``pending``: nobody has consented and been confirmed yet. ``needs_reauth``: the provider no longer accepts the consent, so the user needs a new link. ``revoked``: it was given up.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/connections",
+                agent_id=agent_id,
+            ),
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "user_id": user_id,
+                "tool": tool,
+                "status": status,
+            },
+            timeout_seconds=timeout_seconds,
+        )
+        return AsyncPageList(self._transport, call, m.Connection, 100)
+
+    async def get(
+        self,
+        agent_id: str,
+        connection_id: str,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Connection:
+        """Get connection.
+
+        Needs the permission ``read``.
+        """
+        call = Call(
+            "GET",
+            path_of(
+                "/v1/agents/{agent_id}/connections/{connection_id}",
+                agent_id=agent_id,
+                connection_id=connection_id,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.Connection)
+
+    async def confirm(
+        self,
+        agent_id: str,
+        connection_id: str,
+        *,
+        user_id: str,
+        code: str,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Connection:
+        """Confirm connection.
+
+        Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another ``user_id`` it is refused, and the link is void. The code counts once, for two minutes.
+        Needs the permission ``write``.
+
+        :param user_id: The user who is signed in to your application in the browser that came back. Never take it from the address.
+        :param code: ``code`` in the address that the browser came back with.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/connections/{connection_id}/confirm",
+                agent_id=agent_id,
+                connection_id=connection_id,
+            ),
+            body=body_of(
+                user_id=user_id,
+                code=code,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.Connection)
+
+    async def revoke(
+        self,
+        agent_id: str,
+        connection_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Connection:
+        """Revoke connection.
+
+        No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.
+        Needs the permission ``write``.
+        """
+        call = Call(
+            "POST",
+            path_of(
+                "/v1/agents/{agent_id}/connections/{connection_id}/revoke",
+                agent_id=agent_id,
+                connection_id=connection_id,
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.Connection)
+
+
 class AsyncDeployments:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
@@ -3066,6 +3227,7 @@ class AsyncOperations:
         self.agents = AsyncAgents(transport)
         self.runs = AsyncRuns(transport)
         self.approvals = AsyncApprovals(transport)
+        self.connections = AsyncConnections(transport)
         self.deployments = AsyncDeployments(transport)
         self.versions = AsyncVersions(transport)
         self.logs = AsyncLogs(transport)

@@ -35,6 +35,9 @@ __all__ = [
     "AuditDetails",
     "AuditEntry",
     "ConfirmMfaResult",
+    "Connection",
+    "ConnectionStatus",
+    "ConnectionWithLink",
     "ConsoleLink",
     "ConsoleSession",
     "CreatedApiKey",
@@ -106,6 +109,7 @@ __all__ = [
     "RedactedAgentAuthOauth2ScopesItem",
     "RedeliverFailedResult",
     "RemoveMfaResult",
+    "RevocationResult",
     "RevokeKeyResult",
     "RevokeLeakedKeyResult",
     "Role",
@@ -133,6 +137,7 @@ __all__ = [
     "Tier",
     "TierLimits",
     "Tool",
+    "ToolConnection",
     "Usage",
     "Use",
     "VectorPart",
@@ -153,6 +158,7 @@ EventType = Literal[
     "deployment.failed",
     "deployment.rolled_back",
     "agent.action_required",
+    "connection.needs_reauth",
     "webhook.test",
 ]
 AgentStatus = Literal[
@@ -195,6 +201,18 @@ ApprovalStatus = Literal[
     "answered",
     "expired",
     "cancelled",
+]
+ConnectionStatus = Literal[
+    "pending",
+    "active",
+    "needs_reauth",
+    "revoked",
+]
+RevocationResult = Literal[
+    "pending",
+    "done",
+    "not_offered",
+    "failed",
 ]
 DeploymentStatus = Literal[
     "pending",
@@ -259,6 +277,7 @@ SubscribableEventType = Literal[
     "deployment.failed",
     "deployment.rolled_back",
     "agent.action_required",
+    "connection.needs_reauth",
 ]
 
 
@@ -278,7 +297,7 @@ class Event(Model):
     agent_id: str | None
     """The agent that the event is about, if any."""
     data: dict[str, Any]
-    """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``agent.action_required``: the approval, as in the list of approvals. For ``deployment.*``: the deployment. For ``webhook.test``: webhook_id."""
+    """For ``agent.*``: request_id, agent_id, environment, version, status, tokens_used, duration_ms, user_id, session_id, and response or error. A response longer than 65,536 characters is cut, and ``response_truncated`` is true. For ``agent.action_required``: the approval, as in the list of approvals. For ``deployment.*``: the deployment. For ``connection.needs_reauth``: the connection. For ``webhook.test``: webhook_id."""
 
 
 class Agent(Model):
@@ -312,9 +331,27 @@ class McpTool(Model):
     """URL of the MCP server (Streamable HTTP)."""
     headers: dict[str, Any] | None = None
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    connection: ToolConnection | None = None
     approval: Literal["never", "always", "destructive"] | McpApprovalPolicy | None = None
     tool_approvals: dict[str, Any] | None = None
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+
+
+class ToolConnection(Model):
+    account: Literal["user"]
+    """The account of the run's own user, who has consented to it."""
+    issuer: str | None = None
+    """URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728)."""
+    scopes: list[str] | None = None
+    """Scopes to ask for. Left out: those that the tool's server names, if it names any."""
+    resource: str | None = None
+    """What the tokens are for (RFC 8707). The default is the ``url`` of an MCP server, and what its metadata says of an HTTP tool."""
+    client_id: str | None = None
+    """Your client at the authorization server. Left out: Perch presents a client id metadata document, or registers itself where the server offers only that."""
+    client_secret: str | None = None
+    """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
+    return_urls: list[str]
+    """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
 
 
 class McpApprovalPolicy(Model):
@@ -350,6 +387,7 @@ class HttpTool(Model):
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
     query: dict[str, Any] | None = None
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
+    connection: ToolConnection | None = None
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
     approval: Literal["never", "always"] | ApprovalPolicy | None = None
@@ -774,6 +812,61 @@ class ApprovalContentsSoFarItemCallsItem(Model):
     arguments: Any
     result: str | None
     failed: bool
+
+
+class ConnectionWithLink(Model):
+    id: str
+    agent_id: str
+    user_id: str
+    tool: str
+    """Name of the tool in the agent's definition."""
+    status: ConnectionStatus
+    reason: str | None
+    """Why the user must consent again. null unless ``needs_reauth``."""
+    resource: str | None
+    """What the tokens are sent to, and nothing else. null before the first consent."""
+    issuer: str | None
+    """The authorization server. null before the first consent."""
+    scopes: list[str]
+    """What the user has consented to, as the authorization server says."""
+    created_at: datetime
+    connected_at: datetime | None
+    """When a consent was confirmed last."""
+    last_used_at: datetime | None
+    """When a run last used it. May be a minute out of date."""
+    last_refreshed_at: datetime | None
+    revoked_at: datetime | None
+    revoked_at_provider: RevocationResult | None
+    """What the provider said to it. null unless ``revoked``."""
+    link: str
+    """Send the user's browser here. It can be used once, within ten minutes, and makes earlier links void."""
+    link_expires_at: datetime
+
+
+class Connection(Model):
+    id: str
+    agent_id: str
+    user_id: str
+    tool: str
+    """Name of the tool in the agent's definition."""
+    status: ConnectionStatus
+    reason: str | None
+    """Why the user must consent again. null unless ``needs_reauth``."""
+    resource: str | None
+    """What the tokens are sent to, and nothing else. null before the first consent."""
+    issuer: str | None
+    """The authorization server. null before the first consent."""
+    scopes: list[str]
+    """What the user has consented to, as the authorization server says."""
+    created_at: datetime
+    connected_at: datetime | None
+    """When a consent was confirmed last."""
+    last_used_at: datetime | None
+    """When a run last used it. May be a minute out of date."""
+    last_refreshed_at: datetime | None
+    revoked_at: datetime | None
+    revoked_at_provider: RevocationResult | None
+    """What the provider said to it. null unless ``revoked``."""
 
 
 class AgentCheck(Model):
@@ -1316,6 +1409,8 @@ class Usage(Model):
     """Secrets of the organisation and of its agents."""
     waiting_runs: Use
     """Runs that wait for a person, or for a turn before theirs that does."""
+    connections: Use
+    """Accounts that users connected, those that were not confirmed or were revoked lately included."""
     memory_bytes: Use
     """Texts and metadata of memories."""
     record_bytes: Use
@@ -1561,6 +1656,7 @@ class StartedRun(Model):
     """With ``waiting``: what the run waits for."""
 
 
+ToolConnection = ToolConnection
 Tool = McpTool | HttpTool | AskPersonTool
 Runtime = RuntimeModel | RuntimeHttp
 RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
@@ -1575,6 +1671,7 @@ decodes(
 )
 decodes(
     McpTool,
+    connection=one(ToolConnection),
     approval=one(McpApprovalPolicy),
 )
 decodes(
@@ -1583,6 +1680,7 @@ decodes(
 )
 decodes(
     HttpTool,
+    connection=one(ToolConnection),
     approval=one(ApprovalPolicy),
 )
 decodes(
@@ -1671,6 +1769,23 @@ decodes(
     decided_at=timestamp,
     decided_by=one(Decider),
     contents=one(ApprovalContents),
+)
+decodes(
+    ConnectionWithLink,
+    created_at=timestamp,
+    connected_at=timestamp,
+    last_used_at=timestamp,
+    last_refreshed_at=timestamp,
+    revoked_at=timestamp,
+    link_expires_at=timestamp,
+)
+decodes(
+    Connection,
+    created_at=timestamp,
+    connected_at=timestamp,
+    last_used_at=timestamp,
+    last_refreshed_at=timestamp,
+    revoked_at=timestamp,
 )
 decodes(
     AgentCheck,
@@ -1839,6 +1954,7 @@ decodes(
     providers=one(Use),
     secrets=one(Use),
     waiting_runs=one(Use),
+    connections=one(Use),
     memory_bytes=one(Use),
     record_bytes=one(Use),
 )

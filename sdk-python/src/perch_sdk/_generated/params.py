@@ -42,6 +42,7 @@ __all__ = [
     "SecuritySettingsPatchMtlsParam",
     "SecuritySettingsPatchParam",
     "SecuritySettingsPatchRateLimitParam",
+    "ToolConnectionParam",
     "ToolParam",
 ]
 
@@ -53,9 +54,27 @@ class McpToolParam(TypedDict):
     """URL of the MCP server (Streamable HTTP)."""
     headers: NotRequired[dict[str, Any]]
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
+    connection: NotRequired[ToolConnectionParam]
     approval: NotRequired[Literal["never", "always", "destructive"] | McpApprovalPolicyParam | m.McpApprovalPolicy]
     tool_approvals: NotRequired[dict[str, Any]]
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+
+
+class ToolConnectionParam(TypedDict):
+    account: Literal["user"]
+    """The account of the run's own user, who has consented to it."""
+    issuer: NotRequired[str]
+    """URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728)."""
+    scopes: NotRequired[Sequence[str]]
+    """Scopes to ask for. Left out: those that the tool's server names, if it names any."""
+    resource: NotRequired[str]
+    """What the tokens are for (RFC 8707). The default is the ``url`` of an MCP server, and what its metadata says of an HTTP tool."""
+    client_id: NotRequired[str]
+    """Your client at the authorization server. Left out: Perch presents a client id metadata document, or registers itself where the server offers only that."""
+    client_secret: NotRequired[str]
+    """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
+    return_urls: Sequence[str]
+    """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
 
 
 class McpApprovalPolicyParam(TypedDict):
@@ -91,6 +110,7 @@ class HttpToolParam(TypedDict):
     """Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``."""
     query: NotRequired[dict[str, Any]]
     """Query parameters to send. A value may refer to secrets: ``{{secret.maps_key}}``."""
+    connection: NotRequired[ToolConnectionParam]
     parameters: dict[str, Any]
     """JSON Schema of the arguments."""
     approval: NotRequired[Literal["never", "always"] | ApprovalPolicyParam | m.ApprovalPolicy]
@@ -267,6 +287,7 @@ class NewLogEntryParam(TypedDict):
     """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
 
 
+ToolConnectionParam = ToolConnectionParam | m.ToolConnection | ToolConnectionParam
 ToolParam = McpToolParam | m.McpTool | HttpToolParam | m.HttpTool | AskPersonToolParam | m.AskPersonTool
 RuntimeParam = RuntimeModelParam | m.RuntimeModel | RuntimeHttpParam | m.RuntimeHttp
 AgentAuthParam = AgentAuthOauth2Param | AgentAuthJwtParam

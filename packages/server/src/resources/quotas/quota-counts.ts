@@ -45,6 +45,8 @@ export const quotaCounts: Readonly<Record<QuotaName, (of: Counted, max: number) 
   // Triggers maintain this count, in at most 16 rows.
   waitingRuns: (of) =>
     sql<number>`coalesce((select sum(runs) from waiting_run_counts where ${ofOrganisation(of)}), 0)::int`,
+  connections: (of) =>
+    sql<number>`coalesce((select sum(connections) from connection_counts where ${ofOrganisation(of)}), 0)::int`,
   // Deleting what was stored before it was counted would make it negative.
   memoryBytes: (of) =>
     sql<number>`greatest(0, (select sum(bytes) from memory_bytes where ${ofOrganisation(of)}))::float8`,

@@ -25,6 +25,10 @@ const countedTexts: Readonly<Record<CountedQuota, QuotaText>> = {
     reached: "This organisation has # runs that wait for a person",
     advice: "Decide the open approvals, which `GET /v1/approvals?status=open` lists, cancel runs that wait",
   },
+  connections: {
+    reached: "This organisation has # connections of users, those that were revoked in the last 30 days included",
+    advice: "Delete agents or erase users that are gone",
+  },
 };
 
 const storedTexts: Readonly<Record<StoredQuota, QuotaText>> = {

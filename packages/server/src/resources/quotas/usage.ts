@@ -14,6 +14,7 @@ const organisationQuotas = [
   "providers",
   "secrets",
   "waitingRuns",
+  "connections",
   "memoryBytes",
   "recordBytes",
 ] as const satisfies readonly QuotaName[];
@@ -55,6 +56,7 @@ export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
       providers: useOf("providers"),
       secrets: useOf("secrets"),
       waiting_runs: useOf("waitingRuns"),
+      connections: useOf("connections"),
       memory_bytes: useOf("memoryBytes"),
       record_bytes: useOf("recordBytes"),
     };

@@ -1,0 +1,101 @@
+import type { ToolConnection } from "@perch/contract";
+import type { SecretOwner } from "../secrets/find-secrets.ts";
+
+/** A tool that is called with an OAuth account, as an agent's definition has it. */
+export interface OAuthTool {
+  readonly type: "mcp" | "http";
+  readonly name: string;
+  readonly url: string;
+  readonly connection: ToolConnection;
+}
+
+/** Who Perch is at an authorization server. */
+export type OAuthRegistration =
+  /** In the definition. `clientSecret` refers to a secret: `{{secret.name}}`. */
+  | { readonly kind: "configured"; readonly clientId: string; readonly clientSecret?: string }
+  /** The address of a document that Perch serves. */
+  | { readonly kind: "document"; readonly clientId: string }
+  /** Dynamically. `clientSecret` is the secret itself. */
+  | {
+      readonly kind: "registered";
+      readonly clientId: string;
+      readonly clientSecret?: string;
+      readonly authMethod: TokenEndpointAuth;
+      readonly expiresAtMs: number | null;
+    };
+
+export type TokenEndpointAuth = "client_secret_basic" | "client_secret_post" | "none";
+
+/** An authorization server, and what Perch is there and asks for. Plain JSON: it is sealed with the tokens, which are never sent to another. */
+export interface OAuthParty {
+  readonly issuer: string;
+  readonly authorizationEndpoint: string | null;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint: string | null;
+  /** Whether it says who it is when it sends a browser back (RFC 9207). */
+  readonly namesItself: boolean;
+  readonly authMethod: TokenEndpointAuth;
+  readonly client: OAuthRegistration;
+  readonly redirectUri: string;
+  /** What the tokens are for (RFC 8707); null where it is not asked for. */
+  readonly resourceIndicator: string | null;
+  readonly scopes: readonly string[];
+}
+
+export interface OAuthTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | null;
+  /** Null where the server does not say. */
+  readonly expiresAtMs: number | null;
+  readonly scopes: readonly string[];
+}
+
+/** What of a consent is kept until the browser comes back, sealed. */
+export interface ConsentSecrets {
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+/** Dynamic registrations of an agent, so that each server gets one. */
+export interface Registrations {
+  readonly find: (issuer: string, redirectUri: string) => Promise<OAuthRegistration | undefined>;
+  readonly save: (issuer: string, redirectUri: string, registration: OAuthRegistration) => Promise<void>;
+}
+
+/**
+ * The OAuth 2.1 client for tools. Every call goes through the guarded client, and everything that it throws is an `OAuthFailure`, a
+ * `RefusedSecretError` or a `RefusedAddressError`.
+ */
+export interface OAuthClient {
+  /** Finds the tool's authorization server and who Perch is there. */
+  readonly findParty: (
+    owner: SecretOwner,
+    tool: OAuthTool,
+    options: { readonly registrations: Registrations; readonly signal: AbortSignal },
+  ) => Promise<OAuthParty>;
+  /** Where to send the browser. */
+  readonly authorizationUrl: (party: OAuthParty, secrets: ConsentSecrets) => Promise<URL>;
+  readonly newConsentSecrets: (state: string) => ConsentSecrets;
+  /** Checks what a browser brought back: state, `iss`, errors. Throws unless it has a code that may be exchanged. */
+  readonly checkCallback: (party: OAuthParty, parameters: URLSearchParams, state: string) => void;
+  readonly exchangeCode: (
+    owner: SecretOwner,
+    party: OAuthParty,
+    callback: { readonly parameters: URLSearchParams; readonly secrets: ConsentSecrets },
+    signal: AbortSignal,
+  ) => Promise<OAuthTokens>;
+  /** A server that gives no new refresh token keeps the old one. */
+  readonly refresh: (
+    owner: SecretOwner,
+    party: OAuthParty,
+    refreshToken: string,
+    signal: AbortSignal,
+  ) => Promise<OAuthTokens>;
+  readonly clientCredentials: (owner: SecretOwner, party: OAuthParty, signal: AbortSignal) => Promise<OAuthTokens>;
+  readonly revoke: (
+    owner: SecretOwner,
+    party: OAuthParty,
+    tokens: Pick<OAuthTokens, "accessToken" | "refreshToken">,
+    signal: AbortSignal,
+  ) => Promise<"done" | "not_offered">;
+}

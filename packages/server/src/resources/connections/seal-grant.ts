@@ -1,0 +1,28 @@
+import type { OAuthParty, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+
+/** Whose account it is, and what alone its tokens are sent to. */
+export interface ConnectionIdentity {
+  readonly organisationId: string;
+  readonly agentId: string;
+  readonly userId: string;
+  readonly tool: string;
+  readonly resource: string;
+}
+
+/** What a consent gave, and whom to ask for more of it. */
+export interface Grant {
+  readonly party: OAuthParty;
+  readonly tokens: OAuthTokens;
+}
+
+/** Whoever can write the table alone can give an account neither to another user nor to another server. */
+const associatedDataFor = ({ organisationId, agentId, userId, tool, resource }: ConnectionIdentity): string =>
+  JSON.stringify(["grant", organisationId, agentId, userId, tool, resource]);
+
+export const sealGrant = (sealer: Sealer, grant: Grant, identity: ConnectionIdentity): Buffer =>
+  sealer.seal(JSON.stringify(grant), associatedDataFor(identity));
+
+/** Throws if the row was changed in the database. */
+export const openGrant = (sealer: Sealer, sealed: Buffer, identity: ConnectionIdentity): Grant =>
+  JSON.parse(sealer.open(sealed, associatedDataFor(identity))) as Grant;
