@@ -1,0 +1,52 @@
+/**
+ * Every authorization server gets a redirect address of its own, and a client id document that names only that one. A server that
+ * pretends to be another (a mix-up attack) then receives no code of it, and a code that comes back elsewhere is refused.
+ */
+
+/** In lower case, without user, query and fragment, and with no part of a path that a proxy may rewrite. */
+const issuerPattern = /^https?:\/\/[a-z0-9.[\]:-]+(\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
+
+/** Whether its address survives a browser and a proxy letter by letter. */
+export function isPlainIssuer(issuer: string): boolean {
+  if (!issuerPattern.test(issuer)) return false;
+  const { href } = new URL(issuer);
+  return href === issuer || href === `${issuer}/`;
+}
+
+const secure = "https://";
+const insecure = "http://";
+
+const toPath = (issuer: string): string =>
+  issuer.startsWith(secure) ? issuer.slice(secure.length) : `http:${issuer.slice(insecure.length)}`;
+
+/** `path` is as it came over the wire. Undefined if no issuer has it. */
+export function issuerFromPath(path: string): string | undefined {
+  const issuer = path.startsWith("http:") ? insecure + path.slice("http:".length) : secure + path;
+  return URL.canParse(issuer) && isPlainIssuer(issuer) && toPath(issuer) === path ? issuer : undefined;
+}
+
+export const callbackPath = "/oauth/callback/";
+export const clientDocumentPath = "/oauth/clients/";
+
+/** Where the server with this issuer sends browsers back to. */
+export const redirectAddress = (publicUrl: string, issuer: string): string => publicUrl + callbackPath + toPath(issuer);
+
+/** The client id of Perch at this issuer, if it takes documents for one. */
+export const clientDocumentAddress = (publicUrl: string, issuer: string): string =>
+  publicUrl + clientDocumentPath + toPath(issuer);
+
+/** What every registration says, by document or dynamic. */
+export const clientMetadata = (publicUrl: string, issuer: string) => ({
+  client_name: "Perch",
+  client_uri: publicUrl,
+  redirect_uris: [redirectAddress(publicUrl, issuer)],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+});
+
+/** The document behind `clientDocumentAddress` (draft-ietf-oauth-client-id-metadata-document). */
+export const clientDocument = (publicUrl: string, issuer: string) => ({
+  client_id: clientDocumentAddress(publicUrl, issuer),
+  ...clientMetadata(publicUrl, issuer),
+});
