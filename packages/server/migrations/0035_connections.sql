@@ -17,6 +17,8 @@ create table connections (
   -- Tokens, and the client and the endpoints that they came from. AES-256-GCM under a data key. Bound to organisation, agent, user,
   -- tool and resource: they do not open elsewhere.
   sealed_grant bytea,
+  -- Of the code that was confirmed last, so that confirming again gives the same answer.
+  confirmed_digest bytea check (length(confirmed_digest) = 32),
   -- Counts the grants of this row: a refresh replaces only the one that it was made with.
   generation int not null default 0,
   access_expires_at timestamptz(3),

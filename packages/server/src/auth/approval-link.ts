@@ -1,5 +1,6 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { hash } from "node:crypto";
 import type { KeySource } from "../platform/secrets.ts";
+import { afterUuids, createBoundTokens, fromUuids, uuidAt } from "./bound-token.ts";
 
 /** What a link is for. */
 export interface ApprovalLink {
@@ -20,58 +21,39 @@ export interface ApprovalLinks {
   readonly open: (token: string, now: Date) => ApprovalLink | undefined;
 }
 
-const idBytes = 16;
 const timeBytes = 6;
 const generationBytes = 10;
-const macBytes = 32;
-const boundBytes = 3 * idBytes + timeBytes + generationBytes;
-
-/** 96 bytes are 128 letters with no bit to spare: there is one way to write a token. */
-const tokenPattern = /^[A-Za-z0-9_-]{128}$/;
 
 /** Links die with the secret of the webhook that delivered them: to rotate it makes all of them void, and the secret stays apart. */
 export const linkGeneration = (sealedSecret: Buffer): Buffer =>
   hash("sha256", sealedSecret, "buffer").subarray(0, generationBytes);
 
-const fromUuid = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
-const toUuid = (bytes: Buffer): string =>
-  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-
 function toBound({ organisationId, approvalId, webhookId, expiresAt, generation }: ApprovalLink): Buffer {
   const time = Buffer.alloc(timeBytes);
   time.writeUIntBE(expiresAt.getTime(), 0, timeBytes);
-  return Buffer.concat([...[organisationId, approvalId, webhookId].map(fromUuid), time, generation]);
+  return Buffer.concat([fromUuids(organisationId, approvalId, webhookId), time, generation]);
 }
 
 function fromBound(bound: Buffer): ApprovalLink {
-  const idAt = (index: number) => toUuid(bound.subarray(index * idBytes, (index + 1) * idBytes));
+  const rest = afterUuids(bound, 3);
   return {
-    organisationId: idAt(0),
-    approvalId: idAt(1),
-    webhookId: idAt(2),
-    expiresAt: new Date(bound.readUIntBE(3 * idBytes, timeBytes)),
-    generation: bound.subarray(3 * idBytes + timeBytes),
+    organisationId: uuidAt(bound, 0),
+    approvalId: uuidAt(bound, 1),
+    webhookId: uuidAt(bound, 2),
+    expiresAt: new Date(rest.readUIntBE(0, timeBytes)),
+    generation: rest.subarray(timeBytes),
   };
 }
 
-/**
- * Links with which somebody without a key decides. A token is what it binds and its HMAC-SHA-256, so a forged one is refused without
- * asking the database: no answer to it can tell what exists.
- */
+/** Links with which somebody without a key decides. */
 export function createApprovalLinks(key: KeySource): ApprovalLinks {
-  const macOf = (bound: Buffer): Buffer => createHmac("sha256", key()).update(bound).digest();
+  const tokens = createBoundTokens(key);
   return {
-    tokenOf: (link) => {
-      const bound = toBound(link);
-      return Buffer.concat([bound, macOf(bound)]).toString("base64url");
-    },
+    tokenOf: (link) => tokens.tokenOf(toBound(link)),
     open: (token, now) => {
-      if (!tokenPattern.test(token)) return undefined;
-      const bytes = Buffer.from(token, "base64url");
-      const bound = bytes.subarray(0, boundBytes);
-      if (!timingSafeEqual(macOf(bound), bytes.subarray(boundBytes, boundBytes + macBytes))) return undefined;
-      const link = fromBound(bound);
-      return link.expiresAt > now ? link : undefined;
+      const bound = tokens.open(token);
+      const link = bound && fromBound(bound);
+      return link && link.expiresAt > now ? link : undefined;
     },
   };
 }

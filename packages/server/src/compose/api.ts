@@ -166,7 +166,7 @@ export async function composeApi(core: Core): Promise<Api> {
         decideApproval,
         continueRuns,
       }),
-      ...connectionHandlers(),
+      ...connectionHandlers({ db, agents }),
       ...deploymentHandlers({
         db,
         agents,

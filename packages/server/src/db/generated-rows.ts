@@ -155,6 +155,7 @@ export interface ConnectionLinks {
 export interface Connections {
   access_expires_at: Timestamp | null;
   agent_id: string;
+  confirmed_digest: Buffer | null;
   connected_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   generation: Generated<number>;

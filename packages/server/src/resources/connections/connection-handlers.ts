@@ -1,15 +1,78 @@
 import type { ConnectionOperationKey } from "@perch/contract";
-import type { Handlers } from "../handlers.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { tokenHeader } from "../../auth/token-user.ts";
+import type { Database } from "../../db/database.ts";
+import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
+import { single, uncountedPage } from "../../platform/envelopes.ts";
+import { parsePublicId, toPublicId } from "../../platform/ids.ts";
+import type { AgentDirectory } from "../agents/agent-directory.ts";
+import type { AgentRow } from "../agents/agent-queries.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
+import { findConnection, listConnections } from "./connection-queries.ts";
+import { toConnection } from "./to-connection.ts";
+
+interface ConnectionDeps {
+  readonly db: Database;
+  readonly agents: AgentDirectory;
+}
 
 const notBuilt = async (): Promise<never> => {
   throw new Error("not built yet");
 };
 
-export const connectionHandlers = () =>
-  ({
+const toAgentKey = ({ organisation_id, id }: AgentRow) => ({ organisationId: organisation_id, agentId: id });
+
+/** Where users have tokens, each has to do with their own connections alone. */
+function requireOwnUser({ user }: Caller, given: string): void {
+  if (user && given !== user.id)
+    throw forbidden(
+      `\`user_id\` is not the user of the token in \`${tokenHeader}\`, and users manage their own alone.`,
+    );
+}
+
+const beforeOf = (cursor: string | undefined): string | undefined => {
+  if (cursor === undefined) return undefined;
+  const id = parsePublicId("connection", cursor);
+  if (!id) throw invalid("cursor", "Expected `pagination.next_cursor` of another page");
+  return id;
+};
+
+export const connectionHandlers = ({ db, agents }: ConnectionDeps) => {
+  const findRef = async (
+    context: RequestContext,
+    params: { readonly agent_id: string; readonly connection_id: string },
+  ) => {
+    const agent = toAgentKey(await agents.get(context, params.agent_id));
+    const id = parsePublicId("connection", params.connection_id);
+    // Foreign, unknown and malformed ids are refused alike.
+    if (!id) throw notFound("connection", params.connection_id);
+    return { ...agent, id, onlyUserId: context.caller.user?.id };
+  };
+
+  return {
     "POST /v1/agents/{agent_id}/connections": notBuilt,
-    "GET /v1/agents/{agent_id}/connections": notBuilt,
-    "GET /v1/agents/{agent_id}/connections/{connection_id}": notBuilt,
+
+    "GET /v1/agents/{agent_id}/connections": async ({ params, query }, context) => {
+      const agent = toAgentKey(await agents.get(context, params.agent_id));
+      const { cursor, limit, ...filter } = query;
+      const { user } = context.caller;
+      if (filter.user_id !== undefined) requireOwnUser(context.caller, filter.user_id);
+      const user_id = user?.id ?? filter.user_id;
+      const page = { limit, before: beforeOf(cursor) };
+      const { rows, end } = await db.inOrganisation(agent.organisationId, (trx) =>
+        listConnections(trx, { ...filter, user_id, agent }, page),
+      );
+      return uncountedPage(rows.map(toConnection), query, end === undefined ? null : toPublicId("connection", end));
+    },
+
+    "GET /v1/agents/{agent_id}/connections/{connection_id}": async ({ params }, context) => {
+      const ref = await findRef(context, params);
+      const row = await db.inOrganisation(ref.organisationId, (trx) => findConnection(trx, ref));
+      if (!row) throw notFound("connection", params.connection_id);
+      return single(toConnection(row));
+    },
+
     "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": notBuilt,
     "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": notBuilt,
-  }) satisfies Handlers<ConnectionOperationKey>;
+  } satisfies Handlers<ConnectionOperationKey>;
+};

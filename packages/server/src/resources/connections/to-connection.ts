@@ -7,8 +7,11 @@ export type ConnectionRow = Selectable<Connections>;
 
 const toTime = (time: Date | null): string | null => time?.toISOString() ?? null;
 
+/** Without what is sealed or digested, which no answer shows. */
+export type ShownConnection = Omit<ConnectionRow, "sealed_grant" | "confirmed_digest" | "generation">;
+
 /** Also the data of `connection.needs_reauth`. */
-export const toConnection = (row: Omit<ConnectionRow, "sealed_grant" | "generation">): Connection => ({
+export const toConnection = (row: ShownConnection): Connection => ({
   id: toPublicId("connection", row.id),
   agent_id: toPublicId("agent", row.agent_id),
   user_id: row.user_id,

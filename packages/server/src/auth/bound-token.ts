@@ -1,0 +1,45 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { KeySource } from "../platform/secrets.ts";
+
+/** Tokens of what they bind and its HMAC-SHA-256: a forged one is refused without asking the database, so no answer tells what exists. */
+export interface BoundTokens {
+  /** The same token for the same bytes. */
+  readonly tokenOf: (bound: Buffer) => string;
+  /** Undefined for anything that this key did not sign. */
+  readonly open: (token: string) => Buffer | undefined;
+}
+
+const uuidBytes = 16;
+const macBytes = 32;
+/** How much every token binds. */
+export const boundBytes = 64;
+
+/** 96 bytes are 128 letters with no bit to spare: there is one way to write a token. */
+const tokenPattern = /^[A-Za-z0-9_-]{128}$/;
+
+export function createBoundTokens(key: KeySource): BoundTokens {
+  const macOf = (bound: Buffer): Buffer => createHmac("sha256", key()).update(bound).digest();
+  return {
+    tokenOf: (bound) => Buffer.concat([bound, macOf(bound)]).toString("base64url"),
+    open: (token) => {
+      if (!tokenPattern.test(token)) return undefined;
+      const bytes = Buffer.from(token, "base64url");
+      const bound = bytes.subarray(0, boundBytes);
+      return timingSafeEqual(macOf(bound), bytes.subarray(boundBytes, boundBytes + macBytes)) ? bound : undefined;
+    },
+  };
+}
+
+/** UUIDs, one after the other. */
+export const fromUuids = (...uuids: readonly string[]): Buffer =>
+  Buffer.from(uuids.join("").replaceAll("-", ""), "hex");
+
+/** The UUID at this index, where UUIDs are all that comes before it. */
+export const uuidAt = (bound: Buffer, index: number): string =>
+  bound
+    .subarray(index * uuidBytes, (index + 1) * uuidBytes)
+    .toString("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
+/** What comes after this many UUIDs. */
+export const afterUuids = (bound: Buffer, count: number): Buffer => bound.subarray(count * uuidBytes);

@@ -1,0 +1,152 @@
+import type { ConnectionQuery } from "@perch/contract";
+import { type RawBuilder, sql } from "kysely";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import { scanInOrder } from "../../db/scan-in-order.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { newUuid } from "../../platform/ids.ts";
+import type { ConnectionRow, ShownConnection } from "./to-connection.ts";
+
+/** One connection of an agent; of one user alone, if the caller is that user. */
+export interface ConnectionRef extends AgentKey {
+  readonly id: string;
+  readonly onlyUserId?: string | undefined;
+}
+
+const selectConnection = (trx: OrganisationTransaction, { organisationId, agentId, id, onlyUserId }: ConnectionRef) => {
+  const found = trx
+    .selectFrom("connections")
+    .selectAll()
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("agent_id", "=", agentId);
+  return onlyUserId === undefined ? found : found.where("user_id", "=", onlyUserId);
+};
+
+export const findConnection = (trx: OrganisationTransaction, ref: ConnectionRef): Promise<ConnectionRow | undefined> =>
+  selectConnection(trx, ref).executeTakeFirst();
+
+export const findConnectionForUpdate = (
+  trx: OrganisationTransaction,
+  ref: ConnectionRef,
+): Promise<ConnectionRow | undefined> => selectConnection(trx, ref).forUpdate().executeTakeFirst();
+
+/** Whose account, and with what. There is one connection for it. */
+export interface ConnectionOwner extends AgentKey {
+  readonly userId: string;
+  readonly tool: string;
+}
+
+export const findOwnedConnectionForUpdate = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId, userId, tool }: ConnectionOwner,
+): Promise<ConnectionRow | undefined> =>
+  trx
+    .selectFrom("connections")
+    .selectAll()
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("user_id", "=", userId)
+    .where("tool", "=", tool)
+    .forUpdate()
+    .executeTakeFirst();
+
+/** Whoever creates the same at the same time gets the same row. */
+export const insertConnection = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId, userId, tool }: ConnectionOwner,
+): Promise<ConnectionRow> =>
+  trx
+    .insertInto("connections")
+    .values({ organisation_id: organisationId, id: newUuid(), agent_id: agentId, user_id: userId, tool })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["organisation_id", "agent_id", "user_id", "tool"])
+        .doUpdateSet((row) => ({ tool: row.ref("excluded.tool") })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export type ConnectionChange = Partial<
+  Pick<
+    ConnectionRow,
+    | "status"
+    | "reason"
+    | "resource"
+    | "issuer"
+    | "scopes"
+    | "sealed_grant"
+    | "confirmed_digest"
+    | "generation"
+    | "access_expires_at"
+    | "revoked_at_provider"
+  >
+>;
+
+/** What is written with the database's clock. */
+const timesOf = {
+  confirm: { connected_at: sql<Date>`now()`, last_refreshed_at: null, refresh_claimed_until: null },
+  revoke: { revoked_at: sql<Date>`now()`, refresh_claimed_until: null },
+  reopen: { revoked_at: null },
+} as const;
+
+export const updateConnection = (
+  trx: OrganisationTransaction,
+  { organisation_id, id }: Pick<ConnectionRow, "organisation_id" | "id">,
+  event: keyof typeof timesOf,
+  change: ConnectionChange,
+): Promise<ConnectionRow> =>
+  trx
+    .updateTable("connections")
+    .set({ ...change, ...timesOf[event] })
+    .where("organisation_id", "=", organisation_id)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+/** About 10 ms. */
+export const maxReadConnections = 2000;
+
+export interface ConnectionFilter extends Omit<ConnectionQuery, "cursor" | "limit"> {
+  readonly agent: AgentKey;
+}
+
+type ListedRow = ShownConnection & { readonly agent_name: string };
+
+const columns = sql.join(
+  [
+    ...["organisation_id", "id", "agent_id", "user_id", "tool", "status", "reason", "resource", "issuer", "scopes"],
+    ...["created_at", "connected_at", "last_used_at", "last_refreshed_at", "access_expires_at"],
+    ...["refresh_claimed_until", "revoked_at", "revoked_at_provider"],
+  ].map((column) => sql.ref(column)),
+);
+
+/** By what an index has: the user, or the agent. */
+const selectInOrder = ({ agent, user_id }: ConnectionFilter, before: string | undefined): RawBuilder<unknown> => {
+  const conditions = [
+    sql`organisation_id = ${agent.organisationId}`,
+    user_id === undefined ? sql`agent_id = ${agent.agentId}` : sql`user_id = ${user_id}`,
+    ...(before === undefined ? [] : [sql`id < ${before}::uuid`]),
+  ];
+  return sql`select ${columns} from connections where ${sql.join(conditions, sql` and `)}`;
+};
+
+/** Newest first. `end` is the id after which the next page begins; undefined on the last page. */
+export async function listConnections(
+  trx: OrganisationTransaction,
+  filter: ConnectionFilter,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<{ readonly rows: readonly ShownConnection[]; readonly end: string | undefined }> {
+  const { tool, status } = filter;
+  const { rows, isFull, stoppedAt } = await scanInOrder<ListedRow>(trx, {
+    scope: { onlyAgentId: filter.agent.agentId },
+    select: selectInOrder(filter, before),
+    order: sql`id desc`,
+    matches: [
+      ...(tool === undefined ? [] : [sql<boolean>`tool = ${tool}`]),
+      ...(status === undefined ? [] : [sql<boolean>`status = ${status}`]),
+    ],
+    limit,
+    maxRead: maxReadConnections,
+  });
+  return { rows, end: isFull ? rows.at(-1)?.id : stoppedAt?.id };
+}

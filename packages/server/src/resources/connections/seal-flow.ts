@@ -1,0 +1,29 @@
+import type { ConsentRef } from "../../auth/connection-token.ts";
+import type { ConsentSecrets, OAuthParty } from "../../outbound/oauth/oauth-client.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
+
+/** What is kept of a consent under way. */
+export interface ConsentFlow {
+  readonly party: OAuthParty;
+  /** What the tokens will be sent to (`tokenTarget`), as the definition had it when the link was made. */
+  readonly target: string;
+  /** Once the browser is at the provider. */
+  readonly secrets?: ConsentSecrets;
+  /** What the provider sent the browser back with, as a query. */
+  readonly callback?: string;
+}
+
+const associatedDataFor = ({ organisationId, connectionId }: ConsentRef): string =>
+  JSON.stringify(["flow", organisationId, connectionId]);
+
+export const sealFlow = (sealer: Sealer, flow: ConsentFlow, consent: ConsentRef): Buffer =>
+  sealer.seal(JSON.stringify(flow), associatedDataFor(consent));
+
+/** Throws if the row was changed in the database. */
+export const openFlow = (sealer: Sealer, sealed: Buffer, consent: ConsentRef): ConsentFlow =>
+  JSON.parse(sealer.open(sealed, associatedDataFor(consent))) as ConsentFlow;
+
+/** What somebody must present at a step. Of the same text, each has another digest: none can be presented as the other. */
+type StepSecret = "link" | "state" | "browser" | "code";
+
+export const digestStep = (digest: Digest, step: StepSecret, secret: string): Buffer => digest(`${step} ${secret}`);
