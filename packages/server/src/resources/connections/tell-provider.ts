@@ -1,0 +1,40 @@
+import type { RevocationResult } from "@perch/contract";
+import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
+import { actFor } from "../../platform/acting-organisation.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import { openGrant } from "./seal-grant.ts";
+import type { ConnectionRow } from "./to-connection.ts";
+
+export type GrantedConnection = Pick<
+  ConnectionRow,
+  "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "resource" | "sealed_grant" | "generation"
+>;
+
+interface TellDeps {
+  readonly oauth: Pick<OAuthClient, "revoke">;
+  readonly connectionGrants: Sealer;
+  readonly logger: Logger;
+}
+
+/** What the provider said. `failed`: nothing that counts, so it may be asked again. Never throws. */
+export type TellProvider = (row: GrantedConnection, timeoutMs: number) => Promise<Exclude<RevocationResult, "pending">>;
+
+/** Asks the provider to revoke the tokens of a connection that was given up. It changes nothing in the database. */
+export const createTellProvider =
+  ({ oauth, connectionGrants, logger }: TellDeps): TellProvider =>
+  async (row, timeoutMs) => {
+    const { organisation_id: organisationId, agent_id: agentId, resource, sealed_grant } = row;
+    if (sealed_grant === null || resource === null) return "not_offered";
+    try {
+      const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, resource };
+      const { party, tokens } = openGrant(connectionGrants, sealed_grant, identity);
+      const signal = AbortSignal.timeout(timeoutMs);
+      return await actFor(organisationId, () => oauth.revoke({ organisationId, agentId }, party, tokens, signal));
+    } catch (error) {
+      const connectionId = toPublicId("connection", row.id);
+      logger.warn({ err: error, organisationId, connectionId }, "provider not told of a revoked connection");
+      return "failed";
+    }
+  };
