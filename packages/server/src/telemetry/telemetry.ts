@@ -2,6 +2,7 @@ import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type ApprovalMetrics, createApprovalMetrics } from "./approval-metrics.ts";
 import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
+import { type ConnectionMetrics, createConnectionMetrics } from "./connection-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
 import { createErasureMetrics, type ErasureMetrics } from "./erasure-metrics.ts";
 import { createHousekeepingMetrics, type HousekeepingMetrics } from "./housekeeping-metrics.ts";
@@ -31,6 +32,7 @@ export interface Telemetry
     ShareMetrics,
     AuditMetrics,
     ApprovalMetrics,
+    ConnectionMetrics,
     QuotaMetrics,
     SecretMetrics,
     SignInMetrics,
@@ -180,6 +182,7 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
     ...createShareMetrics(registry),
     ...createAuditMetrics(registry),
     ...createApprovalMetrics(registry),
+    ...createConnectionMetrics(registry),
     ...createQuotaMetrics(registry),
     ...createSecretMetrics(registry),
     ...createSignInMetrics(registry),
