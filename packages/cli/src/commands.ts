@@ -6,6 +6,7 @@ import { approvalCommands } from "./commands/approvals.ts";
 import { audit } from "./commands/audit.ts";
 import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
+import { connectionCommands } from "./commands/connections.ts";
 import { console as openConsole, sessionCommands } from "./commands/console.ts";
 import { deploy } from "./commands/deploy.ts";
 import { deploymentCommands } from "./commands/deployments.ts";
@@ -50,8 +51,13 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     title: "Connect models, tools and receivers",
-    subjects: { providers: "Model providers", secrets: "Secrets for tools", webhooks: "Webhooks" },
-    commands: [models, ...providerCommands, ...secretCommands, ...webhookCommands, listen],
+    subjects: {
+      providers: "Model providers",
+      secrets: "Secrets for tools",
+      connections: "Accounts of users",
+      webhooks: "Webhooks",
+    },
+    commands: [models, ...providerCommands, ...secretCommands, ...connectionCommands, ...webhookCommands, listen],
   },
   {
     title: "Administer",

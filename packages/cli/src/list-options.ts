@@ -58,6 +58,10 @@ export function pageOfNarrowedAgent(name: string, narrowedBy: string, { offset, 
 const cursorPageOf = ({ limit, cursor }: AnyAgentPage): CursorPage =>
   omitUndefined({ limit: limit === undefined ? undefined : parseWhole("limit", limit), cursor });
 
+/** A value as a shell takes it. */
+export const quoted = (value: string): string =>
+  /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+
 /** A command with the options that were given, as one can type it. */
 export const commandLine = (name: string, options: Readonly<Record<string, string | number | undefined>>): string =>
   [
@@ -66,5 +70,3 @@ export const commandLine = (name: string, options: Readonly<Record<string, strin
       value === undefined ? [] : [option, quoted(String(value))],
     ),
   ].join(" ");
-
-const quoted = (value: string): string => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

@@ -6,6 +6,10 @@ const translations: readonly (readonly [RegExp, (...parts: string[]) => string])
   [/POST \/v1\/providers\b/g, () => perchCommand("providers add")],
   [/, or POST \/v1\/agents\/\{agent_id\}\/secrets for one agent alone/g, () => ", with --agent for one agent alone"],
   [/POST \/v1\/secrets\b/g, () => perchCommand("secrets set")],
+  [
+    /POST \/v1\/agents\/(?:\{agent_id\}|([\w-]+))\/connections(?![\w/])/g,
+    (_, agent) => perchCommand(`connections create ${agent ?? "AGENT"} TOOL USER`),
+  ],
   [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
   [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],
   [/ Then follow the run again at \S+, with this event's id as Last-Event-ID\./g, () => ""],

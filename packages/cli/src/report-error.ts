@@ -46,6 +46,7 @@ const lists: Readonly<Record<string, string>> = {
   provider: "providers",
   secret: "secrets",
   approval: "approvals",
+  connection: "connections list AGENT",
 };
 
 /** Codes after which the run may go on, or may have begun, without this command. */

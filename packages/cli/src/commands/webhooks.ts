@@ -15,6 +15,7 @@ export const eventNames = [
   "deployment.failed",
   "deployment.rolled_back",
   "agent.action_required",
+  "connection.needs_reauth",
 ] as const;
 type EventName = (typeof eventNames)[number];
 

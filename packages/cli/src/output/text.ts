@@ -8,6 +8,7 @@ const styles: Readonly<Record<string, Style>> = {
   delivered: "green",
   pending: "yellow",
   waiting: "yellow",
+  needs_reauth: "red",
   open: "yellow",
   approved: "green",
   answered: "green",
