@@ -23,6 +23,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "approvals",
     "secrets",
+    "connections",
     "memory",
     "remote-agents",
     "verify-calls",
@@ -47,7 +48,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "failures",
     "alerts",
   ],
-  "docs/security": ["settings", "console-sessions", "approvals", "secret-scanning", "threat-model"],
+  "docs/security": ["settings", "console-sessions", "approvals", "connections", "secret-scanning", "threat-model"],
   docs: ["console", "adding-an-endpoint", "dependencies"],
 };
 /** For people who use Perch, unlike the other pages beside it. */

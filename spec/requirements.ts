@@ -2,6 +2,7 @@ import { agents } from "./requirements/agents.ts";
 import { approvals } from "./requirements/approvals.ts";
 import { audit } from "./requirements/audit.ts";
 import { authentication } from "./requirements/authentication.ts";
+import { connections } from "./requirements/connections.ts";
 import { consoleSessions } from "./requirements/console-sessions.ts";
 import { deployments } from "./requirements/deployments.ts";
 import { erasures } from "./requirements/erasures.ts";
@@ -32,6 +33,7 @@ export const requirements = {
   ...models,
   ...approvals,
   ...secrets,
+  ...connections,
   ...deployments,
   ...logsAndMetrics,
   ...memory,

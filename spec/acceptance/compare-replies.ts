@@ -7,7 +7,7 @@ import type { Block } from "./markdown-blocks.ts";
  */
 const variables = [
   [/^waiting for .*\n/gm, ""],
-  [/\b(agent|org|key|req|corr|dep|mem|clr|wh|dlv|evt|aud|appr)_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_<id>"],
+  [/\b(agent|org|key|req|corr|dep|mem|clr|wh|dlv|evt|aud|appr|conn)_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_<id>"],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?(Z| [A-Z]{3,5}([+-][\d:]+)?)/g, "<time>"],
   // A page that leaves out the zone differs from a command that prints it.
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?/g, "<time without a zone>"],
