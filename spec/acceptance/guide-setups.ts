@@ -1,5 +1,8 @@
+import { join } from "node:path";
+import { startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
 import { modelServerKey } from "../../packages/server/test/support/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
+import { startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
 import { type StartOwnServer, startFromCheckout, startPerchDev } from "./guide-servers.ts";
 
 /**
@@ -25,9 +28,24 @@ async function startChatServer() {
   return { env: { LLM_URL: url, LLM_API_KEY: modelServerKey }, stop: close };
 }
 
+/** An MCP server behind an authorization server, and a program in the place of the reader's browser, which consents there. */
+async function startMailbox() {
+  const provider = await startAccountProvider({ perch: [] });
+  const mailbox = await startOAuthMcpServer(provider);
+  const browser = `${process.execPath} --no-warnings ${join(import.meta.dirname, "guide-browser.ts")}`;
+  return {
+    env: { MAILBOX_URL: mailbox.url, BROWSER: browser },
+    stop: async () => {
+      await mailbox.close();
+      await provider.stop();
+    },
+  };
+}
+
 export const guideSetups: Readonly<Record<string, GuideSetup>> = {
   "approvals.md": { inEmptyFolder: true },
   "cli.md": { inEmptyFolder: true },
+  "connections.md": { inEmptyFolder: true, start: startMailbox },
   "http-api.md": { startOwnServer: startFromCheckout },
   "limits-and-retries.md": { tier: "free" },
   "models.md": { start: startChatServer },

@@ -38,10 +38,13 @@ beforeAll(async () => {
   database = await createScratchDatabase();
   engine = await startRestate();
   await runCommand(database, ["migrate"]);
+  const port = String(await freePort());
   const settings = {
     PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
     PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
     PERCH_WORKER_PORT: "0",
+    PERCH_PORT: port,
+    PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
     ...serverSettings,
   };
   server = await startServer(database, settings, "all");

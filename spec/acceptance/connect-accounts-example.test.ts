@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AccountProvider, startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
+import { type BrowserJar, createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
+import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
+import { verifies } from "../verifies.ts";
+import { walkConsent } from "./consent-walk.ts";
+
+const file = join(import.meta.dirname, "../../examples/connect-accounts/server.ts");
+const steps = [
+  { tool_calls: [{ name: "mailbox_whoami", arguments: {} }] },
+  { reply: "I have looked into your mailbox." },
+];
+
+let database: ScratchDatabase;
+let engine: RestateCluster;
+let server: ServerProcess;
+let provider: AccountProvider;
+let mailbox: OAuthMcpServer;
+let application: ChildProcess;
+let origin: string;
+
+async function createAgent(apiKey: string): Promise<void> {
+  const connection = { account: "user", return_urls: [`${origin}/connected`] };
+  const tools = [{ type: "mcp", name: "mailbox", url: mailbox.url, connection }];
+  const body = { name: "support", model: "perch/script", instructions: JSON.stringify({ steps }), tools };
+  const response = await fetch(`${server.url}/v1/agents`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(response.status, await response.text()).toBe(201);
+}
+
+async function startApplication(port: number, apiKey: string): Promise<ChildProcess> {
+  const env = { ...process.env, PORT: String(port), PERCH_URL: server.url, PERCH_API_KEY: apiKey };
+  const child = spawn(process.execPath, ["--no-warnings", file], { env, stdio: ["ignore", "ignore", "inherit"] });
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await fetch(origin).catch(() => undefined)) return child;
+    await sleep(50);
+  }
+  child.kill("SIGKILL");
+  throw new Error("The application does not answer");
+}
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  engine = await startRestate();
+  await runCommand(database, ["migrate"]);
+  const apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
+  const [perchPort, port] = [await freePort(), await freePort()];
+  origin = `http://127.0.0.1:${port}`;
+  server = await startServer(
+    database,
+    {
+      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      PERCH_WORKER_PORT: String(await freePort()),
+      PERCH_PORT: String(perchPort),
+      PERCH_PUBLIC_URL: `http://127.0.0.1:${perchPort}`,
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+    },
+    "all",
+  );
+  provider = await startAccountProvider({ perch: [server.url] });
+  mailbox = await startOAuthMcpServer(provider);
+  await createAgent(apiKey);
+  application = await startApplication(port, apiKey);
+}, 120_000);
+afterAll(async () => {
+  application?.kill("SIGTERM");
+  await mailbox?.close();
+  await provider?.stop();
+  await server?.stop();
+  await engine?.stop();
+  await database?.drop();
+});
+
+const submit = (jar: BrowserJar, path: string, fields: Record<string, string> = {}, from = origin) =>
+  jar.request(`${origin}${path}`, { method: "POST", headers: { origin: from }, body: new URLSearchParams(fields) });
+const homeOf = async (jar: BrowserJar): Promise<string> => (await jar.request(origin)).text();
+
+async function signIn(user: string): Promise<BrowserJar> {
+  const jar = createBrowserJar();
+  await submit(jar, "/sign-in", { user });
+  expect(await homeOf(jar)).toContain(`Signed in as ${user}`);
+  return jar;
+}
+
+/** Presses the application's button, and returns the link that it leads to. */
+async function askForLink(jar: BrowserJar): Promise<string> {
+  const response = await submit(jar, "/connect");
+  const link = response.headers.get("location") ?? "";
+  expect([response.status, link], await response.text()).toEqual([303, expect.stringContaining("/connect/")]);
+  return link;
+}
+
+/** Comes back to the application, and returns the page that it ends at. */
+async function comeBack(jar: BrowserJar, returned: string): Promise<string> {
+  expect(returned).toContain(`${origin}/connected?`);
+  const { url, response } = await jar.follow(returned);
+  expect(url, "no code stays in the address").not.toContain("code=");
+  return response.text();
+}
+
+const connect = async (jar: BrowserJar, login: string) =>
+  comeBack(jar, await walkConsent(jar, await askForLink(jar), { login }));
+
+const chat = async (jar: BrowserJar) => (await submit(jar, "/chat", { message: "Any news?" })).text();
+const callers = () => mailbox.calls.splice(0).map(({ user }) => user);
+
+describe("examples/connect-accounts", () => {
+  test("each user connects a mailbox, and the agent reads that of the user who asks", async () => {
+    verifies("connections.link", "connections.confirm", "connections.own-user");
+    const [ada, bob] = [await signIn("ada"), await signIn("bob")];
+    expect(await homeOf(ada)).toContain("Connect your mailbox");
+    expect(await connect(ada, "ada@mail.example")).toContain("Your mailbox is connected.");
+    expect(await connect(bob, "bob@mail.example")).toContain("Your mailbox: Connected");
+    for (const jar of [ada, bob, ada]) expect(await chat(jar)).toContain("I have looked into your mailbox.");
+    expect(callers()).toEqual(["ada@mail.example", "bob@mail.example", "ada@mail.example"]);
+  });
+
+  test("a user who has not connected gets an answer, and no mailbox is read", async () => {
+    verifies("connections.not-connected");
+    expect(await chat(await signIn("carol"))).toContain("<blockquote>");
+    expect(callers()).toEqual([]);
+  });
+
+  test("a link that somebody else was given connects nothing: neither for its sender nor for who opened it", async () => {
+    verifies("connections.confirm");
+    const [mallory, victor] = [await signIn("mallory"), await signIn("victor")];
+    const link = await askForLink(mallory);
+    const returned = await walkConsent(victor, link, { login: "victor@mail.example" });
+    expect(await comeBack(victor, returned)).toContain("That did not work.");
+    // Nor does the sender get anything with what the victim's browser brought.
+    expect(await comeBack(mallory, returned)).toContain("That did not work.");
+    for (const jar of [mallory, victor]) {
+      expect(await homeOf(jar)).toContain("Connect your mailbox");
+      await chat(jar);
+    }
+    expect([callers(), provider.tokenRequests.filter(({ status }) => status === 200).length]).toEqual([[], 2]);
+  });
+
+  test("who says no at the provider is told that nothing was connected", async () => {
+    const dora = await signIn("dora");
+    const returned = await walkConsent(dora, await askForLink(dora), { login: "dora@mail.example", decision: "deny" });
+    expect(await comeBack(dora, returned)).toContain("You did not allow it");
+    expect(await homeOf(dora)).toContain("Connect your mailbox");
+  });
+
+  test("a consent that the provider took back is asked for again, and one new link mends it", async () => {
+    verifies("connections.needs-reauth");
+    const erin = await signIn("erin");
+    await connect(erin, "erin@mail.example");
+    provider.revokeGrants("erin@mail.example");
+    await chat(erin);
+    expect(await homeOf(erin)).toContain("Please reconnect it.");
+    expect(callers()).toEqual([]);
+    expect(await connect(erin, "erin@mail.example")).toContain("Your mailbox: Connected");
+    await chat(erin);
+    expect(callers()).toEqual(["erin@mail.example"]);
+  });
+
+  test("disconnecting ends it at the provider, too", async () => {
+    verifies("connections.revoke");
+    const fred = await signIn("fred");
+    await connect(fred, "fred@mail.example");
+    expect(provider.hasGrant("fred@mail.example")).toBe(true);
+    await submit(fred, "/disconnect");
+    expect(await homeOf(fred)).toContain("Connect your mailbox");
+    await chat(fred);
+    expect(callers()).toEqual([]);
+    expect(provider.hasGrant("fred@mail.example")).toBe(false);
+  });
+
+  test("forms of other sites change nothing, and neither does a session that was not signed here", async () => {
+    const gina = await signIn("gina");
+    const before = provider.requests.length;
+    for (const path of ["/connect", "/disconnect", "/chat", "/sign-out", "/sign-in"])
+      expect((await submit(gina, path, { user: "mallory" }, "https://evil.example")).status).toBe(403);
+    const forged = Buffer.from(JSON.stringify({ user: "ada", ends: Date.now() + 60_000 })).toString("base64url");
+    const page = await fetch(origin, { headers: { cookie: `session=${forged}.${forged}` } });
+    expect(await page.text()).toContain("Sign in");
+    expect(await homeOf(gina)).toContain("Signed in as gina");
+    expect(provider.requests).toHaveLength(before);
+  });
+
+  test("names and answers are text in its pages", async () => {
+    const jar = createBrowserJar();
+    await submit(jar, "/sign-in", { user: "<script>alert(1)</script>" });
+    const page = await homeOf(jar);
+    expect(page).toContain("&lt;script&gt;");
+    expect(page).not.toContain("<script>");
+  });
+});
