@@ -25,6 +25,8 @@ create table connections (
   -- Until then, one worker refreshes the tokens, or nobody does because it just failed.
   refresh_claimed_until timestamptz(3),
   created_at timestamptz(3) not null default now(),
+  -- When its last link was made: one that nobody confirms goes a day later.
+  linked_at timestamptz(3) not null default now(),
   connected_at timestamptz(3),
   last_used_at timestamptz(3),
   last_refreshed_at timestamptz(3),
@@ -39,15 +41,15 @@ create table connections (
 create index connections_by_agent on connections (organisation_id, agent_id, id);
 create index connections_by_user on connections (organisation_id, user_id, id);
 -- What housekeeping looks for. Connections that are active or need a new consent are in neither.
-create index connections_to_revoke on connections (revoked_at) where revoked_at_provider = 'pending';
+create index connections_to_revoke on connections (revoked_at, organisation_id, id) where revoked_at_provider = 'pending';
 create index connections_revoked on connections (revoked_at) where status = 'revoked';
-create index connections_pending on connections (created_at) where status = 'pending';
+create index connections_pending on connections (linked_at) where status = 'pending';
 alter table connections enable row level security;
 alter table connections force row level security;
 create policy own_organisation on connections using (organisation_id = current_organisation_id());
 create policy platform_purges on connections to perch_platform using (true);
 grant select, insert, update, delete on connections to perch_app;
-grant select (organisation_id, id, agent_id, status, created_at, revoked_at, revoked_at_provider), delete on connections to perch_platform;
+grant select (organisation_id, id, agent_id, status, linked_at, revoked_at, revoked_at_provider), delete on connections to perch_platform;
 
 -- How many connections an organisation has, in shards.
 create table connection_counts (

@@ -52,6 +52,13 @@ begin
   purged := purged || jsonb_build_object('approvals', deleted);
   budget := budget - deleted;
 
+  -- Their links go with them. Their providers were told, or did not answer for a day.
+  delete from connections c where c.organisation_id = organisation and c.id = any (array(
+    select o.id from connections o where o.organisation_id = organisation and o.agent_id = agent order by o.id limit budget));
+  get diagnostics deleted = row_count;
+  purged := purged || jsonb_build_object('connections', deleted);
+  budget := budget - deleted;
+
   delete from memory_clears c where c.organisation_id = organisation and c.agent_id = agent and c.id = any (array(
     select o.id from memory_clears o where o.organisation_id = organisation and o.agent_id = agent limit budget));
   get diagnostics deleted = row_count;
@@ -71,7 +78,8 @@ begin
   budget := budget - deleted;
 
   if budget > 0 then
-    -- At most 16 rows.
+    -- At most 64 rows of one, and 16 of the other.
+    delete from oauth_clients c where c.organisation_id = organisation and c.agent_id = agent;
     delete from memory_counts c where c.organisation_id = organisation and c.agent_id = agent;
     get diagnostics deleted = row_count;
     purged := purged || jsonb_build_object('memory_counts', deleted);

@@ -38,6 +38,7 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     { name: "purge_console_sessions", run: purge.consoleSessions },
     { name: "purge_clears", run: purge.clears },
     { name: "purge_approvals", run: purge.approvals },
+    { name: "purge_connections", run: purge.connections },
     { name: "purge_releases", run: purge.releases },
   ];
 }

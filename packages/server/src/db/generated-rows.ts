@@ -163,6 +163,7 @@ export interface Connections {
   issuer: string | null;
   last_refreshed_at: Timestamp | null;
   last_used_at: Timestamp | null;
+  linked_at: Generated<Timestamp>;
   organisation_id: string;
   reason: string | null;
   refresh_claimed_until: Timestamp | null;

@@ -16,6 +16,9 @@ export const keptDays = {
   endedConsoleSessions: 1,
   /** The record of their run is kept for as long. */
   decidedApprovals: 30,
+  revokedConnections: 30,
+  /** After their last link, which lasts for minutes. */
+  pendingConnections: 1,
   /** As long as the audit log. */
   erasures: 400,
 } as const;
@@ -27,6 +30,8 @@ export const purgedTables = [
   "agents",
   "api_keys",
   "approvals",
+  "connection_links",
+  "connections",
   "console_sessions",
   "deployments",
   "memory_clears",
@@ -57,6 +62,7 @@ export interface Purge {
   readonly consoleSessions: () => Promise<void>;
   readonly clears: () => Promise<void>;
   readonly approvals: () => Promise<void>;
+  readonly connections: () => Promise<void>;
   readonly releases: () => Promise<void>;
 }
 
@@ -138,6 +144,13 @@ export function createPurge({ db, logger, nowMs, clearMemory, onPurged }: PurgeO
       inBatches("memory_clears", sql`select purge_clears(${days(keptDays.endedClears)}, ${batchRows}) as rows`),
     approvals: () =>
       inBatches("approvals", sql`select purge_approvals(${days(keptDays.decidedApprovals)}, ${batchRows}) as rows`),
+    connections: async () => {
+      await inBatches("connection_links", sql`select purge_connection_links(${batchRows}) as rows`);
+      await inBatches(
+        "connections",
+        sql`select purge_connections(${days(keptDays.revokedConnections)}, ${days(keptDays.pendingConnections)}, ${batchRows}) as rows`,
+      );
+    },
     releases: () =>
       inBatches(
         "releases",

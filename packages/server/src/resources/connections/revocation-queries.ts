@@ -1,6 +1,56 @@
 import type { RevocationResult } from "@perch/contract";
+import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import type { DB } from "../../db/generated-rows.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import type { GrantedConnection } from "./tell-provider.ts";
+
+const grantColumns = [
+  ...(["organisation_id", "id", "agent_id", "user_id", "tool"] as const),
+  ...(["resource", "issuer", "sealed_grant", "generation"] as const),
+] as const;
+
+/** A revoked connection whose provider was not told yet. */
+export interface RevocationKey {
+  readonly organisationId: string;
+  readonly id: string;
+  readonly revokedAt: Date;
+}
+
+const firstUuid = "00000000-0000-0000-0000-000000000000";
+const first: RevocationKey = { organisationId: firstUuid, id: firstUuid, revokedAt: new Date(0) };
+
+/** Of all organisations, the earliest first. */
+export async function listConnectionsToRevoke(
+  db: Kysely<DB>,
+  { organisationId, id, revokedAt }: RevocationKey = first,
+  limit: number,
+): Promise<RevocationKey[]> {
+  const { rows } = await sql<{ organisation_id: string; id: string; revoked_at: Date }>`
+    select * from list_connections_to_revoke(${revokedAt}, ${organisationId}, ${id}, ${limit})`.execute(db);
+  return rows.map((row) => ({ organisationId: row.organisation_id, id: row.id, revokedAt: row.revoked_at }));
+}
+
+const maxCounted = 10_000;
+
+/** Of all organisations. Its cost does not grow with what is stored. */
+export async function countConnectionsToRevoke(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count_connections_to_revoke(${maxCounted}) as n`.execute(db);
+  return rows[0]?.n ?? 0;
+}
+
+export const findConnectionToRevoke = (
+  trx: OrganisationTransaction,
+  { organisationId, id }: Pick<RevocationKey, "organisationId" | "id">,
+): Promise<GrantedConnection | undefined> =>
+  trx
+    .selectFrom("connections")
+    .select(grantColumns)
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("status", "=", "revoked")
+    .where("revoked_at_provider", "=", "pending")
+    .executeTakeFirst();
 
 /** What the provider said of the grant that this row had. One that was made since is not touched: its row is not `revoked`. */
 export const updateRevokedAtProvider = async (
@@ -18,3 +68,65 @@ export const updateRevokedAtProvider = async (
     .where("revoked_at_provider", "=", "pending")
     .execute();
 };
+
+export interface DeletedAgent extends AgentKey {
+  readonly deletedAt: Date;
+}
+
+/** Of all organisations, the earliest first. */
+export async function listDeletedAgentsWithConnections(db: Kysely<DB>, limit: number): Promise<DeletedAgent[]> {
+  const { rows } = await sql<{ organisation_id: string; agent_id: string; deleted_at: Date }>`
+    select * from list_deleted_agents_with_connections(${limit})`.execute(db);
+  return rows.map((row) => ({
+    organisationId: row.organisation_id,
+    agentId: row.agent_id,
+    deletedAt: row.deleted_at,
+  }));
+}
+
+export const listConnectionsOfAgent = (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+  after: string | undefined,
+  limit: number,
+): Promise<GrantedConnection[]> =>
+  trx
+    .selectFrom("connections")
+    .select(grantColumns)
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("id", ">", after ?? firstUuid)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+
+/** Of all agents, created until then. */
+export const listConnectionsOfUser = (
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: { organisationId: string; userId: string; until: Date },
+  limit: number,
+): Promise<GrantedConnection[]> =>
+  trx
+    .selectFrom("connections")
+    .select(grantColumns)
+    .where("organisation_id", "=", organisationId)
+    .where("user_id", "=", userId)
+    .where("created_at", "<=", until)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+
+/** Their links go with them. How many there were. */
+export async function deleteConnections(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const { numDeletedRows } = await trx
+    .deleteFrom("connections")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", sql<string>`any (${[...ids]}::uuid[])`)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

@@ -9,7 +9,7 @@ import type { ConnectionRow } from "./to-connection.ts";
 
 export type GrantedConnection = Pick<
   ConnectionRow,
-  "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "resource" | "sealed_grant" | "generation"
+  "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "resource" | "issuer" | "sealed_grant" | "generation"
 >;
 
 interface TellDeps {

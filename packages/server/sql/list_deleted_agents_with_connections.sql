@@ -1,0 +1,14 @@
+-- Deleted agents, of any organisation, that still have connections of users, the earliest first. One look-up in the index for each
+-- deleted agent that is not purged, however many connections there are.
+create or replace function list_deleted_agents_with_connections(max_rows int)
+  returns table (organisation_id uuid, agent_id uuid, deleted_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp
+  begin atomic
+    select a.organisation_id, a.id, a.deleted_at from agents a
+      where a.deleted_at is not null and a.purged_at is null and exists (
+        select from connections c where c.organisation_id = a.organisation_id and c.agent_id = a.id)
+      order by a.deleted_at limit max_rows;
+  end;
+alter function list_deleted_agents_with_connections owner to perch_platform;
+revoke execute on function list_deleted_agents_with_connections from public;
+grant execute on function list_deleted_agents_with_connections to perch_app;

@@ -1,0 +1,52 @@
+import type { RevocationResult } from "@perch/contract";
+import type { GrantedConnection, TellProvider } from "./tell-provider.ts";
+
+/** `skipped`: it was not asked, because it or others of its organisation did not answer before, or because time is up. */
+export type TellResult = Exclude<RevocationResult, "pending"> | "skipped";
+
+interface TellOptions {
+  readonly tellProvider: TellProvider;
+  readonly nowMs: () => number;
+  /** No provider is asked after this time. */
+  readonly untilMs: number;
+}
+
+const timeoutMs = 5000;
+const atOnce = 10;
+const maxFailuresOfOrganisation = 5;
+
+/**
+ * Asks providers for one pass of housekeeping. Those that do not answer cost the pass some seconds and not all of its time: the others
+ * still have their turn.
+ */
+export function createTellMany({ tellProvider, nowMs, untilMs }: TellOptions) {
+  const silentIssuers = new Set<string>();
+  const failures = new Map<string, number>();
+  const keyOf = ({ organisation_id, issuer }: GrantedConnection) => `${organisation_id} ${issuer}`;
+
+  const isSkipped = (organisationId: string): boolean =>
+    nowMs() >= untilMs || (failures.get(organisationId) ?? 0) >= maxFailuresOfOrganisation;
+
+  const tell = async (row: GrantedConnection): Promise<TellResult> => {
+    const { organisation_id: organisationId } = row;
+    if (row.sealed_grant === null) return "not_offered";
+    if (isSkipped(organisationId) || silentIssuers.has(keyOf(row))) return "skipped";
+    const result = await tellProvider(row, timeoutMs);
+    if (result === "failed") {
+      silentIssuers.add(keyOf(row));
+      failures.set(organisationId, (failures.get(organisationId) ?? 0) + 1);
+    }
+    return result;
+  };
+
+  /** Ten of them at a time. */
+  const each = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+    const left = items.values();
+    const takeTurns = async () => {
+      for (const item of left) await work(item);
+    };
+    await Promise.all(Array.from({ length: atOnce }, takeTurns));
+  };
+
+  return { isSkipped, tell, each };
+}
