@@ -47,7 +47,8 @@ create index connections_pending on connections (linked_at) where status = 'pend
 alter table connections enable row level security;
 alter table connections force row level security;
 create policy own_organisation on connections using (organisation_id = current_organisation_id());
-create policy platform_purges on connections to perch_platform using (true);
+create policy platform_reads on connections for select to perch_platform using (true);
+create policy platform_purges on connections for delete to perch_platform using (status in ('pending', 'revoked'));
 grant select, insert, update, delete on connections to perch_app;
 grant select (organisation_id, id, agent_id, status, linked_at, revoked_at, revoked_at_provider), delete on connections to perch_platform;
 
@@ -88,7 +89,7 @@ create index connection_links_expired on connection_links (expires_at);
 alter table connection_links enable row level security;
 alter table connection_links force row level security;
 create policy own_organisation on connection_links using (organisation_id = current_organisation_id());
-create policy platform_purges on connection_links to perch_platform using (true);
+create policy platform_purges on connection_links to perch_platform using (expires_at < now());
 grant select, insert, update, delete on connection_links to perch_app;
 grant select (organisation_id, connection_id, expires_at), delete on connection_links to perch_platform;
 
@@ -107,6 +108,5 @@ create table oauth_clients (
 alter table oauth_clients enable row level security;
 alter table oauth_clients force row level security;
 create policy own_organisation on oauth_clients using (organisation_id = current_organisation_id());
-create policy platform_purges on oauth_clients to perch_platform using (true);
 grant select, insert, update, delete on oauth_clients to perch_app;
 grant select (organisation_id, agent_id), delete on oauth_clients to perch_platform;

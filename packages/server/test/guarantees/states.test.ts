@@ -25,6 +25,9 @@ const otherEnumerations = [
   "approvals.kind",
   "audit_log.actor",
   "audit_log.outcome",
+  // A new link may take the row in any of them.
+  "connection_links.status",
+  "connections.revoked_at_provider",
   "console_sessions.role",
   "engine_tasks.kind",
   "model_providers.type",

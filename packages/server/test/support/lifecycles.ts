@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   agentStatuses,
   approvalStatuses,
+  connectionStatuses,
   deliveryStatuses,
   deploymentStatuses,
   invocationStatuses,
@@ -15,6 +16,7 @@ import {
   waitingRunStatuses,
   waitingRunTransitions,
 } from "../../src/resources/approvals/approval-rules.ts";
+import { connectionTransitions } from "../../src/resources/connections/connection-rules.ts";
 import { deploymentTransitions } from "../../src/resources/deployments/deployment-rules.ts";
 import { deliveryTransitions, webhookTransitions } from "../../src/resources/webhooks/webhook-rules.ts";
 import { invocationTransitions } from "../../src/runs/record/record-rules.ts";
@@ -108,6 +110,17 @@ export const lifecycles: readonly Lifecycle[] = [
       ...{ timeout_seconds: 60, max_concurrent_runs: 1 },
     }),
     columnsIn: (status) => ({ ready_at: status === "waiting" ? null : at }),
+  },
+  {
+    of: "a connection",
+    table: "connections",
+    statuses: connectionStatuses,
+    transitions: connectionTransitions,
+    newRow: ({ agentId }) => ({
+      ...{ agent_id: agentId, user_id: "ada", tool: `mail-${randomUUID()}`, sealed_grant: Buffer.alloc(1) },
+      ...{ resource: "https://mail.example", issuer: "https://login.example" },
+    }),
+    columnsIn: (status) => ({ revoked_at: status === "revoked" ? at : null }),
   },
   {
     of: "a delivery",
