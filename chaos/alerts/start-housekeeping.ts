@@ -13,7 +13,7 @@ async function post(url: string, body: unknown): Promise<string> {
 }
 
 /** Starts the next hour's housekeeping now, and does not wait for it. */
-export async function startHousekeeping({ engine }: Installation): Promise<void> {
+export async function startHousekeeping({ engine }: Pick<Installation, "engine">): Promise<void> {
   const query = `select value_utf8 from state where service_name = '${housekeeping}' and key = 'next'`;
   const answer = JSON.parse(await post(`${engine.adminUrls[0]}/query`, { query })) as {
     readonly rows: readonly { readonly value_utf8: string }[];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api, ApiAnswer } from "./api-client.ts";
+import type { Api, ApiAnswer } from "../api-client.ts";
 import type { Organisation } from "./organisations.ts";
 import { actionOf, type Fate, needsPerson, type Way } from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { logProgress } from "../log-progress.ts";
 import { runPerch } from "../perch-process.ts";
-import type { Installation, Release } from "./installation.ts";
+import type { Release } from "../release-nodes.ts";
+import type { Installation } from "./installation.ts";
 
 const downSeconds = 1;
 

@@ -1,129 +1,17 @@
-import { randomBytes } from "node:crypto";
-import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { type DurablePostgres, startDurablePostgres } from "../../scripts/testbed/durable-postgres.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { acceptsConnections, freePort } from "../../scripts/testbed/server-process.ts";
-import { startBalancer } from "../balancer.ts";
-import { isOk } from "../is-ok.ts";
-import { createPerchProcess, type PerchProcess, runPerch } from "../perch-process.ts";
+import { type Nodes, type Stops, startNodes } from "../release-nodes.ts";
 import { type PaymentServer, startPaymentServer, startPlayedModel } from "./outside-servers.ts";
 
-/** The same code under two names: what the engine binds to a release does not go on at the other. */
-export type Release = "before" | "after";
-
-/** A process of Perch that can be killed, and started as either release. */
-export interface ReleaseNode {
-  readonly name: string;
-  readonly pid: () => number | undefined;
-  readonly start: (release: Release) => Promise<void>;
-  readonly kill: () => Promise<void>;
-}
-
-export interface Installation {
-  readonly settings: NodeJS.ProcessEnv;
-  readonly postgres: DurablePostgres;
-  readonly valkey: ValkeyProcess;
-  readonly engine: RestateCluster;
+export interface Installation extends Nodes {
   readonly payments: PaymentServer;
   readonly model: Awaited<ReturnType<typeof startPlayedModel>>;
-  readonly workers: readonly ReleaseNode[];
-  readonly apis: readonly ReleaseNode[];
-  readonly apiUrls: readonly string[];
 }
 
-type Stops = (() => unknown)[];
-
-function createNode(
-  name: string,
-  role: "serve" | "work",
-  settingsOf: (release: Release) => NodeJS.ProcessEnv,
-  answers: () => Promise<boolean>,
-): ReleaseNode {
-  let process: PerchProcess | undefined;
-  return {
-    name,
-    pid: () => process?.pid(),
-    start: async (release) => {
-      process = createPerchProcess(role, settingsOf(release), answers);
-      await process.start();
-    },
-    kill: async () => process?.kill(),
-  };
-}
-
-/** Each release has an address of its own at which the engine calls its workers, as in an upgrade. */
-async function createWorkers(settings: NodeJS.ProcessEnv, stops: Stops): Promise<ReleaseNode[]> {
-  const ports = [await freePort(), await freePort()];
-  const addresses = { before: await startBalancer(ports), after: await startBalancer(ports) };
-  for (const { close } of Object.values(addresses)) stops.push(close);
-  return ports.map((port, i) => {
-    const settingsOf = (release: Release) => ({
-      ...settings,
-      PERCH_RELEASE: release,
-      PERCH_WORKER_PORT: String(port),
-      PERCH_WORKER_URL: addresses[release].url,
-    });
-    return createNode(`worker ${i + 1}`, "work", settingsOf, () => acceptsConnections(port));
-  });
-}
-
-const createApis = (settings: NodeJS.ProcessEnv, ports: readonly number[]): ReleaseNode[] =>
-  ports.map((port, i) => {
-    const settingsOf = (release: Release) => ({ ...settings, PERCH_RELEASE: release, PERCH_PORT: String(port) });
-    return createNode(`API node ${i + 1}`, "serve", settingsOf, () => isOk(`http://127.0.0.1:${port}/readyz`));
-  });
-
-async function waitUntilRegistered({ adminUrls }: RestateCluster): Promise<void> {
-  const isRegistered = async () => {
-    const answer = await fetch(`${adminUrls[0]}/deployments`);
-    return ((await answer.json()) as { deployments: unknown[] }).deployments.length > 0;
-  };
-  if (!(await waitUntil(isRegistered, 60))) throw new Error("The workers have not registered after 60 s");
-}
-
-/** At the same time. What has started ends even if another does not start. */
-async function startStores(stops: Stops, engineNodes: 1 | 3) {
-  const startAnd = async <T>(starting: Promise<T>, end: (started: T) => () => unknown): Promise<T> => {
-    const started = await starting;
-    stops.push(end(started));
-    return started;
-  };
-  const starting = [
-    startAnd(startDurablePostgres(), ({ drop }) => drop),
-    startAnd(startValkey(), ({ kill }) => kill),
-    startAnd(startRestate(engineNodes, engineNodes === 3 ? 6 : 4), ({ stop }) => stop),
-  ] as const;
-  await Promise.allSettled(starting);
-  return Promise.all(starting);
-}
-
-/** Two API nodes, two workers and as many engine nodes. What is started goes to `stops`. */
+/** Two API nodes, two workers, as many engine nodes, and what runs call. What is started goes to `stops`. */
 export async function startInstallation(stops: Stops, engineNodes: 1 | 3): Promise<Installation> {
   const model = await startPlayedModel();
   stops.push(model.close);
   const payments = await startPaymentServer();
   stops.push(payments.close);
-  const [postgres, valkey, engine] = await startStores(stops, engineNodes);
-  const settings = {
-    PERCH_DATABASE_URL: postgres.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_SCRIPT_MODEL_URL: model.url,
-    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-    PERCH_LOG_LEVEL: "warn",
-  };
-  await runPerch({ ...settings, PERCH_RELEASE: "before" }, ["migrate"]);
-  const apiPorts = [await freePort(), await freePort()];
-  const workers = await createWorkers(settings, stops);
-  const apis = createApis(settings, apiPorts);
-  const nodes = [...workers, ...apis];
-  stops.push(() => Promise.all(nodes.map((node) => node.kill())));
-  await Promise.all(nodes.map((node) => node.start("before")));
-  await waitUntilRegistered(engine);
-  const apiUrls = apiPorts.map((port) => `http://127.0.0.1:${port}`);
-  return { settings, postgres, valkey, engine, payments, model, workers, apis, apiUrls };
+  const nodes = await startNodes(stops, engineNodes, () => ({ PERCH_SCRIPT_MODEL_URL: model.url }));
+  return { ...nodes, payments, model };
 }

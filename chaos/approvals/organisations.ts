@@ -1,5 +1,5 @@
+import type { Api } from "../api-client.ts";
 import { runPerch } from "../perch-process.ts";
-import type { Api } from "./api-client.ts";
 import type { Installation } from "./installation.ts";
 import { agents, policies, questionTool } from "./plan.ts";
 
