@@ -61,7 +61,7 @@ async function waitUntilRegistered(adminUrl: string): Promise<void> {
   throw new Error("No worker has registered after 30 s");
 }
 
-/** More settings for one of the workers. */
+/** More settings for one of the workers, and for the API node. */
 type WorkerSettings = (index: number) => NodeJS.ProcessEnv;
 
 /** Starts one `serve`, and two `work` behind HAProxy. */
@@ -71,6 +71,7 @@ async function startSplit(
   settings: NodeJS.ProcessEnv,
   adminUrl: string,
   workerSettings: WorkerSettings,
+  serverSettings: NodeJS.ProcessEnv,
 ) {
   const ports = [await freePort(), await freePort()];
   const balancer = await startWorkerBalancer(ports);
@@ -82,7 +83,7 @@ async function startSplit(
     stops.add(() => worker.end("SIGTERM"));
     workers[`worker ${i + 1}`] = () => toPids(worker.pid);
   }
-  const server = await startServer(database, settings);
+  const server = await startServer(database, { ...settings, ...serverSettings });
   stops.add(server.stop);
   await waitUntilRegistered(adminUrl);
   const parts: Parts = { server: () => toPids(server.child.pid), ...workers, balancer: balancer.pids };
@@ -94,6 +95,7 @@ export async function startInstallation(
   stops: Stops,
   form: "all" | "split",
   workerSettings: WorkerSettings = () => ({}),
+  serverSettings: NodeJS.ProcessEnv = {},
 ): Promise<Installation> {
   const stores = await startStores(stops);
   const engine = await startRestate(1, 2);
@@ -107,10 +109,11 @@ export async function startInstallation(
   };
   const base = { engine: enginePids(engine), ...stores.parts };
   if (form === "split") {
-    const { url, parts } = await startSplit(stops, stores, settings, engine.adminUrls[0] ?? "", workerSettings);
+    const [adminUrl = ""] = engine.adminUrls;
+    const { url, parts } = await startSplit(stops, stores, settings, adminUrl, workerSettings, serverSettings);
     return { url, database, valkeyUrl, engine, parts: { ...parts, ...base } };
   }
-  const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0" }, "all");
+  const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0", ...serverSettings }, "all");
   stops.add(server.stop);
   return { url: server.url, database, valkeyUrl, engine, parts: { server: () => toPids(server.child.pid), ...base } };
 }

@@ -3,15 +3,12 @@ import { parsePublicId, toPublicId } from "../../packages/server/src/platform/id
 import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import type { Figures } from "../comparison.ts";
+import { measureSideBySide, type Subjects, timedGet } from "../side-by-side.ts";
 
 const smallSize = 100;
 const agentCount = 2;
 const pageSize = 20;
 const batch = 50_000;
-const warmUpRounds = 30;
-const rounds = 300;
-/** How much longer a page may take with 10,000 times the rows. */
-export const maxRatio = 1.5;
 
 interface Subject {
   readonly size: number;
@@ -71,14 +68,6 @@ interface Page {
   readonly open: { readonly count: number };
 }
 
-async function timed<T>(url: string, key: string): Promise<{ ms: number; body: T }> {
-  const start = performance.now();
-  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-  const body = (await response.json()) as T;
-  if (!response.ok) throw new Error(`${url}: ${JSON.stringify(body)}`);
-  return { ms: performance.now() - start, body };
-}
-
 type Query = (subject: Subject, round: number) => Record<string, string>;
 const agentOf = ({ agents }: Subject, round: number): string => agents[round % agents.length] ?? "";
 const cursorOf = ({ cursors }: Subject, of: string): Record<string, string> => ({ cursor: cursors.get(of) ?? "" });
@@ -105,7 +94,7 @@ async function findLaterPage(url: string, subject: Subject, filter: Record<strin
   const pages = Math.max(1, Math.min(maxPages, Math.floor(rows / limit / 2)));
   let query: Record<string, string> = { status: "open", limit: String(limit), ...filter };
   for (let page = 1; ; page++) {
-    const { body } = await timed<Page>(`${url}/v1/approvals?${new URLSearchParams(query)}`, subject.key);
+    const { body } = await timedGet<Page>(`${url}/v1/approvals?${new URLSearchParams(query)}`, subject.key);
     const cursor = body.pagination.next_cursor;
     if (cursor === null) throw new Error(`There is no page ${page + 1} of ${rows} approvals`);
     if (page === pages) return cursor;
@@ -113,36 +102,12 @@ async function findLaterPage(url: string, subject: Subject, filter: Record<strin
   }
 }
 
-const percentile = (times: readonly number[], part: number): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length * part)] ?? Number.NaN;
-const round2 = (value: number): number => Math.round(value * 100) / 100;
-
-/** Alternates between small and large, so that other load on the machine affects both. */
-async function measure(
-  url: string,
-  name: string,
-  subjects: readonly [Subject, Subject],
-  query: Query,
-): Promise<Figures> {
-  const times: [number[], number[]] = [[], []];
-  for (let round = 0; round < warmUpRounds + rounds; round++) {
-    for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      const { ms, body } = await timed<Page>(listUrl(url, query(subjects[side], round)), subjects[side].key);
-      if (body.data.length !== pageSize) throw new Error(`${name}: a page of ${body.data.length} approvals`);
-      if (round >= warmUpRounds) times[side].push(ms);
-    }
-  }
-  const at = (part: number) => times.map((each) => percentile(each, part)) as [number, number];
-  const [p50, p95] = [at(0.5), at(0.95)];
-  const show = (side: 0 | 1) => `p50 ${p50[side].toFixed(2)} ms, p95 ${p95[side].toFixed(2)} ms`;
-  console.error(`${name}: ${show(0)} with ${subjects[0].size} approvals; ${show(1)} with ${subjects[1].size}`);
-  return {
-    [`${name}_p50_ms`]: round2(p50[1]),
-    [`${name}_p95_ms`]: round2(p95[1]),
-    [`${name}_p50_ratio`]: round2(p50[1] / p50[0]),
-    [`${name}_p95_ratio`]: round2(p95[1] / p95[0]),
-  };
-}
+const measure = (url: string, name: string, subjects: Subjects<Subject>, query: Query): Promise<Figures> =>
+  measureSideBySide(name, subjects, async (subject, round) => {
+    const { ms, body } = await timedGet<Page>(listUrl(url, query(subject, round)), subject.key);
+    if (body.data.length !== pageSize) throw new Error(`${name}: a page of ${body.data.length} approvals`);
+    return ms;
+  });
 
 /** Does a page of open approvals cost more where an organisation has ten thousand times as many? */
 export async function approvalList(largeSize: number): Promise<Figures> {

@@ -1,5 +1,6 @@
 import type { Figures } from "../comparison.ts";
-import { approvalList, maxRatio } from "./approval-list.ts";
+import { maxRatio } from "../side-by-side.ts";
+import { approvalList } from "./approval-list.ts";
 import { waitingRuns } from "./waiting-runs.ts";
 
 export const approvalKinds = ["waiting", "list"] as const;

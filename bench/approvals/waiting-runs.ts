@@ -7,10 +7,10 @@ import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import { freePort } from "../../scripts/testbed/server-process.ts";
 import { createAgents, createOrganisationsWithAgent } from "../bench-organisations.ts";
 import { type Figures, roundTo } from "../comparison.ts";
+import { collectGarbage } from "../inspector.ts";
 import { type Installation, startInstallation } from "../installation.ts";
 import { startLoad } from "../load.ts";
 import { createStops } from "../stops.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 
 const connections = 64;
 const settleSeconds = 5;
