@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import * as oauth from "oauth4webapi";
-import { type Issuer, type IssuerDeps, isInsecure, issuerTimeoutMs, issuerUnavailable } from "./oauth-issuer.ts";
+import { isInsecure } from "../outbound/oauth/secure-address.ts";
+import { type Issuer, type IssuerDeps, issuerTimeoutMs, issuerUnavailable } from "./oauth-issuer.ts";
 
 interface OAuthClient {
   readonly clientId: string;

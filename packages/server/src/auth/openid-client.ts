@@ -1,6 +1,7 @@
 import { jwtVerify } from "jose";
 import * as oauth from "oauth4webapi";
-import { type FindIssuer, type Issuer, isInsecure, issuerTimeoutMs } from "./oauth-issuer.ts";
+import { isInsecure } from "../outbound/oauth/secure-address.ts";
+import { type FindIssuer, type Issuer, issuerTimeoutMs } from "./oauth-issuer.ts";
 import { OpenIdFailure, type Phase, toFailure } from "./openid-failure.ts";
 import { type Claims, groupsFromClaims } from "./person-rules.ts";
 import { asymmetricAlgorithms, clockToleranceSeconds } from "./verify-oauth.ts";

@@ -1,5 +1,6 @@
 import { errors as joseErrors } from "jose";
 import * as oauth from "oauth4webapi";
+import { isStrangeForm, protocolWord } from "../outbound/oauth/oauth-failure.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
@@ -19,9 +20,6 @@ export class OpenIdFailure extends Error {
   }
 }
 
-/** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
-const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
-
 /** RFC 6749, 4.1.2.1, and OpenID Connect Core, 3.1.2.6. A browser can say them too, so none of them counts as an issuer that is away. */
 const deniedAtIssuer: readonly string[] = [
   ...["access_denied", "unauthorized_client", "server_error", "temporarily_unavailable"],
@@ -30,9 +28,6 @@ const deniedAtIssuer: readonly string[] = [
 
 /** What these mean is the operator's to mend, and may be mended while people are signed in. */
 const ownMistakes: readonly string[] = ["invalid_client", "unauthorized_client"];
-
-/** Not the protocol's form, such as the error page of a proxy: it says nothing about the person. */
-const strangeForms: readonly unknown[] = [oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM, oauth.PARSE_ERROR];
 
 const isComparison = (error: unknown): boolean =>
   error instanceof oauth.OperationProcessingError && error.code === oauth.JSON_ATTRIBUTE_COMPARISON;
@@ -65,7 +60,7 @@ export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
   if (phase === "recheck" && isComparison(error))
     return new OpenIdFailure("refused", "the issuer's userinfo is about somebody else");
   if (error instanceof oauth.OperationProcessingError)
-    return new OpenIdFailure(strangeForms.includes(error.code) ? "unavailable" : "invalid", error.message);
+    return new OpenIdFailure(isStrangeForm(error) ? "unavailable" : "invalid", error.message);
   if (error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid)
     return new OpenIdFailure("unavailable", "the issuer's keys cannot be read");
   if (error instanceof joseErrors.JOSEError) return new OpenIdFailure("invalid", `the ID token: ${error.code}`);

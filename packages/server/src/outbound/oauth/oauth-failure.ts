@@ -1,4 +1,10 @@
-import { OutsideError } from "../outbound-errors.ts";
+import * as oauth from "oauth4webapi";
+import { RefusedAddressError } from "../address-guard.ts";
+import { findConnectFailure } from "../connect-failures.ts";
+import { ResponseTooLargeError } from "../guarded-client.ts";
+import { causesOf, isTransientStatus, OutsideError } from "../outbound-errors.ts";
+import { RefusedSecretError } from "../secrets/resolve-call.ts";
+import { describeTransportError } from "../tools/tool-errors.ts";
 
 /**
  * `unavailable`: the server did not say, a retry may help. `refused`: it says no to this consent, so the user must consent again.
@@ -15,4 +21,51 @@ export class OAuthFailure extends OutsideError {
     super(message, options);
     this.kind = kind;
   }
+}
+
+/** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
+export const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
+
+/** Not the protocol's form, such as the error page of a proxy: it says nothing about what was asked. */
+export const isStrangeForm = ({ code }: oauth.OperationProcessingError): boolean =>
+  code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.RESPONSE_IS_NOT_CONFORM || code === oauth.PARSE_ERROR;
+
+/** `subject` begins the messages, `advice` ends those that a retry does not help. */
+export interface FailureContext {
+  readonly subject: string;
+  readonly advice: string;
+}
+
+export const subjectOf = (address: string): string =>
+  URL.canParse(address) ? `The authorization server ${new URL(address).host}` : "The authorization server";
+
+/** Those that say themselves what is wrong, and hold nothing that a server wrote. */
+const isOwnRefusal = (error: unknown): error is OAuthFailure | RefusedSecretError | RefusedAddressError =>
+  error instanceof OAuthFailure || error instanceof RefusedSecretError || error instanceof RefusedAddressError;
+
+export const answeredStatus = (status: number, { subject, advice }: FailureContext): OAuthFailure =>
+  isTransientStatus(status)
+    ? new OAuthFailure("unavailable", `${subject} answered ${status}. Try again shortly.`)
+    : new OAuthFailure("invalid", `${subject} answered ${status}, which is not what the protocol allows. ${advice}`);
+
+/** No answer, or one that cannot be read. Errors of `oauth4webapi` hold tokens and answers in their causes, so only fixed words are kept. */
+export function toCallFailure(
+  error: unknown,
+  context: FailureContext,
+): OAuthFailure | RefusedSecretError | RefusedAddressError {
+  const own = [error, ...causesOf(error)].find(isOwnRefusal);
+  if (own) return own;
+  const { subject, advice } = context;
+  if ([...causesOf(error)].some((cause) => cause instanceof ResponseTooLargeError))
+    return new OAuthFailure("invalid", `${subject} sends more than Perch reads. ${advice}`);
+  if (error instanceof oauth.OperationProcessingError && isStrangeForm(error))
+    return new OAuthFailure("unavailable", `${subject} did not answer in the form of the protocol. Try again shortly.`);
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
+    return new OAuthFailure("invalid", `${subject} sends what the protocol does not allow. ${advice}`);
+  const failure = findConnectFailure(error);
+  if (!failure)
+    return new OAuthFailure("unavailable", `${subject} ${describeTransportError(error)}. Try again shortly.`);
+  return failure.isTransient
+    ? new OAuthFailure("unavailable", `${subject} could not be reached: ${failure.reason}. Try again shortly.`)
+    : new OAuthFailure("misconfigured", `${subject} could not be reached: ${failure.reason}. ${advice}`);
 }

@@ -28,7 +28,7 @@ export const findPermanentReason = (error: unknown): string | undefined =>
   )?.message;
 
 /** For users. Network error messages contain addresses, so only their codes are shown. */
-function describeTransportError(error: unknown): string {
+export function describeTransportError(error: unknown): string {
   const causes = [...causesOf(error)];
   if (causes.some(({ name }) => name === "TimeoutError")) return "took too long to answer";
   const busy = causes.find((cause) => cause instanceof OutboundBusyError);

@@ -1,0 +1,89 @@
+import * as oauth from "oauth4webapi";
+import type { ConsentSecrets, OAuthClient, OAuthParty } from "./oauth-client.ts";
+import { OAuthFailure, protocolWord, subjectOf } from "./oauth-failure.ts";
+
+export const toServer = (party: OAuthParty): oauth.AuthorizationServer => ({
+  issuer: party.issuer,
+  token_endpoint: party.tokenEndpoint,
+  authorization_response_iss_parameter_supported: party.namesItself,
+  ...(party.revocationEndpoint !== null && { revocation_endpoint: party.revocationEndpoint }),
+});
+
+export const toClient = ({ client }: OAuthParty): oauth.Client => ({ client_id: client.clientId });
+
+export const newConsentSecrets = (state: string): ConsentSecrets => ({
+  state,
+  codeVerifier: oauth.generateRandomCodeVerifier(),
+});
+
+/**
+ * OpenID Connect wants `prompt=consent` with `offline_access`. Google has no such scope: it gives refresh tokens for a parameter of its
+ * own, and only when it asks for consent.
+ */
+function consentParameters({ issuer, scopes }: OAuthParty): Record<string, string> {
+  if (issuer === "https://accounts.google.com") return { access_type: "offline", prompt: "consent" };
+  return scopes.includes("offline_access") ? { prompt: "consent" } : {};
+}
+
+export const authorizationUrl: OAuthClient["authorizationUrl"] = async (party, { state, codeVerifier }) => {
+  if (party.authorizationEndpoint === null) throw new TypeError("a machine's account asks nobody for consent");
+  const url = new URL(party.authorizationEndpoint);
+  const parameters = {
+    response_type: "code",
+    client_id: party.client.clientId,
+    redirect_uri: party.redirectUri,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: "S256",
+    ...(party.scopes.length > 0 && { scope: party.scopes.join(" ") }),
+    ...(party.resourceIndicator !== null && { resource: party.resourceIndicator }),
+    ...consentParameters(party),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+};
+
+const saidNo: readonly string[] = [
+  "access_denied",
+  ...["login_required", "consent_required", "interaction_required", "account_selection_required"],
+];
+const notNow: readonly string[] = ["server_error", "temporarily_unavailable"];
+const ownMistakes: readonly string[] = [
+  ...["invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope", "invalid_target"],
+];
+
+function fromRedirect(subject: string, error: string): OAuthFailure {
+  const reason = `${subject} sent the browser back with ${protocolWord(error)}`;
+  if (saidNo.includes(error)) return new OAuthFailure("denied", `${reason}: access was not allowed.`);
+  if (notNow.includes(error)) return new OAuthFailure("unavailable", `${reason}. Try again with a new link.`);
+  if (ownMistakes.includes(error))
+    return new OAuthFailure(
+      "misconfigured",
+      `${reason}. Check the client and the scopes in the tool's \`connection\`.`,
+    );
+  return new OAuthFailure("invalid", `${reason}. Try again with a new link.`);
+}
+
+const codePattern = /^[\x20-\x7e]{1,4096}$/;
+
+/** The parameters, if they have a code that may be exchanged. */
+export function validateCallback(party: OAuthParty, parameters: URLSearchParams, state: string): URLSearchParams {
+  const subject = subjectOf(party.issuer);
+  try {
+    const valid = oauth.validateAuthResponse(toServer(party), toClient(party), parameters, state);
+    const codes = valid.getAll("code");
+    if (codes.length === 1 && codePattern.test(codes[0] ?? "")) return valid;
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) throw fromRedirect(subject, error.error);
+    if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError))
+      throw error;
+  }
+  throw new OAuthFailure(
+    "invalid",
+    `${subject} sent the browser back with what was not made for this consent. Try again with a new link.`,
+  );
+}
+
+export const checkCallback: OAuthClient["checkCallback"] = (party, parameters, state) => {
+  validateCallback(party, parameters, state);
+};

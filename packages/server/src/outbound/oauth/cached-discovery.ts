@@ -1,0 +1,60 @@
+import { LRUCache } from "lru-cache";
+
+interface DiscoveryCacheOptions<Found, Failure extends Error> {
+  readonly discover: (address: string) => Promise<Found>;
+  /** What callers get instead of an error, for a while too. */
+  readonly toFailure: (error: unknown, address: string) => Failure;
+  readonly now: () => number;
+}
+
+export interface DiscoveryCache<Found> {
+  /** Throws if it failed a moment ago. */
+  readonly findKnown: (address: string) => Found | undefined;
+  /** Concurrent calls share one discovery. */
+  readonly discover: (address: string) => Promise<Found>;
+}
+
+export const discoveryTtlMs = 10 * 60_000;
+const failureTtlMs = 2000;
+const maxAddresses = 1000;
+
+/** What servers say about themselves, by address: kept for ten minutes, and failures for two seconds, so that many callers ask once. */
+export function createDiscoveryCache<Found extends object, Failure extends Error>({
+  discover,
+  toFailure,
+  now,
+}: DiscoveryCacheOptions<Found, Failure>): DiscoveryCache<Found> {
+  const perf = { now };
+  const underWay = new Map<string, Promise<Found>>();
+  const found = new LRUCache<string, Found>({ max: maxAddresses, ttl: discoveryTtlMs, perf });
+  const failures = new LRUCache<string, Failure>({ max: maxAddresses, ttl: failureTtlMs, perf });
+
+  const discoverAndKeep = async (address: string): Promise<Found> => {
+    try {
+      const result = await discover(address);
+      found.set(address, result);
+      return result;
+    } catch (error) {
+      const failure = toFailure(error, address);
+      failures.set(address, failure);
+      throw failure;
+    } finally {
+      underWay.delete(address);
+    }
+  };
+
+  const findKnown = (address: string): Found | undefined => {
+    const failure = failures.get(address);
+    if (failure) throw failure;
+    return found.get(address);
+  };
+
+  return {
+    findKnown,
+    discover: (address) => {
+      const discovery = underWay.get(address) ?? discoverAndKeep(address);
+      underWay.set(address, discovery);
+      return discovery;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { AuthorizationServer } from "oauth4webapi";
+import type { DiscoveryCache } from "./cached-discovery.ts";
+import type { LimitedFetch } from "./limited-fetch.ts";
+import type {
+  OAuthClient,
+  OAuthParty,
+  OAuthRegistration,
+  OAuthTool,
+  Registrations,
+  TokenEndpointAuth,
+} from "./oauth-client.ts";
+import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
+import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
+import { clientDocumentAddress, isPlainIssuer, redirectAddress } from "./redirect-address.ts";
+import { chooseAuthMethod, registerByHand, registerClient } from "./register-client.ts";
+import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
+
+interface FindPartyDeps {
+  readonly limitedFetch: LimitedFetch;
+  readonly servers: DiscoveryCache<AuthorizationServer>;
+  readonly findProtectedResource: FindProtectedResource;
+  readonly publicUrl: string | undefined;
+  readonly now: () => number;
+}
+
+const misconfigured = (message: string): OAuthFailure => new OAuthFailure("misconfigured", message);
+
+const noPublicUrl = (): OAuthFailure =>
+  misconfigured(
+    "Users cannot connect accounts: set PERCH_PUBLIC_URL, so that authorization servers can send them back.",
+  );
+
+/** Stops waiting when the caller does. The work goes on for others who wait for it. */
+function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const onAbort = () =>
+    reject(new OAuthFailure("unavailable", "The authorization server did not answer in time. Try again shortly."));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  return promise;
+}
+
+function readEndpoint(server: AuthorizationServer, name: "authorization_endpoint" | "token_endpoint"): string {
+  const { issuer, [name]: address } = server;
+  if (parseLinkedAddress(address, issuer)) return String(address);
+  throw new OAuthFailure(
+    "invalid",
+    `${subjectOf(issuer)} has no https address as its ${name}. Ask those who run it, or name another \`issuer\` in the tool's \`connection\`.`,
+  );
+}
+
+/** OAuth 2.1 wants PKCE. Without it, a code that was stolen or injected could be exchanged. */
+function requirePkce(
+  { issuer, code_challenge_methods_supported: methods }: AuthorizationServer,
+  isNamed: boolean,
+): void {
+  if (methods === undefined && isNamed) return;
+  if (methods === undefined)
+    throw misconfigured(
+      `${subjectOf(issuer)} does not say that it has PKCE. If you know that it has, name ${issuer} as \`issuer\` in the tool's \`connection\`.`,
+    );
+  if (!(Array.isArray(methods) && methods.includes("S256")))
+    throw misconfigured(
+      `${subjectOf(issuer)} does not have PKCE with S256, without which Perch asks nobody for consent.`,
+    );
+}
+
+/** What the tokens are for. An MCP server is always named, so that its tokens are worth nothing elsewhere. */
+const toResourceIndicator = (
+  { type, url, connection }: OAuthTool,
+  found: ProtectedResource | undefined,
+): string | null => connection.resource ?? found?.resource ?? (type === "mcp" ? staticAddress(url) : null);
+
+const offlineAccess = "offline_access";
+
+/** Without `offline_access`, servers that know it give no refresh token, and users would have to consent every hour. */
+function toScopes(
+  { connection }: OAuthTool,
+  found: ProtectedResource | undefined,
+  server: AuthorizationServer,
+): readonly string[] {
+  if (connection.scopes) return connection.scopes;
+  const scopes = found?.scopes ?? [];
+  const isKnown = Array.isArray(server.scopes_supported) && server.scopes_supported.includes(offlineAccess);
+  return connection.account === "user" && isKnown && !scopes.includes(offlineAccess)
+    ? [...scopes, offlineAccess]
+    : scopes;
+}
+
+interface Client {
+  readonly client: OAuthRegistration;
+  readonly authMethod: TokenEndpointAuth;
+}
+
+function configuredClient({ connection }: OAuthTool, server: AuthorizationServer): Client | undefined {
+  const { client_id: clientId, client_secret: clientSecret } = connection;
+  if (clientId === undefined) return undefined;
+  return {
+    client: { kind: "configured", clientId, ...(clientSecret !== undefined && { clientSecret }) },
+    authMethod: clientSecret === undefined ? "none" : chooseAuthMethod(server, true),
+  };
+}
+
+export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
+  const { servers, findProtectedResource, publicUrl, now } = deps;
+
+  const findServer = async (tool: OAuthTool, signal: AbortSignal) => {
+    const named = tool.connection.issuer;
+    const found = named === undefined ? await waitFor(findProtectedResource(tool), signal) : undefined;
+    const address = named ?? found?.issuer ?? "";
+    const server = servers.findKnown(address) ?? (await waitFor(servers.discover(address), signal));
+    if (named !== undefined && server.issuer !== named)
+      throw misconfigured(
+        `${subjectOf(named)} writes its issuer otherwise: the tool's \`connection\` must name it letter by letter.`,
+      );
+    if (!isPlainIssuer(server.issuer))
+      throw misconfigured(`${subjectOf(address)} has an issuer that cannot be part of a redirect address.`);
+    return { server, found };
+  };
+
+  const findRegistered = async (
+    server: AuthorizationServer,
+    redirectUri: string,
+    registrations: Registrations,
+    signal: AbortSignal,
+  ): Promise<OAuthRegistration> => {
+    const known = await registrations.find(server.issuer, redirectUri);
+    const isOver = known?.kind === "registered" && known.expiresAtMs !== null && known.expiresAtMs <= now();
+    if (known && !isOver) return known;
+    const registered = await registerClient({ ...deps, publicUrl: publicUrl ?? "" }, server, { redirectUri, signal });
+    await registrations.save(server.issuer, redirectUri, registered);
+    return registered;
+  };
+
+  /** What the definition names, else a document that Perch serves, else a registration of its own. */
+  const findClient = async (
+    tool: OAuthTool,
+    server: AuthorizationServer,
+    redirectUri: string,
+    { registrations, signal }: Parameters<OAuthClient["findParty"]>[2],
+  ): Promise<Client> => {
+    const configured = configuredClient(tool, server);
+    if (configured) return configured;
+    if (publicUrl === undefined) throw noPublicUrl();
+    if (server.client_id_metadata_document_supported === true && publicUrl.startsWith("https:"))
+      return {
+        client: { kind: "document", clientId: clientDocumentAddress(publicUrl, server.issuer) },
+        authMethod: "none",
+      };
+    if (server.registration_endpoint === undefined)
+      throw misconfigured(`${subjectOf(server.issuer)} does not know Perch. ${registerByHand(redirectUri)}`);
+    const client = await findRegistered(server, redirectUri, registrations, signal);
+    return { client, authMethod: client.kind === "registered" ? client.authMethod : "none" };
+  };
+
+  return async (_owner, tool, options) => {
+    const isOfUser = tool.connection.account === "user";
+    if (isOfUser && publicUrl === undefined) throw noPublicUrl();
+    if (!parseSecureAddress(staticAddress(tool.url)))
+      throw misconfigured(
+        `The tool ${tool.name} has a \`connection\`, so its \`url\` must be an https address: tokens are sent to it.`,
+      );
+    const { server, found } = await findServer(tool, options.signal);
+    const { issuer } = server;
+    const tokenEndpoint = readEndpoint(server, "token_endpoint");
+    const authorizationEndpoint = isOfUser ? readEndpoint(server, "authorization_endpoint") : null;
+    if (isOfUser) requirePkce(server, tool.connection.issuer !== undefined);
+    const redirectUri = publicUrl === undefined ? "" : redirectAddress(publicUrl, issuer);
+    return {
+      issuer,
+      authorizationEndpoint,
+      tokenEndpoint,
+      revocationEndpoint: parseLinkedAddress(server.revocation_endpoint, issuer)?.href ?? null,
+      namesItself: server.authorization_response_iss_parameter_supported === true,
+      ...(await findClient(tool, server, redirectUri, options)),
+      redirectUri,
+      resourceIndicator: toResourceIndicator(tool, found),
+      scopes: toScopes(tool, found, server),
+    } satisfies OAuthParty;
+  };
+}

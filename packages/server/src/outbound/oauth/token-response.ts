@@ -1,0 +1,59 @@
+import type { TokenEndpointResponse } from "oauth4webapi";
+import type { OAuthParty, OAuthTokens } from "./oauth-client.ts";
+import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
+
+type Body = Record<string, unknown>;
+
+const isObject = (body: unknown): body is Body => typeof body === "object" && body !== null && !Array.isArray(body);
+
+const optional = ["refresh_token", "scope", "expires_in"];
+
+/** What is said as empty, or as a life without length, is not said. */
+const isSaid = (name: string, value: unknown): boolean =>
+  value !== null && value !== "" && !(name === "expires_in" && !(Number.parseFloat(String(value)) > 0));
+
+/**
+ * As the library wants it. An ID token beside the tokens is dropped unread: it says who the person is at the server, and a connection
+ * belongs to whom the application says. Some servers answer errors with 200.
+ */
+export async function toConformResponse(response: Response): Promise<Response> {
+  if (response.status !== 200) return response;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  if (!isObject(body)) return response;
+  if (typeof body.error === "string" && body.access_token === undefined) return Response.json(body, { status: 400 });
+  const kept = Object.entries(body).filter(
+    ([name, value]) => name !== "id_token" && (!optional.includes(name) || isSaid(name, value)),
+  );
+  return Response.json(Object.fromEntries(kept));
+}
+
+/** What a header carries, and what is long enough to be found in an answer and taken out of it. */
+const tokenPattern = /^[\x21-\x7e]{8,8192}$/;
+const maxLifeSeconds = 365 * 24 * 60 * 60;
+const maxScopes = 64;
+const maxScopeLength = 256;
+
+const isScope = (scope: string): boolean => scope !== "" && scope.length <= maxScopeLength;
+
+export function toTokens(
+  party: OAuthParty,
+  answer: TokenEndpointResponse,
+  { previous, nowMs }: { readonly previous: string | null; readonly nowMs: number },
+): OAuthTokens {
+  const { access_token, token_type, refresh_token, expires_in, scope } = answer;
+  const given = [access_token, ...(refresh_token === undefined ? [] : [refresh_token])];
+  if (token_type !== "bearer" || !given.every((token) => tokenPattern.test(token)))
+    throw new OAuthFailure(
+      "invalid",
+      `${subjectOf(party.issuer)} gives tokens that cannot be sent as a bearer token. Ask those who run it.`,
+    );
+  return {
+    accessToken: access_token,
+    refreshToken: refresh_token ?? previous,
+    expiresAtMs: expires_in === undefined ? null : nowMs + Math.min(expires_in, maxLifeSeconds) * 1000,
+    scopes: scope === undefined ? party.scopes : scope.split(" ").filter(isScope).slice(0, maxScopes),
+  };
+}
