@@ -11,7 +11,7 @@ import { recordErrors } from "./errors.ts";
 import { pathOf, type RequestParts, sendOperation } from "./send.ts";
 import { StableValues } from "./stable-values.ts";
 import { type Narration, playStory } from "./story.ts";
-import type { StoryServer } from "./story-server.ts";
+import { openLink, type StoryServer } from "./story-server.ts";
 
 export interface RecordedExamples {
   readonly operations: Readonly<Record<OperationKey, OperationExample>>;
@@ -88,6 +88,7 @@ class Recorder {
 export async function recordExamples(server: StoryServer): Promise<RecordedExamples> {
   const values = new StableValues([
     [new URL(server.webhookUrl).origin, "https://hooks.example.com"],
+    [server.issuer, "https://login.example.com"],
     [server.url, "https://perch.example.com"],
   ]);
   const recorder = new Recorder(server, values);
@@ -95,6 +96,8 @@ export async function recordExamples(server: StoryServer): Promise<RecordedExamp
     show: (key: OperationKey, request: RequestParts) => recorder.show(key, request),
     prepare: async (...call: Parameters<Recorder["send"]>) => (await recorder.send(...call)).body,
     webhookUrl: server.webhookUrl,
+    issuer: server.issuer,
+    openLink,
   };
   await playStory(narration as Narration);
   return {

@@ -28,6 +28,10 @@ const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: n
   { pattern: /\bwhsec_[A-Za-z0-9+/]{32}/g, fake: (count) => `whsec_${example.repeat(4)}${pad(count, 4)}` },
   { pattern: /\b(mfa|enrol)_[\w.-]{40,}/g, fake: (_, found) => `${found.slice(0, found.indexOf("_"))}_${example}` },
   { pattern: /(?<=#link=)[\w-]{43}/g, fake: () => `${example.repeat(6)}E` },
+  { pattern: /(?<=\/connect\/)[\w.-]{40,}/g, fake: () => example.repeat(6) },
+  { pattern: /^[\w-]{43}$/g, fake: (count) => `${example.repeat(5)}${pad(count, 8)}` },
+  // The digest of a call.
+  { pattern: /^[0-9a-f]{64}$/g, fake: (count) => pad(count, 64) },
   { pattern: /^\d{6}$/g, fake: () => "123456" },
   { pattern: /\b[A-Z2-7]{32}\b/g, fake: () => "JBSWY3DPEHPK3PXP".repeat(2) },
   { pattern: /\b[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}\b/g, fake: (count) => `exam-ple0-${pad(count, 4)}` },

@@ -1,14 +1,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
+import { walkConsent } from "../../spec/acceptance/consent-walk.ts";
 import { startRestate } from "../testbed/restate-process.ts";
 import { createScratchDatabase } from "../testbed/scratch-database.ts";
 import { freePort, runCommand, startServer } from "../testbed/server-process.ts";
+import { startConsentingProvider } from "./consenting-provider.ts";
 
 export interface StoryServer {
   readonly url: string;
   readonly apiKey: string;
   readonly webhookUrl: string;
+  /** An authorization server where everybody consents. */
+  readonly issuer: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -22,7 +27,13 @@ async function startReceiver() {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/perch` };
 }
 
-/** A server with an engine and a webhook receiver, and an organisation without anything. */
+/** Opens the link of a connection as its user does, and returns the code that the application gets. */
+export async function openLink(link: string): Promise<string> {
+  const returned = await walkConsent(createBrowserJar(), link, { login: "customer" });
+  return new URL(returned).searchParams.get("code") ?? "";
+}
+
+/** A server with an engine, a webhook receiver and an authorization server, and an organisation without anything. */
 export async function startStoryServer(): Promise<StoryServer> {
   const undo: (() => unknown)[] = [];
   const stop = async () => {
@@ -40,15 +51,21 @@ export async function startStoryServer(): Promise<StoryServer> {
       receiver.server.close();
       receiver.server.closeAllConnections();
     });
+    const provider = await startConsentingProvider();
+    undo.push(provider.stop);
+    const port = String(await freePort());
     const settings = {
       PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
       PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
       PERCH_WORKER_PORT: String(await freePort()),
       PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+      PERCH_PORT: port,
+      PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
     };
     const server = await startServer(database, settings, "all");
     undo.push(() => server.stop());
-    return { url: server.url, apiKey, webhookUrl: receiver.url, stop };
+    return { url: server.url, apiKey, webhookUrl: receiver.url, issuer: provider.issuer, stop };
   } catch (error) {
     await stop();
     throw error;

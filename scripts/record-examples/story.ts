@@ -16,6 +16,10 @@ export interface Narration {
   ) => Promise<ResponseOf<Operations[K]>>;
   /** URL of a webhook that receives events. */
   readonly webhookUrl: string;
+  /** An authorization server. */
+  readonly issuer: string;
+  /** What a user does with the link of a connection. Returns the code that the application gets. */
+  readonly openLink: (link: string) => Promise<string>;
 }
 
 const agent = "support-bot";
@@ -178,6 +182,39 @@ async function decide(narration: Narration): Promise<void> {
   await prepare("DELETE /v1/agents/{agent_id}", { params: { agent_id: "refund-bot" } });
 }
 
+async function connectAMailbox({ show, prepare, issuer, openLink }: Narration): Promise<void> {
+  const mailbox = {
+    type: "http" as const,
+    name: "list_mail",
+    description: "Lists the customer's newest mails.",
+    method: "GET" as const,
+    url: "https://mail.example.com/messages",
+    parameters: { type: "object" as const },
+    connection: {
+      account: "user" as const,
+      issuer,
+      client_id: "bicycle-shop",
+      scopes: ["mail.read", "offline_access"],
+      return_urls: ["https://shop.example.com/connected"],
+    },
+  };
+  const named = { agent_id: "mail-bot" };
+  await prepare("POST /v1/agents", { body: { name: named.agent_id, model: "perch/echo", tools: [mailbox] } });
+  const user_id = "customer-1043";
+  const { data } = await show("POST /v1/agents/{agent_id}/connections", {
+    params: named,
+    body: { user_id, tool: mailbox.name },
+  });
+  const connection = { ...named, connection_id: data.id };
+  const code = await openLink(data.link);
+  const confirm = "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm";
+  await show(confirm, { params: connection, body: { user_id, code } });
+  await show("GET /v1/agents/{agent_id}/connections", { params: named, query: { status: "active", limit: 1 } });
+  await show("GET /v1/agents/{agent_id}/connections/{connection_id}", { params: connection });
+  await show("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", { params: connection });
+  await prepare("DELETE /v1/agents/{agent_id}", { params: named });
+}
+
 async function runTheAgent(narration: Narration): Promise<void> {
   const { show, prepare } = narration;
   const { data } = await show("POST /v1/agents/{agent_id}/invoke", {
@@ -325,5 +362,6 @@ export async function playStory(narration: Narration): Promise<void> {
   await signInToTheConsole(narration);
   await eraseTheCustomer(narration);
   await decide(narration);
+  await connectAMailbox(narration);
   await deleteWhatIsLeft(narration);
 }

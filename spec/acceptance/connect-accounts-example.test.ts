@@ -134,6 +134,7 @@ describe("examples/connect-accounts", () => {
   test("a link that somebody else was given connects nothing: neither for its sender nor for who opened it", async () => {
     verifies("connections.confirm");
     const [mallory, victor] = [await signIn("mallory"), await signIn("victor")];
+    const before = provider.tokenRequests.length;
     const link = await askForLink(mallory);
     const returned = await walkConsent(victor, link, { login: "victor@mail.example" });
     expect(await comeBack(victor, returned)).toContain("That did not work.");
@@ -143,7 +144,7 @@ describe("examples/connect-accounts", () => {
       expect(await homeOf(jar)).toContain("Connect your mailbox");
       await chat(jar);
     }
-    expect([callers(), provider.tokenRequests.filter(({ status }) => status === 200).length]).toEqual([[], 2]);
+    expect([callers(), provider.tokenRequests.length - before]).toEqual([[], 0]);
   });
 
   test("who says no at the provider is told that nothing was connected", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OperationKey, operationExamples, operationKeys, operations } from "../../packages/contract/src/index.ts";
 import { type RequestParts, sendOperation } from "../../scripts/record-examples/send.ts";
 import { type Narration, playStory } from "../../scripts/record-examples/story.ts";
-import { type StoryServer, startStoryServer } from "../../scripts/record-examples/story-server.ts";
+import { openLink, type StoryServer, startStoryServer } from "../../scripts/record-examples/story-server.ts";
 import { launchChromium } from "../../scripts/testbed/chromium.ts";
 import { RequestPanel } from "../docs-page/request-panel.ts";
 import { shapeDifferences } from "../docs-page/shape.ts";
@@ -119,7 +119,8 @@ test("the requests that /docs offers succeed as offered, and live answers have t
     if (status >= 300) throw new Error(`${call[0]} answers ${status}: ${text}`);
     return JSON.parse(text) as unknown;
   };
-  await playStory({ show, prepare, webhookUrl: server.webhookUrl } as Narration);
+  const { webhookUrl, issuer } = server;
+  await playStory({ show, prepare, webhookUrl, issuer, openLink } as Narration);
   expect(problems).toEqual([]);
   expect(shown.toSorted()).toEqual(operationKeys.toSorted());
 }, 600_000);

@@ -48,7 +48,7 @@ export class RequestPanel {
       if (offered.params?.[name] === value) continue;
       await this.#panel.locator(`tr#${name} [contenteditable]`).last().fill(value);
     }
-    const isSecret = /^\/v1\/(mfa|keys\/revoke-leaked|console\/sessions)/.test(routeOf(key).path);
+    const isSecret = /^\/v1\/(mfa|keys\/revoke-leaked|console\/sessions)|\/confirm$/.test(routeOf(key).path);
     if (body !== undefined && isSecret) await this.#panel.locator(".cm-content").first().fill(JSON.stringify(body));
   }
 
