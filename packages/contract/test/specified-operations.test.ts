@@ -226,6 +226,10 @@ test("the operations beyond the specification's eighteen need the permissions th
   expect(permissionOf("GET /v1/approvals/{approval_id}")).toBe("read");
   for (const verb of ["approve", "reject", "answer"] as const)
     expect(permissionOf(`POST /v1/approvals/{approval_id}/${verb}`)).toBe("approve");
+  expect(permissionOf("GET /v1/agents/{agent_id}/connections")).toBe("read");
+  expect(permissionOf("POST /v1/agents/{agent_id}/connections")).toBe("write");
+  for (const verb of ["confirm", "revoke"] as const)
+    expect(permissionOf(`POST /v1/agents/{agent_id}/connections/{connection_id}/${verb}`)).toBe("write");
   expect(permissionOf("POST /v1/agents")).toBe("write");
   expect(permissionOf("POST /v1/agents/{agent_id}/pause")).toBe("write");
   expect(permissionOf("POST /v1/agents/{agent_id}/resume")).toBe("write");

@@ -83,7 +83,13 @@ test("the names that requests and responses use are those that were specified or
   expect(granularities).toEqual(["1m", "5m", "1h", "1d"]);
   expect(statistics).toEqual(["avg", "p50", "p95", "p99"]);
   const ofDeployments = ["deployment.activated", "deployment.failed", "deployment.rolled_back"];
-  expect(subscribableEvents).toEqual(["agent.completed", "agent.failed", ...ofDeployments, "agent.action_required"]);
+  expect(subscribableEvents).toEqual([
+    "agent.completed",
+    "agent.failed",
+    ...ofDeployments,
+    "agent.action_required",
+    "connection.needs_reauth",
+  ]);
   expect(eventTypes).toEqual([...subscribableEvents, "webhook.test"]);
   expect(KeyStatus.options).toEqual(["active", "expired", "revoked"]);
   expect(providerTypes).toEqual(["openai", "anthropic", "google", "openai-compatible"]);
@@ -113,5 +119,6 @@ test("ids have the prefixes that were decided", () => {
     erasure: "erasure",
     consoleSession: "cse",
     approval: "appr",
+    connection: "conn",
   });
 });

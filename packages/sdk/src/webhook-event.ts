@@ -1,6 +1,7 @@
 import type {
   AgentId,
   ApprovalSummary,
+  Connection,
   Deployment,
   Event,
   InvocationStatus,
@@ -52,5 +53,6 @@ export type PerchEvent =
   | EventOf<"agent.completed", CompletedRun>
   | EventOf<"agent.failed", FailedRun>
   | EventOf<"agent.action_required", RequestedAction>
+  | EventOf<"connection.needs_reauth", Connection>
   | EventOf<"deployment.activated" | "deployment.failed" | "deployment.rolled_back", Deployment>
   | EventOf<"webhook.test", { webhook_id: WebhookId }>;
