@@ -1,4 +1,5 @@
 import type { AlertCase } from "./alert-case.ts";
+import { connectionCases } from "./cases/connections.ts";
 import { databaseCases } from "./cases/database.ts";
 import { housekeepingCases } from "./cases/housekeeping.ts";
 import { partCases } from "./cases/parts.ts";
@@ -10,6 +11,7 @@ export const alertCases: readonly AlertCase[] = [
   ...housekeepingCases,
   ...partCases,
   ...refusalCases,
+  ...connectionCases,
   ...runCases,
   ...databaseCases,
 ];
