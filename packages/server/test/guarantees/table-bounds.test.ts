@@ -46,6 +46,8 @@ test("the page states the days for which partitions and purged rows are kept", a
   expect(boundOf("api_keys")).toContain(`${keptDays.endedKeys} days`);
   expect(boundOf("console_sessions")).toContain(`${keptDays.endedConsoleSessions} day`);
   expect(boundOf("approvals")).toContain(`${keptDays.decidedApprovals} days`);
+  expect(boundOf("connections")).toContain(`${keptDays.revokedConnections} days`);
+  expect(boundOf("connections")).toContain(`${keptDays.pendingConnections} day `);
   expect(boundOf("erasures")).toContain(`${keptDays.erasures} days`);
   expect(boundOf("memory_clears")).toContain(`${keptDays.endedClears} days`);
   expect(boundOf("releases")).toContain(`${keptDays.endedReleases} days`);
