@@ -10,6 +10,8 @@ import { createResilientGate } from "../limits/resilient-gate.ts";
 import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/run-slots.ts";
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
+import { createOAuthClient } from "../outbound/oauth/create-oauth-client.ts";
+import type { OAuthClient } from "../outbound/oauth/oauth-client.ts";
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
 import type { FindSecrets } from "../outbound/secrets/find-secrets.ts";
 import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve-call.ts";
@@ -99,6 +101,8 @@ export interface Core {
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
+  /** For the accounts that tools are called with. */
+  readonly oauth: OAuthClient;
   readonly signingKeySealer: Sealer;
   /** Must be loaded before a call is signed, after the data keys. */
   readonly signingKeys: SigningKeys;
@@ -190,6 +194,13 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const secrets = createSealer(dataKeys.keyFor("secrets"));
   const findSecrets = createFindSecrets({ db, sealer: secrets, logger, now: nowMs });
   const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
+  const oauth = createOAuthClient({
+    fetch: guarded.fetch,
+    resolveCall,
+    publicUrl: config.publicUrl,
+    now: nowMs,
+    version,
+  });
   const signingKeySealer = createSealer(dataKeys.keyFor("signing keys"));
   const signingKeys = createSigningKeys({ db: db.unscoped, sealer: signingKeySealer, logger, now: nowMs });
   telemetry.watchSigningKeys(signingKeys.ageSeconds);
@@ -243,6 +254,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
     findSecrets,
     resolveCall,
+    oauth,
     signingKeySealer,
     signingKeys,
     ownAddresses,
