@@ -5,6 +5,7 @@ import { createFindParty } from "./find-party.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
 import type { OAuthClient } from "./oauth-client.ts";
 import { createFindProtectedResource } from "./protected-resource.ts";
+import { createRevoke } from "./revoke-token.ts";
 import { createTokenRequests } from "./token-requests.ts";
 
 interface OAuthClientDeps {
@@ -27,5 +28,6 @@ export function createOAuthClient({ fetch, resolveCall, publicUrl, now, version 
     newConsentSecrets,
     checkCallback,
     ...createTokenRequests({ limitedFetch, resolveCall, now }),
+    revoke: createRevoke({ limitedFetch, resolveCall }),
   };
 }

@@ -1,18 +1,11 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import type { DiscoveryCache } from "./cached-discovery.ts";
+import { findClient } from "./find-client.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
-import type {
-  OAuthClient,
-  OAuthParty,
-  OAuthRegistration,
-  OAuthTool,
-  Registrations,
-  TokenEndpointAuth,
-} from "./oauth-client.ts";
+import type { OAuthClient, OAuthParty, OAuthTool } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
 import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
-import { clientDocumentAddress, isPlainIssuer, redirectAddress } from "./redirect-address.ts";
-import { chooseAuthMethod, registerByHand, registerClient } from "./register-client.ts";
+import { isPlainIssuer, redirectAddress } from "./redirect-address.ts";
 import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
 
 interface FindPartyDeps {
@@ -88,22 +81,8 @@ function toScopes(
     : scopes;
 }
 
-interface Client {
-  readonly client: OAuthRegistration;
-  readonly authMethod: TokenEndpointAuth;
-}
-
-function configuredClient({ connection }: OAuthTool, server: AuthorizationServer): Client | undefined {
-  const { client_id: clientId, client_secret: clientSecret } = connection;
-  if (clientId === undefined) return undefined;
-  return {
-    client: { kind: "configured", clientId, ...(clientSecret !== undefined && { clientSecret }) },
-    authMethod: clientSecret === undefined ? "none" : chooseAuthMethod(server, true),
-  };
-}
-
 export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
-  const { servers, findProtectedResource, publicUrl, now } = deps;
+  const { servers, findProtectedResource, publicUrl } = deps;
 
   const findServer = async (tool: OAuthTool, signal: AbortSignal) => {
     const named = tool.connection.issuer;
@@ -117,41 +96,6 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
     if (!isPlainIssuer(server.issuer))
       throw misconfigured(`${subjectOf(address)} has an issuer that cannot be part of a redirect address.`);
     return { server, found };
-  };
-
-  const findRegistered = async (
-    server: AuthorizationServer,
-    redirectUri: string,
-    registrations: Registrations,
-    signal: AbortSignal,
-  ): Promise<OAuthRegistration> => {
-    const known = await registrations.find(server.issuer, redirectUri);
-    const isOver = known?.kind === "registered" && known.expiresAtMs !== null && known.expiresAtMs <= now();
-    if (known && !isOver) return known;
-    const registered = await registerClient({ ...deps, publicUrl: publicUrl ?? "" }, server, { redirectUri, signal });
-    await registrations.save(server.issuer, redirectUri, registered);
-    return registered;
-  };
-
-  /** What the definition names, else a document that Perch serves, else a registration of its own. */
-  const findClient = async (
-    tool: OAuthTool,
-    server: AuthorizationServer,
-    redirectUri: string,
-    { registrations, signal }: Parameters<OAuthClient["findParty"]>[2],
-  ): Promise<Client> => {
-    const configured = configuredClient(tool, server);
-    if (configured) return configured;
-    if (publicUrl === undefined) throw noPublicUrl();
-    if (server.client_id_metadata_document_supported === true && publicUrl.startsWith("https:"))
-      return {
-        client: { kind: "document", clientId: clientDocumentAddress(publicUrl, server.issuer) },
-        authMethod: "none",
-      };
-    if (server.registration_endpoint === undefined)
-      throw misconfigured(`${subjectOf(server.issuer)} does not know Perch. ${registerByHand(redirectUri)}`);
-    const client = await findRegistered(server, redirectUri, registrations, signal);
-    return { client, authMethod: client.kind === "registered" ? client.authMethod : "none" };
   };
 
   return async (_owner, tool, options) => {
@@ -173,7 +117,7 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
       tokenEndpoint,
       revocationEndpoint: parseLinkedAddress(server.revocation_endpoint, issuer)?.href ?? null,
       namesItself: server.authorization_response_iss_parameter_supported === true,
-      ...(await findClient(tool, server, redirectUri, options)),
+      ...(await findClient(deps, tool, server, { redirectUri, ...options })),
       redirectUri,
       resourceIndicator: toResourceIndicator(tool, found),
       scopes: toScopes(tool, found, server),

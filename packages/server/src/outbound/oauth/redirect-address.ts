@@ -4,11 +4,13 @@
  */
 
 /** In lower case, without user, query and fragment, and with no part of a path that a proxy may rewrite. */
-const issuerPattern = /^https?:\/\/[a-z0-9.[\]:-]+(\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
+const host = String.raw`([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:\d+)?`;
+const segments = String.raw`(/[\w.~!$&'()*+,;=:@%-]+)*/?`;
+const issuerPattern = new RegExp(`^https?://${host}${segments}$`);
 
-/** Whether its address survives a browser and a proxy letter by letter. */
+/** Whether its address survives a browser and a proxy letter by letter, and is told from all others in a path. */
 export function isPlainIssuer(issuer: string): boolean {
-  if (!issuerPattern.test(issuer)) return false;
+  if (!issuerPattern.test(issuer) || !URL.canParse(issuer) || issuer.startsWith("https://http:")) return false;
   const { href } = new URL(issuer);
   return href === issuer || href === `${issuer}/`;
 }
@@ -22,7 +24,7 @@ const toPath = (issuer: string): string =>
 /** `path` is as it came over the wire. Undefined if no issuer has it. */
 export function issuerFromPath(path: string): string | undefined {
   const issuer = path.startsWith("http:") ? insecure + path.slice("http:".length) : secure + path;
-  return URL.canParse(issuer) && isPlainIssuer(issuer) && toPath(issuer) === path ? issuer : undefined;
+  return isPlainIssuer(issuer) && toPath(issuer) === path ? issuer : undefined;
 }
 
 export const callbackPath = "/oauth/callback/";

@@ -6,6 +6,8 @@ import { answeredStatus, OAuthFailure, protocolWord, subjectOf, toCallFailure } 
 import { clientMetadata } from "./redirect-address.ts";
 import { isInsecure, parseLinkedAddress } from "./secure-address.ts";
 
+export type DynamicRegistration = Extract<OAuthRegistration, { readonly kind: "registered" }>;
+
 const authMethods = ["none", "client_secret_basic", "client_secret_post"] as const satisfies TokenEndpointAuth[];
 const isAuthMethod = (method: unknown): method is TokenEndpointAuth => authMethods.some((known) => known === method);
 
@@ -34,7 +36,7 @@ function toRegistration(
   asked: string,
   nowMs: number,
   fail: () => OAuthFailure,
-) {
+): DynamicRegistration {
   const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = answer;
   // RFC 7591: without a word about it, a client with a secret presents it in the header.
   const authMethod = token_endpoint_auth_method ?? (client_secret === undefined ? asked : "client_secret_basic");
@@ -47,7 +49,7 @@ function toRegistration(
     ...(authMethod !== "none" && typeof client_secret === "string" && { clientSecret: client_secret }),
     authMethod,
     expiresAtMs: Math.min(nowMs + maxUseMs, secretEndsAtMs > 0 ? secretEndsAtMs : Infinity),
-  } as const satisfies OAuthRegistration;
+  };
 }
 
 /** As the library wants it: servers also answer 200, and leave out when a secret ends. */
@@ -69,7 +71,7 @@ export async function registerClient(
   { limitedFetch, publicUrl, now }: RegisterDeps,
   server: oauth.AuthorizationServer,
   { redirectUri, signal }: { readonly redirectUri: string; readonly signal: AbortSignal },
-): Promise<OAuthRegistration> {
+): Promise<DynamicRegistration> {
   const { issuer, registration_endpoint } = server;
   const context = { subject: subjectOf(issuer), advice: registerByHand(redirectUri) };
   const asked = chooseAuthMethod(server, false);

@@ -1,0 +1,37 @@
+import * as oauth from "oauth4webapi";
+import { toClient, toServer } from "./authorization-request.ts";
+import { authenticate } from "./client-auth.ts";
+import type { OAuthClient } from "./oauth-client.ts";
+import { ask, callOptions, type TokenRequestDeps } from "./token-requests.ts";
+
+/** What servers answer that no longer know the token: it is what was asked for. */
+const alreadyRevoked: readonly string[] = ["invalid_token", "invalid_grant"];
+
+async function readAnswer(response: Response): Promise<"done" | "not_offered"> {
+  try {
+    await oauth.processRevocationResponse(response);
+    return "done";
+  } catch (error) {
+    if (!(error instanceof oauth.ResponseBodyError)) throw error;
+    if (alreadyRevoked.includes(error.error)) return "done";
+    if (error.error === "unsupported_token_type") return "not_offered";
+    throw error;
+  }
+}
+
+export const createRevoke =
+  ({ limitedFetch, resolveCall }: Omit<TokenRequestDeps, "now">): OAuthClient["revoke"] =>
+  async (owner, party, { accessToken, refreshToken }, signal) => {
+    const { revocationEndpoint } = party;
+    if (revocationEndpoint === null) return "not_offered";
+    // A server ends the whole consent with its refresh token (RFC 7009).
+    const [token, hint] = refreshToken === null ? [accessToken, "access_token"] : [refreshToken, "refresh_token"];
+    const request = async () => {
+      const auth = await authenticate(resolveCall, owner, party, revocationEndpoint);
+      return oauth.revocationRequest(toServer(party), toClient(party), auth, token, {
+        ...callOptions(limitedFetch, party, signal),
+        additionalParameters: { token_type_hint: hint },
+      });
+    };
+    return ask(party, "revocation", request, readAnswer);
+  };
