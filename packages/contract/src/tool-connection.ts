@@ -32,8 +32,13 @@ const Resource = SecureUrl.describe(
   "What the tokens are for (RFC 8707). The default is the `url` of an MCP server, and what its metadata says of an HTTP tool.",
 );
 
+/** What Perch adds to the address: two of the same name could be read either way. */
+const addedParameters = ["code", "connection_id", "error"];
+const hasOwnParameters = (text: string): boolean =>
+  !(URL.canParse(text) && addedParameters.some((name) => new URL(text).searchParams.has(name)));
+
 const ReturnUrls = z
-  .array(SecureUrl)
+  .array(SecureUrl.refine(hasOwnParameters, "Leave out `code`, `connection_id` and `error`, which Perch adds"))
   .min(1)
   .max(8)
   .refine((urls) => new Set(urls).size === urls.length, "An address is named twice")

@@ -9,6 +9,7 @@ import type { Logger } from "../platform/logger.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
+import type { ConsentByLink } from "../resources/connections/consent-by-link.ts";
 import type { PersonSignIn } from "../resources/console-sessions/sign-in-person.ts";
 import type { Handlers } from "../resources/handlers.ts";
 import type { DecideByLink } from "../resources/webhooks/decide-by-link.ts";
@@ -19,6 +20,7 @@ import type { AdmitToAgents } from "./admit-to-agents.ts";
 import { approvalLinkRoutes } from "./approval-link-routes.ts";
 import { bindOperations } from "./bind-operations.ts";
 import type { ChangeOnce } from "./change-once.ts";
+import { connectRoutes } from "./connect-routes.ts";
 import { readConsoleFiles } from "./console-files.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import { documentationRoutes } from "./documentation.ts";
@@ -90,6 +92,7 @@ interface AppOptions {
   /** Undefined where people cannot sign in. */
   readonly people: PersonSignIn | undefined;
   readonly decideByLink: DecideByLink;
+  readonly consentByLink: ConsentByLink;
 }
 
 const malformedRequestBody = JSON.stringify(
@@ -295,6 +298,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     signInRoutes(app, { ...options, publicUrl: http.publicUrl });
   }
   approvalLinkRoutes(app, options, clientOf);
+  if (http.publicUrl !== undefined) connectRoutes(app, { ...options, publicUrl: http.publicUrl }, clientOf);
   keyDirectoryRoute(app, options.readKeyDirectory);
   await documentationRoutes(app);
   refuseUnknownRoutes(app);

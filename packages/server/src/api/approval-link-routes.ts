@@ -5,9 +5,10 @@ import { answerFieldOf, parseAnswer } from "../resources/approvals/answer-field.
 import type { DecideByLink, LinkHolder, ToDecision } from "../resources/webhooks/decide-by-link.ts";
 import { linkPath } from "../resources/webhooks/delivered-link.ts";
 import type { Admission } from "./admission.ts";
-import { approvalPage, decidedPage, invalidLinkPage, isShownWhole, pagePolicy, refusedPage } from "./approval-page.ts";
+import { approvalPage, decidedPage, invalidLinkPage, isShownWhole, refusedPage } from "./approval-page.ts";
 import { replyWithError } from "./error-reply.ts";
 import type { Guard } from "./guard.ts";
+import { ownFormPolicy, sendPage as sendAnyPage } from "./person-page.ts";
 
 interface LinkRoutesOptions {
   readonly decideByLink: DecideByLink;
@@ -20,13 +21,7 @@ const maxReason = 2000;
 const maxAnswer = 10_000;
 
 const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
-  reply
-    .code(status)
-    .header("content-security-policy", pagePolicy)
-    .header("cross-origin-opener-policy", "same-origin")
-    .header("x-robots-tag", "noindex")
-    .type("text/html; charset=utf-8")
-    .send(page);
+  sendAnyPage(reply, { status, page, policy: ownFormPolicy });
 
 const refuseLink = (reply: FastifyReply): FastifyReply => sendPage(reply, 404, invalidLinkPage);
 

@@ -1,41 +1,8 @@
-import { createHash } from "node:crypto";
 import { toPublicId } from "../platform/ids.ts";
 import { type AnswerField, answerFieldOf } from "../resources/approvals/answer-field.ts";
 import type { LinkedApproval } from "../resources/webhooks/decide-by-link.ts";
+import { createPage, row } from "./person-page.ts";
 import { visibleHtml } from "./visible-html.ts";
-
-const style =
-  "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2.5rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}" +
-  "h1{font-size:1.4rem}h2{font-size:1.1rem}dt{font-weight:600}dd{margin:0 0 .5rem}dd,pre,p{overflow-wrap:anywhere;unicode-bidi:isolate}" +
-  "pre{white-space:pre-wrap;padding:.75rem;background:#f3f3f1}label{display:block;margin:1rem 0 .25rem}" +
-  "textarea,input,select{font:inherit;width:100%;box-sizing:border-box;color:inherit;background:inherit;border:1px solid #888;padding:.4rem}" +
-  "button{font:inherit;margin:1rem .75rem 0 0;padding:.4rem 1.2rem}" +
-  "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}}";
-
-/** Nothing but the style and the form: no script, image or frame, whatever an argument says. */
-export const pagePolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join("; ");
-
-const createPage = (title: string, contents: readonly string[]): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${title}</h1>
-${contents.join("\n")}
-</body>
-</html>
-`;
 
 /** The one answer to every link that is not valid. It says the same whatever the reason is. */
 export const invalidLinkPage = createPage("This link is not valid", [
@@ -54,9 +21,6 @@ export const refusedPage = (why: string): string => createPage("Nothing was deci
 const maxShown = 16_384;
 
 const toText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
-
-const row = (name: string, text: string | null): string =>
-  text === null ? "" : `<dt>${name}</dt><dd dir="auto">${visibleHtml(text)}</dd>`;
 
 const block = (text: string): string => `<pre dir="auto">${visibleHtml(text)}</pre>`;
 

@@ -77,6 +77,11 @@ export interface Guard {
   ) => Promise<void>;
   /** Whether the agent's settings let in somebody who has a link and nothing else. Where users have tokens, a link is not enough. */
   readonly admitsLink: (client: Client, agent: GuardedAgent) => boolean;
+  /**
+   * Whether the agent's settings let in the browser of a user who is to consent. Where users have tokens, their application has shown
+   * one for the link, and shows it again before the consent counts.
+   */
+  readonly admitsConsent: (client: Client, agent: GuardedAgent) => boolean;
   readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
   /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
   readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
@@ -197,6 +202,7 @@ export function createGuard(deps: GuardDeps): Guard {
       const { checkTransport, verifyUser } = prepareOnce(agent);
       return !instanceSettings.verifyUser && !verifyUser && checkTransport?.(client, new Date(now())) === undefined;
     },
+    admitsConsent: (client, agent) => prepareOnce(agent).checkTransport?.(client, new Date(now())) === undefined,
     hsts: (client, agent) => {
       const agentHsts = agent && prepareOnce(agent).hsts;
       return (instanceSettings.hsts ?? agentHsts) && hstsHeader(client.isHttps, instanceSettings.hsts, agentHsts);

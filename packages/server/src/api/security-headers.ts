@@ -1,4 +1,4 @@
-/** On every response. An API serves no pages, so the policy allows nothing; `/`, `/docs`, `/console` and `/approve` set their own. */
+/** On every response. An API serves no pages, so the policy allows nothing; `/`, `/docs`, `/console`, `/approve` and `/connect` set their own. */
 export const securityHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

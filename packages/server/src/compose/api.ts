@@ -6,6 +6,7 @@ import { createApp } from "../api/app.ts";
 import { createChangeOnce } from "../api/change-once.ts";
 import { databaseCheck } from "../api/health.ts";
 import { createKeyDirectory } from "../auth/authenticate.ts";
+import { createConnectionTokens } from "../auth/connection-token.ts";
 import { createKeyUsage } from "../auth/key-usage.ts";
 import { createSecondFactor } from "../auth/second-factor.ts";
 import { createOrganisationChanges } from "../cache/organisation-changes.ts";
@@ -28,6 +29,9 @@ import { updateDueOfAgent } from "../resources/approvals/waiting-run-queries.ts"
 import { auditHandlers } from "../resources/audit/audit-handlers.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { connectionHandlers } from "../resources/connections/connection-handlers.ts";
+import { createConsentByLink } from "../resources/connections/consent-by-link.ts";
+import { createRegistrations } from "../resources/connections/registrations.ts";
+import { createTellProvider } from "../resources/connections/tell-provider.ts";
 import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
@@ -124,6 +128,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const people = composePeopleSignIn(core, changes);
   const checkSchema = createCheckSchema({ schemaChecks });
   const decideApproval = createDecideApproval(core);
+  const connectionTokens = createConnectionTokens(core.connectionLinkKey);
   const app = await createApp({
     http: config,
     logger,
@@ -166,7 +171,16 @@ export async function composeApi(core: Core): Promise<Api> {
         decideApproval,
         continueRuns,
       }),
-      ...connectionHandlers({ db, agents }),
+      ...connectionHandlers({
+        ...core,
+        agents,
+        serving,
+        agentChecks,
+        connectionTokens,
+        registrationsOf: createRegistrations(core),
+        tellProvider: createTellProvider(core),
+        publicUrl: config.publicUrl,
+      }),
       ...deploymentHandlers({
         db,
         agents,
@@ -212,6 +226,7 @@ export async function composeApi(core: Core): Promise<Api> {
     }),
     people: people.signIn,
     decideByLink: createDecideByLink({ ...core, decideApproval, checkSchema: checkSchema.check, continueRuns, now }),
+    consentByLink: createConsentByLink({ ...core, connectionTokens }),
     changeOnce: createChangeOnce({
       changes,
       answers: core.idempotentAnswers,

@@ -2,23 +2,24 @@ import type { ConnectionOperationKey } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
+import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
 import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { single, uncountedPage } from "../../platform/envelopes.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import { type ConfirmDeps, createConfirmation } from "./confirm-connection.ts";
 import { findConnection, listConnections } from "./connection-queries.ts";
+import { type CreateDeps, createConnectionCreation } from "./create-connection.ts";
+import { createRevocation, type RevokeDeps } from "./revoke-connection.ts";
 import { toConnection } from "./to-connection.ts";
 
-interface ConnectionDeps {
+interface ConnectionDeps extends CreateDeps, ConfirmDeps, RevokeDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
+  readonly oauth: Pick<OAuthClient, "findParty" | "exchangeCode" | "revoke">;
 }
-
-const notBuilt = async (): Promise<never> => {
-  throw new Error("not built yet");
-};
 
 const toAgentKey = ({ organisation_id, id }: AgentRow) => ({ organisationId: organisation_id, agentId: id });
 
@@ -37,7 +38,11 @@ const beforeOf = (cursor: string | undefined): string | undefined => {
   return id;
 };
 
-export const connectionHandlers = ({ db, agents }: ConnectionDeps) => {
+export const connectionHandlers = (deps: ConnectionDeps) => {
+  const { db, agents } = deps;
+  const create = createConnectionCreation(deps);
+  const confirm = createConfirmation(deps);
+  const revoke = createRevocation(deps);
   const findRef = async (
     context: RequestContext,
     params: { readonly agent_id: string; readonly connection_id: string },
@@ -50,7 +55,10 @@ export const connectionHandlers = ({ db, agents }: ConnectionDeps) => {
   };
 
   return {
-    "POST /v1/agents/{agent_id}/connections": notBuilt,
+    "POST /v1/agents/{agent_id}/connections": async ({ params, body }, context) => {
+      requireOwnUser(context.caller, body.user_id);
+      return create(context, await agents.get(context, params.agent_id), body);
+    },
 
     "GET /v1/agents/{agent_id}/connections": async ({ params, query }, context) => {
       const agent = toAgentKey(await agents.get(context, params.agent_id));
@@ -72,7 +80,12 @@ export const connectionHandlers = ({ db, agents }: ConnectionDeps) => {
       return single(toConnection(row));
     },
 
-    "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": notBuilt,
-    "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": notBuilt,
+    "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": async ({ params, body }, context) => {
+      requireOwnUser(context.caller, body.user_id);
+      return confirm(context, await findRef(context, params), body);
+    },
+
+    "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": async ({ params }, context) =>
+      revoke(context, await findRef(context, params)),
   } satisfies Handlers<ConnectionOperationKey>;
 };

@@ -1,0 +1,51 @@
+import type { Agent, UserConnection } from "@perch/contract";
+import type { OAuthTool } from "../../outbound/oauth/oauth-client.ts";
+import { invalid } from "../../platform/api-error.ts";
+
+/** A tool that is called with the account of the run's own user. */
+export interface UserTool extends OAuthTool {
+  readonly connection: UserConnection;
+}
+
+type Tool = Agent["tools"][number];
+
+const toUserTool = (tool: Tool): UserTool | undefined => {
+  if (tool.type === "ask_person" || tool.connection?.account !== "user") return undefined;
+  const { type, name, url, connection } = tool;
+  return { type, name, url, connection };
+};
+
+const quoted = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(", ");
+
+/** The tool with this name, if users can connect an account with it. `where` says whose tools these are, in words. */
+export function chooseUserTool(tools: readonly Tool[], name: string, where: string): UserTool {
+  const named = tools.find((tool) => tool.name === name);
+  const found = named && toUserTool(named);
+  if (found) return found;
+  const others = tools.filter((tool) => toUserTool(tool) !== undefined).map((tool) => tool.name);
+  const advice =
+    others.length > 0
+      ? `Users can connect ${quoted(others)}`
+      : 'Give a tool of type mcp or http a `connection` with `"account": "user"`, and deploy the agent if it is deployed';
+  const problem = named ? "has no account of users" : "is no tool";
+  throw invalid("tool", `${JSON.stringify(name)} ${problem} in ${where}. ${advice}`);
+}
+
+/** Letter by letter one of those that the definition names; the first, if none was asked for. */
+export function chooseReturnUrl({ name, connection }: UserTool, given: string | undefined): string {
+  const { return_urls } = connection;
+  const [first = ""] = return_urls;
+  if (given === undefined) return first;
+  if (return_urls.includes(given)) return given;
+  throw invalid(
+    "return_url",
+    `Not one of the \`return_urls\` of the tool ${JSON.stringify(name)}, which are compared letter by letter: ${return_urls.join(", ")}`,
+  );
+}
+
+/** The registered address with these parameters after what it has already. */
+export function addToReturnUrl(returnUrl: string, parameters: Readonly<Record<string, string>>): string {
+  const { href } = new URL(returnUrl);
+  const separator = href.includes("?") ? (/[?&]$/.test(href) ? "" : "&") : "?";
+  return `${href}${separator}${new URLSearchParams(parameters)}`;
+}

@@ -1,0 +1,169 @@
+import type { InputOf, Operations } from "@perch/contract";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { OAuthClient, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
+import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
+import { isRefusedCall } from "../../outbound/secrets/resolve-call.ts";
+import { actFor } from "../../platform/acting-organisation.ts";
+import { conflict, notFound } from "../../platform/api-error.ts";
+import { single } from "../../platform/envelopes.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Share } from "../../platform/shares.ts";
+import { Uncached, Unchanged } from "../../platform/unchanged.ts";
+import type { ConnectionMetrics } from "../../telemetry/connection-metrics.ts";
+import type { RequestContext } from "../handlers.ts";
+import { type ConnectionRef, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { deleteLink, findLinkForUpdate, type LinkRow, restoreLink } from "./link-queries.ts";
+import { deleteRegistration } from "./registrations.ts";
+import { type ConsentFlow, digestStep, openFlow } from "./seal-flow.ts";
+import { sealGrant } from "./seal-grant.ts";
+import { type ConnectionRow, toConnection } from "./to-connection.ts";
+
+type ConfirmBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections/{connection_id}/confirm"]>["body"];
+
+export interface ConfirmDeps {
+  readonly db: Database;
+  readonly oauth: Pick<OAuthClient, "exchangeCode" | "revoke">;
+  readonly agentChecks: Pick<Share, "hold">;
+  readonly connectionGrants: Sealer;
+  readonly connectionDigest: Digest;
+  readonly telemetry: Pick<ConnectionMetrics, "connectionConsented">;
+}
+
+/** Somebody waits for the answer. */
+const exchangeTimeoutMs = 10_000;
+
+const newLink = "Ask for a new link with POST /v1/agents/{agent_id}/connections, and let the user consent again.";
+
+/** The same for every code that does not count: the reason would help to guess. */
+const notCounted = () =>
+  conflict(
+    `This code does not count for this user and connection: it counts once, for two minutes, for the user the link was made for. If another request confirms it at this moment, get the connection: it is \`active\` then. Otherwise: ${newLink}`,
+  );
+
+const advice = {
+  retry: "Confirm again with the same code, within two minutes of the user's return.",
+  otherwise: newLink,
+};
+
+/** A consent that this request alone may finish. */
+interface Claimed {
+  readonly connection: ConnectionRow;
+  readonly link: LinkRow;
+}
+
+type Claim = Claimed | { readonly confirmed: ConnectionRow } | "refused" | "hidden";
+
+interface Presented {
+  readonly userId: string;
+  readonly code: Buffer;
+}
+
+/** Takes the link away in a transaction of its own, so that whatever follows, no second request exchanges the code. */
+async function claimLink(
+  trx: OrganisationTransaction,
+  { onlyUserId, ...ref }: ConnectionRef,
+  { userId, code }: Presented,
+): Promise<Claim> {
+  const connection = await findConnectionForUpdate(trx, ref);
+  if (!connection) return "hidden";
+  const isOwn = onlyUserId === undefined || connection.user_id === onlyUserId;
+  const isRightUser = isOwn && connection.user_id === userId;
+  const isConfirmed = connection.status === "active" && connection.confirmed_digest?.equals(code) === true;
+  if (isRightUser && isConfirmed) return { confirmed: connection };
+  const consent = { organisationId: ref.organisationId, connectionId: ref.id };
+  const link = await findLinkForUpdate(trx, consent, "returned");
+  const isRightCode = link?.secret_digest.equals(code) === true;
+  // Users make each other's links void only with the code: then somebody came back from a link that was made for somebody else.
+  if (link && (isOwn || isRightCode)) await deleteLink(trx, consent);
+  if (!isOwn) return "hidden";
+  return isRightUser && isRightCode ? { connection, link } : "refused";
+}
+
+/** Between the claim and now, the connection may have been revoked, or gone with its user or agent. */
+async function storeGrant(
+  trx: OrganisationTransaction,
+  deps: ConfirmDeps,
+  ref: ConnectionRef,
+  { flow, tokens, code }: { readonly flow: ConsentFlow; readonly tokens: OAuthTokens; readonly code: Buffer },
+): Promise<ConnectionRow> {
+  const row = await findConnectionForUpdate(trx, ref);
+  if (!row) throw notFound("connection", toPublicId("connection", ref.id));
+  if (row.status === "revoked") throw conflict(`The connection was revoked meanwhile. ${newLink}`);
+  const { organisationId, agentId } = ref;
+  const resource = flow.target;
+  const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, resource };
+  return updateConnection(trx, row, "confirm", {
+    status: "active",
+    reason: null,
+    resource,
+    issuer: flow.party.issuer,
+    scopes: [...tokens.scopes],
+    sealed_grant: sealGrant(deps.connectionGrants, { party: flow.party, tokens }, identity),
+    confirmed_digest: code,
+    generation: row.generation + 1,
+    access_expires_at: tokens.expiresAtMs === null ? null : new Date(tokens.expiresAtMs),
+  });
+}
+
+/** Exchanges the provider's code for tokens, once the application has said that its own user came back. */
+export function createConfirmation(deps: ConfirmDeps) {
+  const { db, oauth, agentChecks, connectionGrants, connectionDigest, telemetry } = deps;
+
+  const exchange = async ({ organisationId, agentId }: ConnectionRef, flow: ConsentFlow): Promise<OAuthTokens> => {
+    const { party, secrets, callback } = flow;
+    if (!secrets || callback === undefined) throw new Error("a link came back without its secrets");
+    const answer = { parameters: new URLSearchParams(callback), secrets };
+    const signal = AbortSignal.timeout(exchangeTimeoutMs);
+    const owner = { organisationId, agentId };
+    return agentChecks.hold(organisationId, () =>
+      actFor(organisationId, () => oauth.exchangeCode(owner, party, answer, signal)),
+    );
+  };
+
+  /** Where the provider did not answer, the code may still count there: the application can confirm again. */
+  const endOrRestore = async (error: unknown, ref: ConnectionRef, link: LinkRow, flow: ConsentFlow): Promise<never> => {
+    const isOver = isRefusedCall(error) || (error instanceof OAuthFailure && error.kind !== "unavailable");
+    if (isOver) telemetry.connectionConsented("refused");
+    await db.inOrganisation(ref.organisationId, (trx) =>
+      isOver ? deleteRegistration(trx, ref, flow.party) : restoreLink(trx, link),
+    );
+    throw explainFailure(error, advice);
+  };
+
+  /** Tokens that nobody will use are given back, as far as the provider cares. */
+  const giveBack = ({ organisationId, agentId }: ConnectionRef, { party }: ConsentFlow, tokens: OAuthTokens): void =>
+    void actFor(organisationId, () =>
+      oauth.revoke({ organisationId, agentId }, party, tokens, AbortSignal.timeout(exchangeTimeoutMs)),
+    ).catch(() => undefined);
+
+  const finish = async ({ change }: RequestContext, ref: ConnectionRef, { link }: Claimed, code: Buffer) => {
+    const consent = { organisationId: ref.organisationId, connectionId: ref.id };
+    const flow = openFlow(connectionGrants, link.sealed_flow, consent);
+    const tokens = await exchange(ref, flow).catch((error: unknown) => endOrRestore(error, ref, link, flow));
+    try {
+      const answer = await change(
+        async (trx) => new Uncached(single(toConnection(await storeGrant(trx, deps, ref, { flow, tokens, code })))),
+      );
+      telemetry.connectionConsented("confirmed");
+      return answer;
+    } catch (error) {
+      giveBack(ref, flow, tokens);
+      throw error;
+    }
+  };
+
+  return async (context: RequestContext, ref: ConnectionRef, body: ConfirmBody) => {
+    const code = digestStep(connectionDigest, "code", body.code);
+    const presented = { userId: body.user_id, code };
+    const claim = await db.inOrganisation(ref.organisationId, (trx) => claimLink(trx, ref, presented));
+    if (claim === "hidden") throw notFound("connection", toPublicId("connection", ref.id));
+    if (claim === "refused") {
+      telemetry.connectionConsented("refused");
+      throw notCounted();
+    }
+    if ("confirmed" in claim) return context.change(async () => new Unchanged(single(toConnection(claim.confirmed))));
+    return finish(context, ref, claim, code);
+  };
+}

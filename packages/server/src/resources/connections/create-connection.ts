@@ -1,0 +1,148 @@
+import { type Agent, agentDefaults, type InputOf, type Operations } from "@perch/contract";
+import { type ConnectionTokens, consentMinutes } from "../../auth/connection-token.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
+import type { OAuthClient, OAuthParty, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { actFor } from "../../platform/acting-organisation.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { conflict, notFound } from "../../platform/api-error.ts";
+import { single } from "../../platform/envelopes.ts";
+import { toPublicId } from "../../platform/ids.ts";
+import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Share } from "../../platform/shares.ts";
+import { Uncached } from "../../platform/unchanged.ts";
+import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
+import { storedDefinition } from "../agents/to-agent.ts";
+import type { ServingDirectory } from "../deployments/serving-directory.ts";
+import type { RequestContext } from "../handlers.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { chooseReturnUrl, chooseUserTool, type UserTool } from "./choose-tool.ts";
+import {
+  type ConnectionOwner,
+  findOwnedConnectionForUpdate,
+  insertConnection,
+  updateConnection,
+} from "./connection-queries.ts";
+import { tokenTarget } from "./connection-rules.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { replaceLink } from "./link-queries.ts";
+import { digestStep, sealFlow } from "./seal-flow.ts";
+import type { TellProvider } from "./tell-provider.ts";
+import { type ConnectionRow, toConnection } from "./to-connection.ts";
+
+type CreateBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections"]>["body"];
+
+export interface CreateDeps {
+  readonly serving: Pick<ServingDirectory, "find" | "draftByDefault">;
+  readonly quotas: Pick<Quotas, "requireRoom">;
+  readonly oauth: Pick<OAuthClient, "findParty">;
+  readonly registrationsOf: (agent: AgentKey) => Registrations;
+  /** How many requests of one organisation may wait for providers at once. */
+  readonly agentChecks: Pick<Share, "hold">;
+  readonly connectionTokens: Pick<ConnectionTokens, "links">;
+  readonly connectionGrants: Sealer;
+  readonly connectionDigest: Digest;
+  readonly tellProvider: TellProvider;
+  readonly publicUrl: string | undefined;
+}
+
+/** Where the pages of links are: see `connect-routes.ts`. */
+export const connectPath = "/connect/";
+
+/** Somebody waits for the answer. */
+const findTimeoutMs = 10_000;
+
+const advice = { otherwise: "Then ask for the link again." };
+
+function requirePublicUrl(publicUrl: string | undefined): string {
+  if (publicUrl !== undefined) return publicUrl;
+  throw conflict(
+    "Users cannot connect accounts here yet: a provider must know where to send them back to. The operator sets PERCH_PUBLIC_URL to the address at which browsers reach this server.",
+  );
+}
+
+/** A revoked one begins anew. What was given up stays with whoever still has to tell the provider. */
+const reopen = (trx: OrganisationTransaction, row: ConnectionRow): Promise<ConnectionRow> =>
+  updateConnection(trx, row, "reopen", {
+    status: "pending",
+    revoked_at_provider: null,
+    sealed_grant: null,
+    resource: null,
+    issuer: null,
+    scopes: [],
+    access_expires_at: null,
+  });
+
+/** Finds the provider, outside of any transaction, and then makes the connection and its link. */
+export function createConnectionCreation(deps: CreateDeps) {
+  const { serving, quotas, oauth, registrationsOf, agentChecks, connectionTokens, connectionGrants } = deps;
+
+  /** What a run of this environment would use: the live version, or the draft where nothing is deployed. */
+  const findTools = async (
+    agent: AgentRow,
+    { epoch }: RequestContext,
+    given: string | undefined,
+  ): Promise<{ readonly tools: Agent["tools"]; readonly where: string }> => {
+    const key = { organisationId: agent.organisation_id, agentId: agent.id };
+    const environment = given ?? "production";
+    const isDraft = serving.draftByDefault && given === undefined;
+    const deployed = isDraft ? undefined : await serving.find(key, environment, epoch);
+    const { definition } = deployed ? deployed.live.definition : storedDefinition(agent);
+    const where = deployed ? `version ${deployed.live.version}, which is live in ${environment}` : "the draft";
+    return { tools: definition.tools ?? agentDefaults.tools, where };
+  };
+
+  const findParty = async (agent: AgentKey, tool: UserTool): Promise<OAuthParty> => {
+    const options = { registrations: registrationsOf(agent), signal: AbortSignal.timeout(findTimeoutMs) };
+    try {
+      return await agentChecks.hold(agent.organisationId, () =>
+        actFor(agent.organisationId, () => oauth.findParty(agent, tool, options)),
+      );
+    } catch (error) {
+      throw explainFailure(error, advice);
+    }
+  };
+
+  const upsert = async (trx: OrganisationTransaction, { caller }: RequestContext, owner: ConnectionOwner) => {
+    const found = await findOwnedConnectionForUpdate(trx, owner);
+    if (found) return { row: found.status === "revoked" ? await reopen(trx, found) : found, before: found };
+    await quotas.requireRoom(trx, caller.organisation, "connections");
+    return { row: await insertConnection(trx, owner), before: undefined };
+  };
+
+  return async (context: RequestContext, agent: AgentRow, body: CreateBody) => {
+    const publicUrl = requirePublicUrl(deps.publicUrl);
+    const key = { organisationId: agent.organisation_id, agentId: agent.id };
+    const { tools, where } = await findTools(agent, context, body.environment);
+    const tool = chooseUserTool(tools, body.tool, where);
+    const returnUrl = chooseReturnUrl(tool, body.return_url);
+    const party = await findParty(key, tool);
+    let untold: ConnectionRow | undefined;
+    const answer = await context.change(async (trx) => {
+      // Locked, so that it is not deleted meanwhile.
+      const ref = toPublicId("agent", agent.id);
+      if (!(await findAgentForUpdate(trx, context.scope, ref))) throw notFound("agent", ref);
+      const owner = { ...key, userId: body.user_id, tool: tool.name };
+      const { row, before } = await upsert(trx, context, owner);
+      if (before?.revoked_at_provider === "pending") untold = before;
+      const consent = { organisationId: key.organisationId, connectionId: row.id };
+      const token = connectionTokens.links.create(consent);
+      const expiresAt = await replaceLink(trx, consent, {
+        secretDigest: digestStep(deps.connectionDigest, "link", token),
+        returnUrl,
+        sealedFlow: sealFlow(connectionGrants, { party, target: tokenTarget(tool) }, consent),
+        createdBy: context.caller.keyId,
+        minutes: consentMinutes,
+      });
+      return new Uncached(
+        single({
+          ...toConnection(row),
+          link: publicUrl + connectPath + token,
+          link_expires_at: expiresAt.toISOString(),
+        }),
+      );
+    });
+    // Nobody else can: the row has no trace of that grant any more.
+    if (untold) void deps.tellProvider(untold, findTimeoutMs);
+    return answer;
+  };
+}
