@@ -1,0 +1,186 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
+import {
+  confirm,
+  connect,
+  createLink,
+  openBrowser,
+  readConnection,
+  walkConsent,
+} from "../../../test/support/consents.ts";
+import { expectError, ok } from "../../../test/support/contract-client.ts";
+import { readConnection as readRow } from "../../../test/support/stored-connections.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+
+const testbed = useConsentTestbed();
+
+/** As if that much time had passed. */
+const ageLink = (minutes: number) => {
+  const { perch, organisation } = testbed();
+  return perch.server.core.db.inOrganisation(parsePublicId("organisation", organisation.id) ?? "", (trx) =>
+    trx
+      .updateTable("connection_links")
+      .set({ expires_at: sql`expires_at - make_interval(mins => ${minutes})` })
+      .execute(),
+  );
+};
+
+const exchanges = () => testbed().provider.requests.filter((request) => request === "POST /token").length;
+
+describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () => {
+  test("makes the connection active with the user's own token, which is fetched no earlier", async () => {
+    const { organisation, perch, provider, mail } = testbed();
+    const before = exchanges();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    expect(exchanges()).toBe(before);
+    expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "pending", issuer: null });
+    const confirmed = ok(await confirm(organisation, connection.id, { user_id: "ada", code })).data;
+    expect(confirmed).toMatchObject({
+      id: connection.id,
+      status: "active",
+      reason: null,
+      resource: new URL(mail.url).origin,
+      issuer: provider.issuer,
+      scopes: ["mail.read", "offline_access"],
+      connected_at: expect.any(String),
+    });
+    expect(JSON.stringify(confirmed)).not.toContain(code);
+    expect(exchanges()).toBe(before + 1);
+    const { grant, generation, access_expires_at } = await readRow(perch, organisation, connection.id);
+    expect(generation).toBe(1);
+    expect(access_expires_at?.getTime()).toBeGreaterThan(Date.now() + 3_500_000);
+    expect(await provider.verifyToken(grant?.tokens.accessToken ?? "")).toMatchObject({
+      user: "ada",
+      audience: mail.url,
+    });
+  });
+
+  test("409 with another code: nothing is fetched, and the right code does not count any more", async () => {
+    const { organisation, perch } = testbed();
+    const before = exchanges();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const wrong = await confirm(organisation, connection.id, { user_id: "ada", code: `${code}x` });
+    expect(expectError(wrong, "conflict").message).toContain("POST /v1/agents/{agent_id}/connections");
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect(exchanges()).toBe(before);
+    expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "pending" });
+  });
+
+  test("409 with another user: nothing is fetched, and the right user comes too late", async () => {
+    const { organisation, perch } = testbed();
+    const before = exchanges();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    expectError(await confirm(organisation, connection.id, { user_id: "bob", code }), "conflict");
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect(exchanges()).toBe(before);
+  });
+
+  test("again with the same code and user gives the same answer, and fetches nothing", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const body = { user_id: "ada", code };
+    const first = ok(await confirm(organisation, connection.id, body));
+    const before = exchanges();
+    expect(ok(await confirm(organisation, connection.id, body))).toEqual(first);
+    expectError(await confirm(organisation, connection.id, { user_id: "bob", code }), "conflict");
+    expect(exchanges()).toBe(before);
+    expect((await readRow(perch, organisation, connection.id)).generation).toBe(1);
+  });
+
+  test("five at once exchange the code once", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const before = exchanges();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => confirm(organisation, connection.id, { user_id: "ada", code })),
+    );
+    expect(answers.some(({ status }) => status === 200)).toBe(true);
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(exchanges()).toBe(before + 1);
+    expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "active" });
+  });
+
+  test("409 after two minutes", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    await ageLink(2);
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+  });
+
+  test("409 after a newer link was made, or the connection was revoked", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    await createLink(organisation, { user_id: "ada" });
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    const second = await walkConsent(perch, organisation, { user_id: "ada" });
+    const params = { agent_id: "bot", connection_id: connection.id };
+    ok(await organisation.call("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", { params }));
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code: second.code }), "conflict");
+  });
+
+  test("409 before anybody has consented", async () => {
+    const { organisation, perch } = testbed();
+    const connection = await createLink(organisation, { user_id: "ada" });
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code: "x" }), "conflict");
+    const { location } = await openBrowser(perch).press(connection.link);
+    const state = new URL(location).searchParams.get("state") ?? "";
+    for (const code of [state, connection.link.slice(-128)])
+      expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+  });
+
+  test("503 while the provider does not answer; the same code counts once it does", async () => {
+    const { organisation, perch, provider } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const body = { user_id: "ada", code };
+    provider.setTokenEndpoint({ status: 503 });
+    try {
+      const error = expectError(await confirm(organisation, connection.id, body), "unavailable");
+      expect(error.retry_after).toBeGreaterThan(0);
+      expect(error.message).toContain("Confirm again");
+    } finally {
+      provider.setTokenEndpoint("up");
+    }
+    expect(ok(await confirm(organisation, connection.id, body)).data.status).toBe("active");
+  });
+
+  test("409 if the provider refuses the code, and a new link mends it", async () => {
+    const { organisation, perch, provider } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    provider.setTokenEndpoint({ status: 400, body: { error: "invalid_grant", error_description: "<b>too late</b>" } });
+    try {
+      const { message } = expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+      expect(message).toContain("new link");
+      expect(message).not.toContain("too late");
+    } finally {
+      provider.setTokenEndpoint("up");
+    }
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect((await connect(perch, organisation, { user_id: "ada" })).status).toBe("active");
+  });
+
+  test("a new consent replaces the account, and ends `needs_reauth`", async () => {
+    const { organisation, perch, provider } = testbed();
+    const { id } = await connect(perch, organisation, { user_id: "ada" });
+    await perch.server.core.db.inOrganisation(parsePublicId("organisation", organisation.id) ?? "", (trx) =>
+      trx.updateTable("connections").set({ status: "needs_reauth", reason: "It was refused." }).execute(),
+    );
+    const again = await connect(perch, organisation, { user_id: "ada", login: "ada-at-work" });
+    expect(again).toMatchObject({ id, status: "active", reason: null });
+    const { grant, generation } = await readRow(perch, organisation, id);
+    expect(generation).toBe(2);
+    expect(await provider.verifyToken(grant?.tokens.accessToken ?? "")).toMatchObject({ user: "ada-at-work" });
+  });
+
+  test("is in the audit log, without the code", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    ok(await confirm(organisation, connection.id, { user_id: "ada", code }));
+    const { data } = ok(await organisation.call("GET /v1/audit-log", {}));
+    expect(data.slice(0, 2).map(({ operation, resource }) => [operation, resource])).toEqual([
+      ["confirmConnection", connection.id],
+      ["createConnection", connection.id],
+    ]);
+    expect(JSON.stringify(data)).not.toContain(code);
+  });
+});
