@@ -2,8 +2,10 @@ import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createTools } from "../outbound/tools/tools.ts";
 import { actFor } from "../platform/acting-organisation.ts";
 import { version } from "../platform/version.ts";
+import { createCheckConnection } from "../resources/deployments/check-connection.ts";
 import { createPreflight, type Preflight } from "../resources/deployments/preflight.ts";
 import { createFindModel, type FindModel } from "../resources/providers/find-model.ts";
+import { composeFindToken } from "./connections.ts";
 import type { Core } from "./core.ts";
 import { composeSignedFetch } from "./signing.ts";
 
@@ -31,8 +33,12 @@ export const composeFindModel = ({
 /** The check of an agent: a worker's before a deployment, an API node's when somebody asks. Both call through the guarded client. */
 export function composePreflight(core: Core): Preflight {
   const fetch = composeSignedFetch(core);
-  const { findSecrets, resolveCall } = core;
-  const tools = createTools({ fetch, version, resolveCall });
-  const check = createPreflight({ findModel: composeFindModel(core), tools, findSecrets, fetch });
+  const { findSecrets, resolveCall, oauth } = core;
+  // A check uses no user's account, so that none of them can turn out to be refused.
+  const findToken = composeFindToken(core, () => undefined);
+  const tools = createTools({ fetch, version, resolveCall, findToken });
+  const { publicUrl } = core.config;
+  const checkConnection = createCheckConnection({ oauth, findSecrets, findToken, publicUrl });
+  const check = createPreflight({ findModel: composeFindModel(core), tools, findSecrets, checkConnection, fetch });
   return (agent, ...rest) => actFor(agent.organisationId, () => check(agent, ...rest));
 }

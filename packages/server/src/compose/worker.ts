@@ -24,6 +24,7 @@ import { erasureServices } from "../workflows/erase-user.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
 import { composeExpireApprovals } from "./approvals.ts";
+import { composeFindToken } from "./connections.ts";
 import type { Core } from "./core.ts";
 import { composeHousekeeping } from "./housekeeping.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
@@ -49,12 +50,13 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   await core.dataKeys.load();
   await core.signingKeys.load();
   const signedFetch = composeSignedFetch(core);
+  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   const outbound = { fetch: signedFetch, version, resolveCall };
   const findModel = composeFindModel(core);
-  const { list, call } = createTools(outbound);
+  const findToken = composeFindToken(core, engine.dispatchDeliveries);
+  const { list, call } = createTools({ ...outbound, findToken });
   const tools = { list, call: telemetry.countToolCalls(call) };
   const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
-  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
   const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
   const expireApprovals = composeExpireApprovals(core, continueRuns);
   const runSteps = createRunSteps({

@@ -205,7 +205,7 @@ describe("a name that leads elsewhere", () => {
     const target = { kind: "http" as const, method: "GET" as const, url, headers: bearer };
     const definition = { name: "search", description: "", parameters: { type: "object" as const } };
     const context = { ...noSecrets, idempotencyKey: "1", requestId: "1", signal: AbortSignal.timeout(5000) };
-    const result = createTools({ fetch: client.fetch, version: "1", resolveCall }).call(
+    const result = createTools({ ...noSecrets, fetch: client.fetch, version: "1", resolveCall }).call(
       { definition, target },
       {},
       context,

@@ -1,8 +1,15 @@
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
+import { type FindToken, NotConnectedError } from "../../src/outbound/tools/find-token.ts";
 import { newUuid } from "../../src/platform/ids.ts";
 
-/** For calls that refer to no secret. */
+/** Nobody has connected an account. */
+const noTokens: FindToken = async ({ userId }, { name: tool }) => {
+  throw new NotConnectedError(userId === null ? "no user" : "not yet", { tool });
+};
+
+/** For calls that refer to no secret, and carry no token. */
 export const noSecrets = {
-  owner: { organisationId: newUuid(), agentId: newUuid() },
+  owner: { organisationId: newUuid(), agentId: newUuid(), userId: null },
   resolveCall: createResolveCall({ findSecrets: async () => new Map(), onRefused: () => undefined }),
+  findToken: noTokens,
 };

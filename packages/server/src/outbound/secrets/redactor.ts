@@ -59,14 +59,14 @@ function addMatch(matches: Match[], added: Match): void {
 }
 
 interface Patterns {
-  readonly names: readonly string[];
+  readonly labels: readonly string[];
   readonly automata: readonly PatternAutomaton[];
   readonly passable: PassablePairs;
   /** No shorter text has a value. */
   readonly shortest: number;
 }
 
-function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
+function createPatterns(secrets: ReadonlyMap<string, string>, toLabel: (name: string) => string): Patterns {
   const values = [...secrets.values()];
   const patternsOf = (formsOf: (value: string) => readonly string[]) =>
     values.flatMap((value, id) => formsOf(value).map((text) => ({ text, id })));
@@ -76,7 +76,7 @@ function createPatterns(secrets: ReadonlyMap<string, string>): Patterns {
     createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\0\r\n" }),
   ];
   const shortest = Math.min(...automata.map((automaton) => automaton.shortest));
-  return { names: [...secrets.keys()], automata, passable: createPassablePairs(automata), shortest };
+  return { labels: [...secrets.keys()].map(toLabel), automata, passable: createPassablePairs(automata), shortest };
 }
 
 /** All readings of a text. Those with escapes rest while they would read what the plain one reads: most text has no escapes. */
@@ -129,7 +129,7 @@ function createStream(patterns: Patterns, ignoresNul: boolean): RedactedStream {
     let taken = "";
     let at = from;
     for (const { start, end, id } of matches.filter((match) => match.end <= until)) {
-      taken += `${pending.slice(at - from, start - from)}[secret ${patterns.names[id]}]`;
+      taken += `${pending.slice(at - from, start - from)}${patterns.labels[id]}`;
       at = end;
     }
     taken += pending.slice(at - from, until - from);
@@ -153,8 +153,11 @@ function createStream(patterns: Patterns, ignoresNul: boolean): RedactedStream {
 }
 
 /** For the secrets of one call, as values by name. */
-export function createRedactor(secrets: ReadonlyMap<string, string>): Redactor {
-  const patterns = createPatterns(secrets);
+export function createRedactor(
+  secrets: ReadonlyMap<string, string>,
+  toLabel = (name: string): string => `[secret ${name}]`,
+): Redactor {
+  const patterns = createPatterns(secrets, toLabel);
   const stream = () => createStream(patterns, true);
   const text = (whole: string): string => {
     if (whole.length < patterns.shortest) return whole;

@@ -5,6 +5,7 @@ import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
+import { adviseAccount, callWithAccount, type Login } from "./call-with-account.ts";
 import {
   failedResult,
   type HttpTarget,
@@ -15,6 +16,7 @@ import {
 } from "./tool.ts";
 import {
   findPermanentReason,
+  LoginRejectedError,
   PermanentToolError,
   TransientToolError,
   throwIfCancelled,
@@ -25,24 +27,49 @@ import { formatBytes, redactResult, truncateResult, truncateToBytes } from "./tr
 const maxBodyBytes = 1024 * 1024;
 const maxErrorBodyBytes = 4096;
 
+interface NamedTarget {
+  readonly name: string;
+  readonly target: HttpTarget;
+}
+
 export async function callHttpTool(
-  { fetch, version, resolveCall }: ToolDeps,
-  { name, target }: { readonly name: string; readonly target: HttpTarget },
+  deps: ToolDeps,
+  { name, target }: NamedTarget,
   args: ToolArguments,
-  { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
+  context: ToolCallContext,
 ): Promise<ToolResult> {
   const request = tryBuildRequest(target, args);
   if (request instanceof InvalidArgumentsError) return failedResult(request.message);
-  const { url, body } = request;
+  const { url, connection } = target;
+  const tool = connection && { type: "http" as const, name, url, connection };
+  const { owner: user, signal } = context;
+  return callWithAccount(deps.findToken, { user, tool, signal }, (login) =>
+    sendRequest(deps, { name, target }, request, context, login),
+  );
+}
+
+interface ToolRequest {
+  readonly url: URL;
+  readonly body?: string;
+}
+
+async function sendRequest(
+  { fetch, version, resolveCall }: ToolDeps,
+  { name, target }: NamedTarget,
+  { url, body }: ToolRequest,
+  { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
+  login: Login,
+): Promise<ToolResult> {
   const { headers, query } = target;
   const secrets = await resolveCall(owner, { subject: `The tool ${name}`, url, headers, query });
-  const { redactor } = secrets;
+  const redactor = login.addTo(secrets.redactor);
   for (const [parameter, value] of Object.entries(secrets.query)) url.searchParams.set(parameter, value);
   try {
     const response = await redactResponses(fetch, redactor)(url, {
       method: target.method,
       headers: {
         ...secrets.headers,
+        ...login.headers,
         accept: "application/json, text/*;q=0.9",
         "idempotency-key": idempotencyKey,
         "user-agent": `perch/${version}`,
@@ -57,7 +84,7 @@ export async function callHttpTool(
     });
     return await toToolResult({ name, target }, response, redactor);
   } catch (error) {
-    if (error instanceof TransientToolError) throw error;
+    if (error instanceof TransientToolError || error instanceof LoginRejectedError) throw error;
     throwIfCancelled(signal);
     const permanentReason = findPermanentReason(error);
     if (permanentReason !== undefined) return failedResult(permanentReason);
@@ -95,10 +122,7 @@ function encodePathSegment(name: string, args: ToolArguments): string {
 const toQueryValue = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`. */
-function buildRequest(
-  { method, url: template, query = {} }: HttpTarget,
-  args: ToolArguments,
-): { url: URL; body?: string } {
+function buildRequest({ method, url: template, query = {} }: HttpTarget, args: ToolArguments): ToolRequest {
   const url = new URL(template);
   const inPath = new Set<string>();
   url.pathname = url.pathname.replaceAll(placeholder, (_, name: string) => {
@@ -123,8 +147,13 @@ function tryBuildRequest(target: HttpTarget, args: ToolArguments) {
   }
 }
 
+const adviceFor = ({ name, target }: NamedTarget): string =>
+  target.connection
+    ? adviseAccount(`\`connection\` of the tool ${name}`, target.connection)
+    : adviseLogin(`\`headers\` of the tool ${name}`, target);
+
 async function toToolResult(
-  { name, target }: { readonly name: string; readonly target: HttpTarget },
+  { name, target }: NamedTarget,
   response: Response,
   redactor: Redactor,
 ): Promise<ToolResult> {
@@ -138,8 +167,10 @@ async function toToolResult(
   if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
   const body = truncateToBytes(await readResponseText(response, redactor), maxErrorBodyBytes);
   const answered = `The tool ${name} answered ${status}`;
-  const advice = isLoginRefused(status) ? ` ${adviseLogin(`\`headers\` of the tool ${name}`, target)}` : "";
-  return failedResult(`${answered}${body ? `: ${body}` : "."}${advice}`, `${answered}.${advice}`);
+  const advice = isLoginRefused(status) ? ` ${adviceFor({ name, target })}` : "";
+  const [message, summary] = [`${answered}${body ? `: ${body}` : "."}${advice}`, `${answered}.${advice}`];
+  if (status === 401 && target.connection) throw new LoginRejectedError(message, { summary });
+  return failedResult(message, summary);
 }
 
 const textual =

@@ -6,6 +6,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { ToolDeps } from "./tool.ts";
 import {
   findPermanentReason,
+  LoginRejectedError,
   PermanentToolError,
   ResponseRefusedError,
   TransientToolError,
@@ -24,7 +25,7 @@ interface McpConnection {
   /** Ask first whether the server works without sessions; otherwise the handshake is `initialize`. */
   readonly discover: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the secrets among the headers. */
+  /** Of the secrets and the token among the headers. */
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
 }
@@ -106,7 +107,8 @@ function toToolError(error: unknown, connection: McpConnection, { exchangeFor }:
     });
   const advice = isLoginRefused(status) ? ` ${loginAdvice}` : "";
   const { reason, summary } = describeFailure(error, status, redactor);
-  return new PermanentToolError(`${subject} ${reason}${advice}`, { summary: `${subject} ${summary}${advice}`, cause });
+  const Failure = status === 401 ? LoginRejectedError : PermanentToolError;
+  return new Failure(`${subject} ${reason}${advice}`, { summary: `${subject} ${summary}${advice}`, cause });
 }
 
 /** A JSON-RPC message cannot be truncated, and may contain images; the result is truncated later. */

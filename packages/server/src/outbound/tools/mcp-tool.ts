@@ -3,10 +3,11 @@ import type { McpTool } from "@perch/contract";
 import type { z } from "zod";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { traceHeaders } from "../../platform/trace-parent.ts";
-import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
+import { adviseAccount, callWithAccount, type Login } from "./call-with-account.ts";
+import { type ToolUser, type UsedConnection, usedConnection } from "./find-token.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import {
   failedResult,
@@ -27,37 +28,60 @@ const maxPages = 128;
 /** The first version of MCP that needs neither handshake nor session. */
 const firstStatelessVersion = "2026-07-28";
 
-export async function listMcpTools(
+type Server = z.infer<typeof McpTool>;
+
+/** `of` is what the settings stand in, for users: "the tool orders". */
+const adviceFor = (
+  of: string,
+  {
+    connection,
+    headers,
+  }: { readonly connection?: UsedConnection | undefined; readonly headers?: McpTarget["headers"] },
+): string =>
+  connection ? adviseAccount(`\`connection\` of ${of}`, connection) : adviseLogin(`\`headers\` of ${of}`, { headers });
+
+/** Throws a `NotConnectedError` if the server needs an account that the user has not connected. */
+export function listMcpTools(
   deps: ToolDeps,
-  server: z.infer<typeof McpTool>,
-  owner: SecretOwner,
+  server: Server,
+  user: ToolUser,
   signal: AbortSignal,
   run?: ListingRun,
 ): Promise<ListedTool[]> {
-  const subject = `The MCP server ${server.name}`;
-  const { headers: own, redactor } = await deps.resolveCall(owner, { ...server, subject });
-  const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
-  const headers = { ...own, ...agentHeaders(owner), ...ofRun };
-  const connection = {
-    subject,
-    url: server.url,
-    urlSetting: `\`url\` of the tool ${server.name}`,
-    loginAdvice: adviseLogin(`\`headers\` of the tool ${server.name}`, server),
-    discover: true,
-    headers,
-    redactor,
-    signal,
-  };
-  return withMcpClient(deps, connection, (client) => listAllPages(client, server, redactor, signal));
+  const { name, url } = server;
+  const connection = server.connection && usedConnection(server.connection);
+  const tool = connection && { type: "mcp" as const, name, url, connection };
+  const subject = `The MCP server ${name}`;
+  return callWithAccount(deps.findToken, { user, tool, signal }, async (login) => {
+    const own = await deps.resolveCall(user, { ...server, subject });
+    const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
+    const redactor = login.addTo(own.redactor);
+    const client = {
+      subject,
+      url,
+      urlSetting: `\`url\` of the tool ${name}`,
+      loginAdvice: adviceFor(`the tool ${name}`, server),
+      discover: true,
+      headers: { ...own.headers, ...login.headers, ...agentHeaders(user), ...ofRun },
+      redactor,
+      signal,
+    };
+    return withMcpClient(deps, client, (opened) => listAllPages(opened, server, redactor, signal));
+  });
 }
 
 async function listAllPages(
   client: MCPClient,
-  { name: server, url, headers, approval: policy, tool_approvals: ofTools = {} }: z.infer<typeof McpTool>,
+  { name: server, url, headers, connection, approval: policy, tool_approvals: ofTools = {} }: Server,
   redactor: Redactor,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
   const stateless = client.initializeResult.protocolVersion >= firstStatelessVersion;
+  const shared = {
+    ...(headers && { headers }),
+    ...(stateless && { stateless }),
+    ...(connection && { connection: usedConnection(connection), server }),
+  };
   const found = new Map<string, ListedTool>();
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages; pages++) {
@@ -72,7 +96,7 @@ async function listAllPages(
         server,
         description: storableText(description ?? title ?? ""),
         parameters: storableJson({ ...inputSchema, type: "object" }) as ListedTool["parameters"],
-        target: { kind: "mcp" as const, url, ...(headers && { headers }), tool, ...(stateless ? { stateless } : {}) },
+        target: { kind: "mcp" as const, url, tool, ...shared },
         ...(approval && { approval }),
       };
     });
@@ -93,24 +117,51 @@ async function listAllPages(
   throw new PermanentToolError(`The MCP server ${server} lists its tools on more than ${maxPages} pages.`);
 }
 
+interface NamedTarget {
+  readonly definition: RunTool["definition"];
+  readonly target: McpTarget;
+}
+
 export async function callMcpTool(
   deps: ToolDeps,
-  { definition, target }: { readonly definition: RunTool["definition"]; readonly target: McpTarget },
+  { definition, target }: NamedTarget,
+  args: ToolArguments,
+  context: ToolCallContext,
+): Promise<ToolResult> {
+  const { url, connection, server: name = "" } = target;
+  const tool = connection && { type: "mcp" as const, name, url, connection };
+  const { owner: user, signal } = context;
+  try {
+    return await callWithAccount(deps.findToken, { user, tool, signal }, (login) =>
+      callOnce(deps, { definition, target }, args, context, login),
+    );
+  } catch (error) {
+    if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
+    throw error;
+  }
+}
+
+async function callOnce(
+  deps: ToolDeps,
+  { definition, target }: NamedTarget,
   args: ToolArguments,
   { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
+  login: Login,
 ): Promise<ToolResult> {
   const { url, tool, stateless = false } = target;
   const subject = `The tool ${definition.name}`;
-  const { headers, redactor } = await deps.resolveCall(owner, { ...target, subject });
+  const own = await deps.resolveCall(owner, { ...target, subject });
+  const redactor = login.addTo(own.redactor);
   const connection = {
     subject,
     url,
     urlSetting: "`url` of its MCP server",
-    loginAdvice: adviseLogin("`headers` of its MCP server", target),
+    loginAdvice: adviceFor("its MCP server", target),
     discover: stateless,
     redactor,
     headers: {
-      ...headers,
+      ...own.headers,
+      ...login.headers,
       "idempotency-key": idempotencyKey,
       "x-request-id": requestId,
       ...agentHeaders(owner),
@@ -118,20 +169,14 @@ export async function callMcpTool(
     },
     signal,
   };
-  try {
-    return await withMcpClient(deps, connection, async (client) => {
-      // The client needs the definition to know which arguments this server wants in headers.
-      if (stateless)
-        client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
-      const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
-      const content = redactResult(resultToText(result), redactor);
-      const isError = "isError" in result && result.isError === true;
-      return isError ? failedResult(content, `${subject} reported an error.`) : { content, failed: false };
-    });
-  } catch (error) {
-    if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
-    throw error;
-  }
+  return withMcpClient(deps, connection, async (client) => {
+    // The client needs the definition to know which arguments this server wants in headers.
+    if (stateless) client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
+    const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
+    const content = redactResult(resultToText(result), redactor);
+    const isError = "isError" in result && result.isError === true;
+    return isError ? failedResult(content, `${subject} reported an error.`) : { content, failed: false };
+  });
 }
 
 type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string };

@@ -18,6 +18,9 @@ export class PermanentToolError extends OutsideError {
   }
 }
 
+/** The tool answered 401. A newer token of the account may help, where there is an account. */
+export class LoginRejectedError extends PermanentToolError {}
+
 /** A response that we refuse, and would refuse on every retry. */
 export class ResponseRefusedError extends OutsideError {}
 

@@ -18,6 +18,7 @@ afterAll(() => Promise.all([guarded.close(), ...opened.map(({ close }) => close(
 /** The secret `key`, for whatever address a test has. */
 const toolsAt = (url: string) =>
   createTools({
+    ...noSecrets,
     fetch: guarded.fetch,
     version: "1",
     resolveCall: createResolveCall({

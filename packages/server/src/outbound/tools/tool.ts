@@ -2,8 +2,8 @@ import type { HttpTool } from "@perch/contract";
 import type { z } from "zod";
 import type { TraceParent } from "../../platform/trace-parent.ts";
 import type { ToolDefinition } from "../models/model.ts";
-import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { ResolveCall } from "../secrets/resolve-call.ts";
+import type { FindToken, ToolUser, UsedConnection } from "./find-token.ts";
 import type { ToolApproval } from "./tool-approval.ts";
 
 /** Names and values of headers or query parameters. Values may refer to secrets. */
@@ -15,6 +15,8 @@ export interface HttpTarget {
   readonly url: string;
   readonly headers?: Templates;
   readonly query?: Templates;
+  /** Whose account it is called with. Never a token: each call finds its own. */
+  readonly connection?: UsedConnection;
 }
 
 export interface McpTarget {
@@ -25,6 +27,17 @@ export interface McpTarget {
   readonly tool: string;
   /** The server speaks MCP without sessions (2026-07-28). Stored at listing, so that calls need not discover it again. */
   readonly stateless?: boolean;
+  readonly connection?: UsedConnection;
+  /** The definition's name of the server, which the account belongs to. Present where there is a `connection`. */
+  readonly server?: string;
+}
+
+/** Stands for an MCP server whose tools cannot be listed, because the run's user has not connected an account. */
+export interface UnconnectedTarget {
+  readonly kind: "unconnected";
+  /** The result of each call, for the model and for the run's log. */
+  readonly content: string;
+  readonly reason: string;
 }
 
 /** A person answers: the run waits, and nothing is called. */
@@ -37,7 +50,7 @@ export interface PersonTarget {
 /** A tool as a run knows it: its definition for the model, and where its calls go. Journaled, so plain JSON. */
 export interface RunTool {
   readonly definition: ToolDefinition;
-  readonly target: HttpTarget | McpTarget | PersonTarget | { readonly kind: "echo" };
+  readonly target: HttpTarget | McpTarget | PersonTarget | UnconnectedTarget | { readonly kind: "echo" };
   /** Absent: its calls need nobody. */
   readonly approval?: ToolApproval;
 }
@@ -57,13 +70,14 @@ export interface ToolDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly version: string;
   readonly resolveCall: ResolveCall;
+  readonly findToken: FindToken;
 }
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolCallContext {
-  /** Whose agent calls, and so whose secrets the call may carry. */
-  readonly owner: SecretOwner;
+  /** Whose agent calls for which user, and so whose secrets and whose account the call may carry. */
+  readonly owner: ToolUser;
   /** The same for every attempt at this call, so that a tool can recognise a retry. */
   readonly idempotencyKey: string;
   /** The run's public id. */

@@ -1,7 +1,7 @@
-import type { AgentDefinition, AskPersonTool, HttpTool } from "@perch/contract";
+import type { AgentDefinition, AskPersonTool, HttpTool, McpTool } from "@perch/contract";
 import type { z } from "zod";
-import type { SecretOwner } from "../secrets/find-secrets.ts";
 import { isRefusedCall } from "../secrets/resolve-call.ts";
+import { NotConnectedError, type ToolUser, usedConnection } from "./find-token.ts";
 import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
@@ -16,13 +16,13 @@ import {
 } from "./tool.ts";
 import { approvalOfQuestion, resolveApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
-import { assertWithinLimits, nameTools } from "./tool-set.ts";
+import { assertWithinLimits, type ListedTool, nameTools } from "./tool-set.ts";
 import { truncateResult } from "./truncate-text.ts";
 
 /** Throws a `PermanentToolError` when retrying would not help, a `TransientToolError` when it may. */
 export type ListTools = (
   tools: AgentDefinition["tools"],
-  owner: SecretOwner,
+  owner: ToolUser,
   signal: AbortSignal,
   run?: ListingRun,
 ) => Promise<readonly RunTool[]>;
@@ -45,9 +45,11 @@ export const createTools = (deps: ToolDeps): Tools => ({ list: createListTools(d
 const toHttpRunTool = (tool: z.infer<typeof HttpTool>): RunTool => {
   const { name, description, parameters, method, url, headers, query } = tool;
   const approval = resolveApproval(tool.approval);
+  const connection = tool.connection && usedConnection(tool.connection);
+  const optional = { ...(headers && { headers }), ...(query && { query }), ...(connection && { connection }) };
   return {
     definition: { name, description, parameters },
-    target: { kind: "http", method, url, ...(headers && { headers }), ...(query && { query }) },
+    target: { kind: "http", method, url, ...optional },
     ...(approval && { approval }),
   };
 };
@@ -66,6 +68,23 @@ const toQuestionTool = (tool: z.infer<typeof AskPersonTool>): RunTool => ({
   approval: approvalOfQuestion(tool),
 });
 
+/** A server that the run's user has not connected is one tool that says so: the run goes on, and can tell its user. */
+async function listOrReplace(
+  deps: ToolDeps,
+  server: z.infer<typeof McpTool>,
+  ...rest: [ToolUser, AbortSignal, ListingRun | undefined]
+): Promise<{ readonly listed: readonly ListedTool[]; readonly replaced: readonly RunTool[] }> {
+  try {
+    return { listed: await listMcpTools(deps, server, ...rest), replaced: [] };
+  } catch (error) {
+    if (!(error instanceof NotConnectedError)) throw error;
+    const { content, message: reason } = error;
+    const description = `The tools of ${server.name} are not available. ${error.description}`;
+    const definition = { name: server.name, description, parameters: { type: "object" } };
+    return { listed: [], replaced: [{ definition, target: { kind: "unconnected", content, reason } }] };
+  }
+}
+
 function createListTools(deps: ToolDeps): ListTools {
   return async (tools, owner, signal, run) => {
     const named = tools.flatMap((tool) => {
@@ -77,10 +96,14 @@ function createListTools(deps: ToolDeps): ListTools {
     const controller = new AbortController();
     const combinedSignal = AbortSignal.any([signal, controller.signal]);
     try {
-      const listed = await Promise.all(servers.map((server) => listMcpTools(deps, server, owner, combinedSignal, run)));
+      const answers = await Promise.all(
+        servers.map((server) => listOrReplace(deps, server, owner, combinedSignal, run)),
+      );
+      const listed = answers.map((answer) => answer.listed);
       servers.forEach(({ name }, index) => void assertWithinLimits(listed.slice(0, index + 1).flat(), name));
-      const taken = [echoTool, ...named].map(({ definition }) => definition.name);
-      return [...named, ...nameTools(listed.flat(), taken)];
+      const replaced = answers.flatMap((answer) => answer.replaced);
+      const taken = [echoTool, ...named, ...replaced].map(({ definition }) => definition.name);
+      return [...named, ...replaced, ...nameTools(listed.flat(), taken)];
     } catch (error) {
       throw isRefusedCall(error) ? new PermanentToolError(error.message) : error;
     } finally {
@@ -96,6 +119,7 @@ function createCallTool(deps: ToolDeps): CallTool {
   return async ({ definition, target }, args, context) => {
     const { name } = definition;
     if (target.kind === "echo") return { content: truncateResult(JSON.stringify(args) ?? "null"), failed: false };
+    if (target.kind === "unconnected") return failedResult(target.content, target.reason);
     if (target.kind === "person") return failedResult("Only a person answers this. Nothing was called.");
     if (!isObject(args)) {
       // Returned to the model, which can correct its next call.
@@ -108,6 +132,8 @@ function createCallTool(deps: ToolDeps): CallTool {
         : await callMcpTool(deps, { definition, target }, args, context);
     } catch (error) {
       if (isRefusedCall(error)) return failedResult(error.message);
+      if (error instanceof NotConnectedError) return failedResult(error.content, error.message);
+      if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import type { AgentProblem } from "@perch/contract";
 import { findConnectFailure } from "../../outbound/connect-failures.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
+import type { OAuthTool } from "../../outbound/oauth/oauth-client.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { type CallTemplate, findRefusal, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
 import { agentHeaders } from "../../outbound/signing/agent-headers.ts";
@@ -10,12 +11,14 @@ import type { Tools } from "../../outbound/tools/tools.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { FindModel } from "../providers/find-model.ts";
 import { checkApprovals, checkApprovalsOfServer } from "./approval-check-rules.ts";
+import type { CheckConnection } from "./check-connection.ts";
 import type { Definition } from "./version-rules.ts";
 
 interface PreflightDeps {
   readonly findModel: FindModel;
   readonly tools: Pick<Tools, "list">;
   readonly findSecrets: FindSecrets;
+  readonly checkConnection: CheckConnection;
   /** For URLs that come from a tenant. */
   readonly fetch: typeof globalThis.fetch;
 }
@@ -65,7 +68,18 @@ const callsOf = ({ runtime, tools }: Definition): Call[] =>
         return [{ field: `tools.${index}`, template: { ...tool, subject } }];
       });
 
-export function createPreflight({ findModel, tools, findSecrets, fetch }: PreflightDeps): Preflight {
+type Tool = Definition["tools"][number];
+
+/** Whether its tools can be listed now. With users' accounts they are listed in the run of a user. */
+const isListed = (tool: Tool): boolean => tool.type === "mcp" && tool.connection?.account !== "user";
+
+const toOAuthTool = (tool: Tool): OAuthTool | undefined => {
+  if (tool.type === "ask_person" || !tool.connection) return undefined;
+  const { type, name, url, connection } = tool;
+  return { type, name, url, connection };
+};
+
+export function createPreflight({ findModel, tools, findSecrets, checkConnection, fetch }: PreflightDeps): Preflight {
   /** Any HTTP response will do, whatever its status. */
   const checkReachable = async (
     agent: AgentKey,
@@ -112,12 +126,30 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
     signal: AbortSignal,
   ): Promise<string | readonly RunTool[]> => {
     try {
-      return await tools.list(listed, agent, signal);
+      return await tools.list(listed, { ...agent, userId: null }, signal);
     } catch (error) {
       if (error instanceof PermanentToolError) return error.message;
       if (error instanceof TransientToolError) return `${error.message} ${error.advice}`.trimEnd();
       throw error;
     }
+  };
+
+  const checkCall = async (
+    agent: AgentKey,
+    definitions: readonly Tool[],
+    { field, template }: Call,
+    signal: AbortSignal,
+  ): Promise<AgentProblem[]> => {
+    const tool = definitions[Number(field.slice("tools.".length))];
+    const connected = tool && toOAuthTool(tool);
+    const ofConnection = connected ? await checkConnection(agent, connected, `${field}.connection`, signal) : [];
+    const isOnlyServer = definitions.filter(isListed).length === 1;
+    const found =
+      tool && isListed(tool)
+        ? await checkListing(agent, isOnlyServer ? [...definitions] : [tool], signal)
+        : await checkReachable(agent, template, signal);
+    if (typeof found === "string") return [...ofConnection, { kind: "tool", field, message: found }];
+    return tool && found ? [...ofConnection, ...checkApprovalsOfServer(tool, field, found)] : ofConnection;
   };
 
   /** One MCP server at a time, so that each says what is wrong with it. All of them together may still be too many tools. */
@@ -128,22 +160,11 @@ export function createPreflight({ findModel, tools, findSecrets, fetch }: Prefli
     signal: AbortSignal,
   ): Promise<AgentProblem[]> => {
     const { tools: definitions } = definition;
-    const servers = definitions.filter(({ type }) => type === "mcp");
-    const checked = await Promise.all(
-      calls.map(async ({ field, template }) => {
-        const tool = definitions[Number(field.slice("tools.".length))];
-        const found =
-          tool?.type === "mcp"
-            ? await checkListing(agent, servers.length === 1 ? definitions : [tool], signal)
-            : await checkReachable(agent, template, signal);
-        if (typeof found === "string") return [{ kind: "tool" as const, field, message: found }];
-        return tool && found ? checkApprovalsOfServer(tool, field, found) : [];
-      }),
-    );
+    const checked = await Promise.all(calls.map((call) => checkCall(agent, definitions, call, signal)));
     const problems = checked.flat();
     // A server that is not called for want of a secret is a problem already, and would be the same one here.
     const isComplete = problems.length === 0 && calls.length === callsOf(definition).length;
-    if (!isComplete || servers.length < 2) return problems;
+    if (!isComplete || definitions.filter(isListed).length < 2) return problems;
     const found = await checkListing(agent, definitions, signal);
     return typeof found === "string" ? [{ kind: "tool", field: "tools", message: found }] : [];
   };

@@ -1,0 +1,80 @@
+import type { OAuthClient, OAuthTool, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import type { FindToken, ToolToken } from "../../outbound/tools/find-token.ts";
+
+interface AgentTokenDeps {
+  readonly oauth: Pick<OAuthClient, "findParty" | "clientCredentials">;
+  readonly now: () => number;
+  /** How many tools' tokens a process keeps. */
+  readonly maxTokens?: number;
+}
+
+interface KeptToken {
+  readonly token: ToolToken;
+  readonly fetchedAtMs: number;
+  readonly renewAtMs: number;
+}
+
+const fetchTimeoutMs = 10_000;
+const renewBeforeEndMs = 5 * 60_000;
+/** A provider that does not say when a token ends, and a secret that was changed, count again after so long. */
+const maxAgeMs = 60 * 60_000;
+/** A tool that refuses every token must not have each call fetch another. */
+const minBetweenRejectionsMs = 30_000;
+
+/** The client is in the definition, so that nothing is ever registered. */
+const noRegistrations: Registrations = { find: async () => undefined, save: async () => undefined };
+
+function renewAt(fetchedAtMs: number, expiresAtMs: number | null): number {
+  const latest = fetchedAtMs + maxAgeMs;
+  if (expiresAtMs === null) return latest;
+  // Of a token that lives for minutes, half of its life.
+  const early = Math.min(renewBeforeEndMs, (expiresAtMs - fetchedAtMs) / 2);
+  return Math.min(latest, expiresAtMs - early);
+}
+
+/**
+ * Tokens of agents' own accounts, by client credentials. They belong to nobody's consent and can be had again at any time, so they are
+ * kept in this process alone, those used last, and never stored.
+ */
+export function createFindAgentToken({ oauth, now, maxTokens = 1000 }: AgentTokenDeps): FindToken {
+  const kept = new Map<string, KeptToken>();
+  const underWay = new Map<string, Promise<ToolToken>>();
+  let fetched = 0;
+
+  const fetchToken = async (owner: Parameters<FindToken>[0], tool: OAuthTool, key: string): Promise<ToolToken> => {
+    const signal = AbortSignal.timeout(fetchTimeoutMs);
+    const party = await oauth.findParty(owner, tool, { registrations: noRegistrations, signal });
+    const { accessToken, expiresAtMs } = await oauth.clientCredentials(owner, party, signal);
+    fetched += 1;
+    const token = { value: accessToken, generation: fetched };
+    const fetchedAtMs = now();
+    kept.set(key, { token, fetchedAtMs, renewAtMs: renewAt(fetchedAtMs, expiresAtMs) });
+    const [oldest] = kept.keys();
+    if (kept.size > maxTokens && oldest !== undefined) kept.delete(oldest);
+    return token;
+  };
+
+  const findKept = (key: string, rejected: ToolToken | undefined): ToolToken | undefined => {
+    const found = kept.get(key);
+    if (!found) return undefined;
+    const isRejected = found.token.generation === rejected?.generation;
+    const isCurrent = now() < found.renewAtMs && (!isRejected || now() - found.fetchedAtMs < minBetweenRejectionsMs);
+    kept.delete(key);
+    if (!isCurrent) return undefined;
+    // Again at the end: the first is the one that was used longest ago.
+    kept.set(key, found);
+    return found.token;
+  };
+
+  return async (owner, tool, { rejected }) => {
+    const { connection } = tool;
+    if (connection.account !== "agent") throw new Error("the tool is called with a user's account");
+    const { organisationId, agentId } = owner;
+    const key = JSON.stringify([organisationId, agentId, tool.type, tool.name, tool.url, connection]);
+    const found = findKept(key, rejected) ?? underWay.get(key);
+    if (found) return found;
+    const started = fetchToken(owner, { ...tool, connection }, key).finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
+  };
+}

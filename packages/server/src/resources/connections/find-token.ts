@@ -1,0 +1,132 @@
+import type { Database } from "../../db/database.ts";
+import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
+import {
+  type ConnectedTool,
+  type FindToken,
+  NotConnectedError,
+  type ToolToken,
+  type ToolUser,
+} from "../../outbound/tools/find-token.ts";
+import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
+import type { Logger } from "../../platform/logger.ts";
+import type { Sealer } from "../../platform/secrets.ts";
+import { tokenTarget } from "./connection-rules.ts";
+import type { ReadGrant, RefreshGrant } from "./refresh-grant.ts";
+import { type ConnectionIdentity, openGrant } from "./seal-grant.ts";
+import { findUsableConnection, type UsableConnection, updateLastUsedAt } from "./token-queries.ts";
+import { chooseNext, mayBeSent } from "./token-rules.ts";
+
+interface FindTokenDeps {
+  readonly db: Pick<Database, "inOrganisation" | "onBehalfOf">;
+  readonly connectionGrants: Sealer;
+  readonly refreshGrant: RefreshGrant;
+  /** For tools that are called with the agent's own account. */
+  readonly findAgentToken: FindToken;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** How much `last_used_at` may be out of date. */
+const useIsCurrentMs = 60_000;
+/** How often a row is read again after its tokens were replaced, before the call is left to a retry. */
+const maxReads = 5;
+
+function identify(user: ToolUser, tool: ConnectedTool): ConnectionIdentity {
+  const { organisationId, agentId, userId } = user;
+  if (userId === null || agentId === null) throw new NotConnectedError("no user", { tool: tool.name });
+  return { organisationId, agentId, userId, tool: tool.name, resource: tokenTarget(tool) };
+}
+
+/** Throws unless there is a consent that counts for what the definition leads to now. */
+function requireConsent(
+  row: UsableConnection | undefined,
+  { resource }: ConnectionIdentity,
+  { name: tool, connection }: ConnectedTool,
+): UsableConnection & { readonly sealed_grant: Buffer } {
+  if (!row || row.status === "pending" || row.status === "revoked") throw new NotConnectedError("not yet", { tool });
+  if (row.status !== "active") throw new NotConnectedError("again", { tool, reason: row.reason ?? "" });
+  const isForTool = row.resource === resource && (connection.issuer === undefined || connection.issuer === row.issuer);
+  if (!isForTool || row.sealed_grant === null) {
+    const reason = "The tool's definition leads elsewhere than when the user consented.";
+    throw new NotConnectedError("again", { tool, reason });
+  }
+  return { ...row, sealed_grant: row.sealed_grant };
+}
+
+/** Nothing of the tool failed: its account could not be used. */
+function toToolError(error: unknown, { name }: ConnectedTool): unknown {
+  if (error instanceof TransientToolError)
+    return new TransientToolError(`The tool ${name} was not called. ${error.message}`, { cause: error });
+  if (!(error instanceof OAuthFailure)) return error;
+  const Failure = error.kind === "unavailable" ? TransientToolError : PermanentToolError;
+  return new Failure(`The tool ${name} was not called. ${error.message}`, { cause: error });
+}
+
+/** Waits no longer than the call may take. What is waited for goes on: others wait for it too. */
+const waitUntilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+
+/** The tokens of users are read for every call: a revoked connection counts no more from the next call, on every worker. */
+export function createFindToken(deps: FindTokenDeps): FindToken {
+  const { db, connectionGrants, refreshGrant, findAgentToken, logger, now } = deps;
+
+  const read = async (identity: ConnectionIdentity, tool: ConnectedTool): Promise<ReadGrant> => {
+    const { organisationId } = identity;
+    const found = await db.onBehalfOf(organisationId, (one) => findUsableConnection(one, identity));
+    const row = requireConsent(found, identity, tool);
+    try {
+      return { identity, row, grant: openGrant(connectionGrants, row.sealed_grant, identity) };
+    } catch (error) {
+      // Somebody changed the row in the database: nobody knows whose account it is.
+      logger.error(
+        { err: error, organisationId, connectionId: row.id },
+        "connection cannot be opened, connect it again",
+      );
+      throw new NotConnectedError("again", { tool: tool.name });
+    }
+  };
+
+  const recordUse = async ({ identity: { organisationId }, row }: ReadGrant): Promise<void> => {
+    const { id, last_used_at: usedAt, read_at: readAt } = row;
+    if (usedAt !== null && readAt.getTime() - usedAt.getTime() < useIsCurrentMs) return;
+    try {
+      const key = { organisationId, id };
+      await db.inOrganisation(organisationId, (trx) => updateLastUsedAt(trx, key, useIsCurrentMs));
+    } catch (error) {
+      logger.debug({ err: error, organisationId }, "last use of a connection not written, the next use will be");
+    }
+  };
+
+  const toToken = (found: ReadGrant): ToolToken => {
+    void recordUse(found);
+    return { value: found.grant.tokens.accessToken, generation: found.row.generation };
+  };
+
+  return async (user, tool, { rejected, signal }) => {
+    if (tool.connection.account === "agent")
+      return findAgentToken(user, tool, { signal, ...(rejected && { rejected }) }).catch((error: unknown) => {
+        throw toToolError(error, tool);
+      });
+    const identity = identify(user, tool);
+    const rejectedGeneration = rejected?.generation;
+    for (let reads = 0; reads < maxReads; reads++) {
+      const found = await read(identity, tool);
+      const { row, grant } = found;
+      const canRefresh = grant.tokens.refreshToken !== null;
+      if (chooseNext(row, { rejectedGeneration, canRefresh }) === "use") return toToken(found);
+      const startedAtMs = now();
+      try {
+        await waitUntilAborted(refreshGrant(found), signal);
+      } catch (error) {
+        if (!signal.aborted && mayBeSent(row, rejectedGeneration, now() - startedAtMs)) return toToken(found);
+        throw toToolError(error, tool);
+      }
+    }
+    throw new TransientToolError(`The tool ${tool.name} was not called. Its access token is being refreshed.`);
+  };
+}

@@ -1,0 +1,70 @@
+import type { AgentProblem } from "@perch/contract";
+import type { OAuthClient, OAuthTool, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { OutsideError } from "../../outbound/outbound-errors.ts";
+import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
+import { findRefusal, isRefusedCall, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
+import type { FindToken } from "../../outbound/tools/find-token.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+
+export interface CheckConnectionDeps {
+  readonly oauth: Pick<OAuthClient, "findParty">;
+  readonly findSecrets: FindSecrets;
+  readonly findToken: FindToken;
+  /** Where browsers reach this installation. */
+  readonly publicUrl: string | undefined;
+}
+
+/** What is wrong with the accounts that a tool is called with, as far as it shows before anybody consents. */
+export type CheckConnection = (
+  agent: AgentKey,
+  tool: OAuthTool,
+  field: string,
+  signal: AbortSignal,
+) => Promise<AgentProblem[]>;
+
+/** As if the agent had registered everywhere: a check leaves nothing behind at the provider. */
+const registersNothing: Registrations = {
+  find: async () => ({ kind: "registered", clientId: "check", authMethod: "none", expiresAtMs: null }),
+  save: async () => undefined,
+};
+
+export function createCheckConnection({
+  oauth,
+  findSecrets,
+  findToken,
+  publicUrl,
+}: CheckConnectionDeps): CheckConnection {
+  /** The client's secret must exist, and be for the provider. */
+  const checkSecret = async (agent: AgentKey, { name, connection }: OAuthTool, url: string, field: string) => {
+    const headers = { authorization: connection.client_secret ?? "" };
+    const names = secretNamesOf({ headers });
+    if (names.length === 0) return [];
+    const found = await findSecrets(agent, names);
+    const refusal = findRefusal({ subject: `The provider of the tool ${name}`, url, headers }, agent, found);
+    return refusal ? [{ kind: "secret" as const, field, message: refusal.message }] : [];
+  };
+
+  const check = async (agent: AgentKey, tool: OAuthTool, field: string, signal: AbortSignal) => {
+    const { connection, type, name, url } = tool;
+    if (connection.account === "agent") {
+      // The tools of a server are listed with the token, so that this would only be a second one.
+      if (type === "http") await findToken({ ...agent, userId: null }, { type, name, url, connection }, { signal });
+      return [];
+    }
+    if (publicUrl === undefined) {
+      const message = `Users cannot connect their accounts with the tool ${name}: this installation has no public address to send them back to. An operator can set it with PERCH_PUBLIC_URL.`;
+      return [{ kind: "tool" as const, field, message }];
+    }
+    const party = await oauth.findParty(agent, tool, { registrations: registersNothing, signal });
+    return checkSecret(agent, tool, party.tokenEndpoint, `${field}.client_secret`);
+  };
+
+  return async (agent, tool, field, signal) => {
+    try {
+      return await check(agent, tool, field, signal);
+    } catch (error) {
+      if (!(error instanceof OutsideError) && !isRefusedCall(error)) throw error;
+      return [{ kind: "tool", field, message: error.message }];
+    }
+  };
+}
