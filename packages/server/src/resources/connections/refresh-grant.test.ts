@@ -1,0 +1,305 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
+import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
+import { accountConfig, accountTool, connectAccount, perchUrl } from "../../../test/support/connected-accounts.ts";
+import { ok } from "../../../test/support/contract-client.ts";
+import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
+import { readConnection, setAccessExpiry } from "../../../test/support/stored-connections.ts";
+import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
+import { type FindToken, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
+import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
+import { parsePublicId } from "../../platform/ids.ts";
+import { createFindToken } from "./find-token.ts";
+import { createRefreshGrant } from "./refresh-grant.ts";
+
+const perch = usePerch(accountConfig);
+let provider: AccountProvider;
+let second: ApiNode;
+beforeAll(async () => {
+  provider = await startAccountProvider({ perch: [perchUrl] });
+  second = await perch().addApiNode();
+});
+afterAll(() => provider.stop());
+afterEach(() => provider.setTokenEndpoint("up"));
+
+type Refresh = OAuthClient["refresh"];
+
+/** A worker's finder, on the pool of this node, and the events that it dispatched. */
+function createWorker({ server: { core } }: ApiNode = perch(), wrap = (refresh: Refresh): Refresh => refresh) {
+  const dispatchDeliveries = vi.fn();
+  const oauth = { ...core.oauth, refresh: wrap(core.oauth.refresh) };
+  const find = createFindToken({
+    ...core,
+    now: core.nowMs,
+    refreshGrant: createRefreshGrant({ ...core, oauth, now: core.nowMs, dispatchDeliveries }),
+    findAgentToken: () => Promise.reject(new Error("no tool has the agent's account")),
+  });
+  return { find, dispatchDeliveries };
+}
+
+/** A user with an account whose access token has ended, or ends in so many seconds. */
+async function createConnectedUser(expiresInSeconds = -60) {
+  const organisation = await perch().createOrganisation();
+  const { id } = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
+  const tool = accountTool("https://tools.example/book", provider);
+  const connection = await connectAccount(perch(), organisation, { userId: "ada", tool, expiresInSeconds });
+  const user = {
+    organisationId: parsePublicId("organisation", organisation.id) ?? "",
+    agentId: parsePublicId("agent", id) ?? "",
+    userId: "ada",
+  };
+  const used = { ...tool, connection: usedConnection(tool.connection as never) };
+  const find = (worker: { readonly find: FindToken }, rejected?: { value: string; generation: number }) =>
+    worker.find(user, used, { signal: AbortSignal.timeout(40_000), ...(rejected && { rejected }) });
+  const read = () => readConnection(perch(), organisation, connection);
+  const refreshes = provider.countTokenRequests("refresh_token");
+  const countRefreshes = () => provider.countTokenRequests("refresh_token") - refreshes;
+  return { organisation, connection, find, read, countRefreshes };
+}
+
+const isTaken = async (token: string) => (await provider.verifyToken(token))?.user;
+const change = (statement: string, values: readonly unknown[] = []) =>
+  withClient(perch().database.adminUrl, (client) => client.query(statement, [...values]));
+const endClaims = () => change("update connections set refresh_claimed_until = now() - interval '1 second'");
+
+describe("refreshing the tokens of an account", () => {
+  test("a hundred calls at once on two workers with an expired token: one refresh, and all get its token", async () => {
+    verifies("connections.refresh");
+    const { find, read, countRefreshes } = await createConnectedUser();
+    const workers = [createWorker(), createWorker(second)];
+    const found = await Promise.all(Array.from({ length: 100 }, (_, i) => find(workers[i % 2] as (typeof workers)[0])));
+    expect(countRefreshes()).toBe(1);
+    const [value = ""] = new Set(found.map((token) => token.value));
+    expect(new Set(found.map((token) => token.value)).size).toBe(1);
+    expect(await isTaken(value)).toBe("ada");
+    const row = await read();
+    expect(row).toMatchObject({ status: "active", generation: 2, refresh_claimed_until: null });
+    expect(row.grant?.tokens.accessToken).toBe(value);
+    expect(row.last_refreshed_at).not.toBeNull();
+  });
+
+  test("a token that ends within five minutes is refreshed once, while others use it", async () => {
+    verifies("connections.refresh");
+    const { find, countRefreshes, read } = await createConnectedUser(240);
+    const before = (await read()).grant?.tokens.accessToken;
+    let isUnderWay: (value?: unknown) => void = () => undefined;
+    let finish: (value?: unknown) => void = () => undefined;
+    const underWay = new Promise((resolve) => {
+      isUnderWay = resolve;
+    });
+    const finished = new Promise((resolve) => {
+      finish = resolve;
+    });
+    const slow = createWorker(perch(), (refresh) => async (...args) => {
+      isUnderWay();
+      await finished;
+      return refresh(...args);
+    });
+    const first = find(slow);
+    await underWay;
+    const meanwhile = await find(createWorker(second));
+    expect(meanwhile).toEqual({ value: before, generation: 1 });
+    finish();
+    expect((await first).generation).toBe(2);
+    expect(countRefreshes()).toBe(1);
+  });
+
+  test("an account that nobody uses is never refreshed, nor one that is far from its end", async () => {
+    verifies("connections.idle");
+    const { find, countRefreshes } = await createConnectedUser(600);
+    const requests = provider.requests.length;
+    await find(createWorker());
+    expect(countRefreshes()).toBe(0);
+    expect(provider.requests.length).toBe(requests);
+  });
+
+  test("a provider that is down: valid tokens are used, ended ones never, it is asked once in two seconds, and recovers", async () => {
+    verifies("connections.refresh");
+    const { find, organisation, connection, read, countRefreshes } = await createConnectedUser(240);
+    const worker = createWorker();
+    provider.setTokenEndpoint({ status: 503 });
+    expect((await find(worker)).generation).toBe(1);
+    await setAccessExpiry(perch(), organisation, connection, -1);
+    await endClaims();
+    const before = provider.requests.length;
+    const startedAt = Date.now();
+    const failures = await Promise.all(
+      Array.from({ length: 20 }, () => find(worker).catch((error: unknown) => error as Error)),
+    );
+    for (const failure of failures) expect(failure).toBeInstanceOf(TransientToolError);
+    expect(String(failures[0])).toContain("answered 503");
+    const asked = provider.requests.length - before;
+    expect(asked).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - startedAt) / 2000));
+    provider.setTokenEndpoint("up");
+    const { value, generation } = await find(worker);
+    expect([await isTaken(value), generation]).toEqual(["ada", 2]);
+    expect(countRefreshes()).toBe(1);
+    expect(await read()).toMatchObject({ status: "active", reason: null });
+  });
+
+  test("others wait for a worker that refreshes, and fail with it", async () => {
+    verifies("connections.refresh");
+    const { find, countRefreshes } = await createConnectedUser();
+    let fail: (reason: Error) => void = () => undefined;
+    let isUnderWay = false;
+    const failing = createWorker(perch(), () => () => {
+      isUnderWay = true;
+      return new Promise((_, reject) => {
+        fail = reject;
+      });
+    });
+    const first = find(failing).catch((error: unknown) => error);
+    await expect.poll(() => isUnderWay).toBe(true);
+    const other = find(createWorker(second)).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(countRefreshes()).toBe(0);
+    fail(new TransientToolError("The provider is down."));
+    expect(String(await first)).toContain("The provider is down.");
+    expect(await other).toBeInstanceOf(TransientToolError);
+    expect(countRefreshes()).toBe(0);
+    expect((await find(createWorker(second))).generation).toBe(2);
+  });
+
+  test("a worker that stood still for longer than its claim replaces nothing", async () => {
+    verifies("connections.refresh");
+    const { find, read, countRefreshes } = await createConnectedUser();
+    let resume: (value?: unknown) => void = () => undefined;
+    const resumed = new Promise((resolve) => {
+      resume = resolve;
+    });
+    let hasTokens = false;
+    const stopped = createWorker(perch(), () => async (_, party) => {
+      hasTokens = true;
+      await resumed;
+      return {
+        accessToken: "late-access-token",
+        refreshToken: "late-refresh-token",
+        expiresAtMs: null,
+        scopes: party.scopes,
+      };
+    });
+    const late = find(stopped);
+    await expect.poll(() => hasTokens).toBe(true);
+    await endClaims();
+    const winner = await find(createWorker(second));
+    expect(await isTaken(winner.value)).toBe("ada");
+    resume();
+    expect(await late).toEqual(winner);
+    expect(countRefreshes()).toBe(1);
+    expect((await read()).grant?.tokens.accessToken).toBe(winner.value);
+  });
+
+  test("a refusal that a worker gets after its claim has ended does not count: another may have used the refresh token", async () => {
+    verifies("connections.refresh");
+    const { find, read } = await createConnectedUser();
+    const { OAuthFailure } = await import("../../outbound/oauth/oauth-failure.ts");
+    const late = createWorker(perch(), () => async () => {
+      await endClaims();
+      throw new OAuthFailure("refused", "It was used before.");
+    });
+    await expect(find(late)).rejects.toBeInstanceOf(TransientToolError);
+    expect(await read()).toMatchObject({ status: "active", generation: 1 });
+    expect((await find(createWorker(second))).generation).toBe(2);
+  });
+
+  test("a consent that the provider withdrew: one state, one event, and how to mend it", async () => {
+    verifies("connections.needs-reauth");
+    const { find, read, organisation } = await createConnectedUser();
+    provider.revokeGrants("ada");
+    const workers = [createWorker(), createWorker(second)];
+    const failures = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        find(workers[i % 2] as (typeof workers)[0]).catch((error: unknown) => error),
+      ),
+    );
+    for (const failure of failures) expect(failure).toBeInstanceOf(NotConnectedError);
+    expect(String(failures[0])).toContain("no longer accepts the user's consent (400 invalid_grant)");
+    expect(String(failures[0])).toContain("`POST /v1/agents/{agent_id}/connections`");
+    const row = await read();
+    expect(row).toMatchObject({ status: "needs_reauth", reason: expect.stringContaining("invalid_grant") });
+    const { data: events } = ok(
+      await organisation.call("GET /v1/events", { query: { type: "connection.needs_reauth" } }),
+    );
+    expect(events.map(({ data }) => data)).toMatchObject([{ status: "needs_reauth", user_id: "ada", tool: "book" }]);
+    expect(JSON.stringify(events)).not.toContain(row.grant?.tokens.refreshToken);
+    expect(workers.reduce((sum, worker) => sum + worker.dispatchDeliveries.mock.calls.length, 0)).toBe(1);
+  });
+
+  test("a token that has ended and cannot be renewed needs a new consent", async () => {
+    verifies("connections.needs-reauth");
+    const without = await startAccountProvider({ perch: [perchUrl], refreshTokens: false });
+    try {
+      const organisation = await perch().createOrganisation();
+      const { id } = ok(
+        await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
+      ).data;
+      const tool = accountTool("https://tools.example/book", without);
+      const connection = await connectAccount(perch(), organisation, { userId: "ada", tool, expiresInSeconds: 60 });
+      const user = {
+        organisationId: parsePublicId("organisation", organisation.id) ?? "",
+        agentId: parsePublicId("agent", id) ?? "",
+        userId: "ada",
+      };
+      const used = { ...tool, connection: usedConnection(tool.connection as never) };
+      const { find } = createWorker();
+      const use = () => find(user, used, { signal: AbortSignal.timeout(10_000) });
+      expect((await use()).generation).toBe(1);
+      await setAccessExpiry(perch(), organisation, connection, -1);
+      await expect(use()).rejects.toBeInstanceOf(NotConnectedError);
+      expect(await readConnection(perch(), organisation, connection)).toMatchObject({ status: "needs_reauth" });
+    } finally {
+      await without.stop();
+    }
+  });
+
+  test("a token that the tool refused is replaced once; one that was replaced a moment ago is given back", async () => {
+    verifies("connections.refresh");
+    const { find, countRefreshes } = await createConnectedUser(3600);
+    const worker = createWorker();
+    const first = await find(worker);
+    const rejections = await Promise.all(Array.from({ length: 20 }, () => find(worker, first)));
+    expect(new Set(rejections.map(({ generation }) => generation))).toEqual(new Set([2]));
+    expect(countRefreshes()).toBe(1);
+    const [second2 = first] = rejections;
+    expect(await find(worker, second2)).toEqual(second2);
+    expect(countRefreshes()).toBe(1);
+  });
+
+  test("one that is revoked while it is refreshed stays revoked, and its new tokens end at the provider", async () => {
+    verifies("connections.revoke");
+    const { find, read } = await createConnectedUser();
+    let tokens: { readonly accessToken: string } | undefined;
+    const worker = createWorker(perch(), (refresh) => async (...args) => {
+      tokens = await refresh(...args);
+      await change(
+        "update connections set status = 'revoked', revoked_at = now(), revoked_at_provider = 'done', sealed_grant = null",
+      );
+      return tokens as never;
+    });
+    await expect(find(worker)).rejects.toBeInstanceOf(NotConnectedError);
+    expect(await read()).toMatchObject({ status: "revoked", sealed_grant: null });
+    expect(await isTaken(tokens?.accessToken ?? "")).toBeUndefined();
+  });
+
+  test("a database that does not take the new tokens is asked again: they would be lost", async () => {
+    const { find, read } = await createConnectedUser();
+    const { core } = perch().server;
+    let refusals = 0;
+    let isRefreshed = false;
+    const inOrganisation: typeof core.db.inOrganisation = (organisationId, work) => {
+      if (!isRefreshed || refusals >= 2) return core.db.inOrganisation(organisationId, work);
+      refusals++;
+      return Promise.reject(new Error("no connection"));
+    };
+    const node = { ...perch(), server: { ...perch().server, core: { ...core, db: { ...core.db, inOrganisation } } } };
+    const worker = createWorker(node, (refresh) => async (...args) => {
+      const tokens = await refresh(...args);
+      isRefreshed = true;
+      return tokens;
+    });
+    expect((await find(worker)).generation).toBe(2);
+    expect(refusals).toBe(2);
+    expect((await read()).generation).toBe(2);
+  });
+});
