@@ -215,6 +215,18 @@ describe("references of a definition", () => {
     expect(await run(["apply"])).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("the client secret of a tool's account is found too; where it is sent to, only the authorization server says", () => {
+    const connection = { account: "agent", client_id: "bot", client_secret: "{{secret.client}}" };
+    const url = "https://tools.example/mcp";
+    const issuer = "https://login.example";
+    const place = { name: "client", path: "tools.0.connection.client_secret", isGuessed: true };
+    expect(secretReferencesOf({ tools: [{ url, connection: { ...connection, issuer } }] })).toEqual([
+      { ...place, url: issuer },
+    ]);
+    expect(secretReferencesOf({ tools: [{ url, connection }] })).toEqual([{ ...place, url }]);
+    expect(secretReferencesOf({ tools: [{ url, connection: { account: "user" } }] })).toEqual([]);
+  });
+
   test("are not checked by a key that may not list the organisation's secrets, and that is said", async () => {
     const { desk, run } = await deskWith(agentFile(""));
     await run(["apply"]);

@@ -100,7 +100,11 @@ function planSecret(
 }
 
 /** Why a call with this reference would be refused, if it would. */
-function warningOf({ name, url }: SecretReference, agent: string, { own, organisation }: Known): string | undefined {
+function warningOf(
+  { name, url, isGuessed }: SecretReference,
+  agent: string,
+  { own, organisation }: Known,
+): string | undefined {
   const set = (hosts: readonly string[], isOwn: boolean) =>
     perchCommand(
       `secrets set ${name} ${hosts.map((host) => `--host ${host}`).join(" ")}${isOwn ? ` --agent ${agent}` : ""}`,
@@ -111,7 +115,7 @@ function warningOf({ name, url }: SecretReference, agent: string, { own, organis
   if (!hosts)
     return `{{secret.${name}}} exists neither for ${agent} nor for the organisation. Set it: ${set([hostOf(url)], true)}`;
   const origin = originOf(url);
-  if (origin === undefined || hosts.some((host) => originOf(host) === origin)) return undefined;
+  if (isGuessed || origin === undefined || hosts.some((host) => originOf(host) === origin)) return undefined;
   return `{{secret.${name}}} is not sent to ${hostOf(url)}: its hosts are ${hosts.join(", ")}. Correct the address, or set it for this host too: ${set([...hosts, hostOf(url)], own.has(name))}`;
 }
 

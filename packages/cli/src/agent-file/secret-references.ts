@@ -8,26 +8,33 @@ export interface SecretReference {
   readonly path: string;
   /** Where the secret would be sent. */
   readonly url: string;
+  /** That address is a guess: only the authorization server says where its token endpoint is. */
+  readonly isGuessed: boolean;
 }
 
 const names = (text: string): string[] =>
   [...text.matchAll(/\{\{secret\.([a-z][a-z0-9_]{0,62})\}\}/g)].map(([, name = ""]) => name);
 
-interface Template {
-  readonly path: string;
-  readonly url: string;
-  readonly value: unknown;
+type Template = Omit<SecretReference, "name"> & { readonly value: unknown };
+
+/** What a tool's account presents itself with. */
+function clientSecretOf({ connection, url }: Fields, path: string): Template[] {
+  if (!isObject(connection) || connection.client_secret === undefined) return [];
+  const { client_secret: value, issuer = url } = connection;
+  return [{ path: `${path}.connection.client_secret`, url: String(issuer), isGuessed: true, value }];
 }
 
-/** The headers and query parameters of tools and of the runtime. */
+/** The headers and query parameters of tools and of the runtime, and the client secrets of tools. */
 function templatesOf({ tools, runtime }: Fields): Template[] {
   const called = (Array.isArray(tools) ? tools : []).map((tool: unknown, index) => [tool, `tools.${index}`] as const);
   return [...called, [runtime, "runtime"] as const].flatMap(([caller, path]) => {
     if (!isObject(caller)) return [];
-    return ["headers", "query"].flatMap((field) => {
+    const sent = ["headers", "query"].flatMap((field) => {
       const entries = Object.entries(isObject(caller[field]) ? caller[field] : {});
-      return entries.map(([key, value]) => ({ path: `${path}.${field}.${key}`, url: String(caller.url), value }));
+      const url = String(caller.url);
+      return entries.map(([key, value]) => ({ path: `${path}.${field}.${key}`, url, isGuessed: false, value }));
     });
+    return [...sent, ...clientSecretOf(caller, path)];
   });
 }
 
@@ -40,7 +47,7 @@ export function checkTemplates(fields: Fields, locationOf: (path: string) => str
 
 /** Every reference in the tools and the runtime of a definition. */
 export const secretReferencesOf = (fields: Fields): SecretReference[] =>
-  templatesOf(fields).flatMap(({ path, url, value }) => names(String(value)).map((name) => ({ name, path, url })));
+  templatesOf(fields).flatMap(({ value, ...place }) => names(String(value)).map((name) => ({ name, ...place })));
 
 /** `api.github.com` stands for `https://api.github.com`. Undefined for what is not an address. */
 export function originOf(hostOrUrl: string): string | undefined {
