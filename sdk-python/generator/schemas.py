@@ -36,6 +36,14 @@ def qualified(text: str, names: Iterable[str], module: str) -> str:
     return out[:-1]
 
 
+def _kind_of(part: Json) -> str | None:
+    """What tells an object from the others of its union: the constant in ``type``, or else in its first field."""
+    properties: Json = part.get("properties", {})
+    first: Json = next(iter(properties.values()), {})
+    found = properties.get("type", first).get("const")
+    return None if found is None else str(found)
+
+
 class Schemas:
     """Collects what the operations need, in the order of the document."""
 
@@ -105,7 +113,7 @@ class Schemas:
     def _union(self, parts: list[Json], name: str) -> str:
         types: list[str] = []
         for index, part in enumerate(parts, 1):
-            kind = part.get("properties", {}).get("type", {}).get("const", index if len(parts) > 2 else "")
+            kind = _kind_of(part) or (index if len(parts) > 2 else "")
             # Words beside an object: the name is the object's.
             words = "Word" if "enum" in part else ""
             one = self.type_of(part, name + pascal(str(kind)) + words)

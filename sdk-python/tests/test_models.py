@@ -199,3 +199,16 @@ def test_objects_and_times_can_be_given_back() -> None:
     assert [tool["name"] for tool in sent[0]["tools"]] == ["text", "text", "more"]
     assert sent[0]["memory"] == {"embedder": agent.memory.embedder.to_dict()}
     assert sent[1]["entries"] == [{"message": "then", "timestamp": _time}]
+
+
+@pytest.mark.parametrize(
+    ("connection", "kind"),
+    [
+        ({"account": "user", "return_urls": ["https://app.example/connected"]}, models.ToolConnectionUser),
+        ({"account": "agent", "client_id": "bot", "client_secret": "{{secret.client}}"}, models.ToolConnectionAgent),
+    ],
+)
+def test_the_account_of_a_tool_is_of_the_class_that_its_account_says(connection: Json, kind: type[Model]) -> None:
+    tool = models.HttpTool.from_dict({"type": "http", "name": "list_mail", "connection": connection})
+    assert isinstance(tool.connection, kind)
+    assert tool.to_dict()["connection"] == connection

@@ -138,6 +138,8 @@ __all__ = [
     "TierLimits",
     "Tool",
     "ToolConnection",
+    "ToolConnectionAgent",
+    "ToolConnectionUser",
     "Usage",
     "Use",
     "VectorPart",
@@ -337,7 +339,7 @@ class McpTool(Model):
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
 
 
-class ToolConnection(Model):
+class ToolConnectionUser(Model):
     account: Literal["user"]
     """The account of the run's own user, who has consented to it."""
     issuer: str | None = None
@@ -352,6 +354,20 @@ class ToolConnection(Model):
     """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
     return_urls: list[str]
     """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
+
+
+class ToolConnectionAgent(Model):
+    account: Literal["agent"]
+    """The agent's own account, by client credentials. No user is asked."""
+    issuer: str | None = None
+    """URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728)."""
+    scopes: list[str] | None = None
+    """Scopes to ask for. Left out: those that the tool's server names, if it names any."""
+    resource: str | None = None
+    """What the tokens are for (RFC 8707). The default is the ``url`` of an MCP server, and what its metadata says of an HTTP tool."""
+    client_id: str
+    client_secret: str
+    """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
 
 
 class McpApprovalPolicy(Model):
@@ -1656,7 +1672,7 @@ class StartedRun(Model):
     """With ``waiting``: what the run waits for."""
 
 
-ToolConnection = ToolConnection
+ToolConnection = ToolConnectionUser | ToolConnectionAgent
 Tool = McpTool | HttpTool | AskPersonTool
 Runtime = RuntimeModel | RuntimeHttp
 RedactedAgentAuth = RedactedAgentAuthOauth2 | RedactedAgentAuthJwt
@@ -1671,7 +1687,7 @@ decodes(
 )
 decodes(
     McpTool,
-    connection=one(ToolConnection),
+    connection=by_field("account", {"user": ToolConnectionUser, "agent": ToolConnectionAgent}),
     approval=one(McpApprovalPolicy),
 )
 decodes(
@@ -1680,7 +1696,7 @@ decodes(
 )
 decodes(
     HttpTool,
-    connection=one(ToolConnection),
+    connection=by_field("account", {"user": ToolConnectionUser, "agent": ToolConnectionAgent}),
     approval=one(ApprovalPolicy),
 )
 decodes(

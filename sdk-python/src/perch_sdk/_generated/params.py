@@ -42,7 +42,9 @@ __all__ = [
     "SecuritySettingsPatchMtlsParam",
     "SecuritySettingsPatchParam",
     "SecuritySettingsPatchRateLimitParam",
+    "ToolConnectionAgentParam",
     "ToolConnectionParam",
+    "ToolConnectionUserParam",
     "ToolParam",
 ]
 
@@ -60,7 +62,7 @@ class McpToolParam(TypedDict):
     """For single tools, by the server's own name for them: takes precedence over ``approval``."""
 
 
-class ToolConnectionParam(TypedDict):
+class ToolConnectionUserParam(TypedDict):
     account: Literal["user"]
     """The account of the run's own user, who has consented to it."""
     issuer: NotRequired[str]
@@ -75,6 +77,20 @@ class ToolConnectionParam(TypedDict):
     """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
     return_urls: Sequence[str]
     """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
+
+
+class ToolConnectionAgentParam(TypedDict):
+    account: Literal["agent"]
+    """The agent's own account, by client credentials. No user is asked."""
+    issuer: NotRequired[str]
+    """URL of the authorization server. Left out: the tool's server names it in its protected-resource metadata (RFC 9728)."""
+    scopes: NotRequired[Sequence[str]]
+    """Scopes to ask for. Left out: those that the tool's server names, if it names any."""
+    resource: NotRequired[str]
+    """What the tokens are for (RFC 8707). The default is the ``url`` of an MCP server, and what its metadata says of an HTTP tool."""
+    client_id: str
+    client_secret: str
+    """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
 
 
 class McpApprovalPolicyParam(TypedDict):
@@ -287,7 +303,7 @@ class NewLogEntryParam(TypedDict):
     """A ``request_id`` in it is the id of the run that the entry belongs to, as in the entries of Get logs."""
 
 
-ToolConnectionParam = ToolConnectionParam | m.ToolConnection | ToolConnectionParam
+ToolConnectionParam = ToolConnectionUserParam | m.ToolConnectionUser | ToolConnectionAgentParam | m.ToolConnectionAgent
 ToolParam = McpToolParam | m.McpTool | HttpToolParam | m.HttpTool | AskPersonToolParam | m.AskPersonTool
 RuntimeParam = RuntimeModelParam | m.RuntimeModel | RuntimeHttpParam | m.RuntimeHttp
 AgentAuthParam = AgentAuthOauth2Param | AgentAuthJwtParam
