@@ -4,6 +4,8 @@ import { listTurns } from "../db/releases.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { retireOldReleases } from "../engine/retire-release.ts";
+import { createFinishRevocations } from "../resources/connections/finish-revocations.ts";
+import { createTellProvider } from "../resources/connections/tell-provider.ts";
 import { resumeErasures } from "../resources/erasures/resume-erasures.ts";
 import { createClearLeftMemory } from "../resources/memory/clear-deleted-agent.ts";
 import { finishOpenClears } from "../resources/memory/run-clear.ts";
@@ -11,7 +13,8 @@ import { type HousekeepingStep, housekeepingService } from "../workflows/houseke
 import type { Core } from "./core.ts";
 
 /** What needs no client of the engine. */
-export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory }: Core): HousekeepingStep[] {
+export function housekeepingSteps(core: Core): HousekeepingStep[] {
+  const { config, logger, nowMs, telemetry, db, memory } = core;
   const partitions = async (): Promise<void> => {
     const tables = await maintainPartitions(db.unscoped);
     if (tables.length > 0) logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
@@ -22,17 +25,26 @@ export function housekeepingSteps({ config, logger, nowMs, telemetry, db, memory
     const retired = await retireOldReleases({ admin: createEngineAdmin(config.adminUrls), turns, nowMs: nowMs() });
     if (retired.length > 0) logger.info({ retired }, "addresses of earlier releases retired");
   };
+  const onPurged = telemetry.countPurgedRows(purgedTables);
+  const finishRevocations = createFinishRevocations({
+    db,
+    nowMs,
+    tellProvider: createTellProvider(core),
+    onDeleted: (connections) => onPurged("connections", connections),
+  });
   const purge = createPurge({
     db: db.unscoped,
     logger,
     nowMs,
     clearMemory: createClearLeftMemory({ db, runClear: memory.runClear }),
-    onPurged: telemetry.countPurgedRows(purgedTables),
+    onPurged,
   });
   return [
     { name: "partitions", run: partitions },
     { name: "clears", run: () => finishOpenClears(db, memory.runClear) },
     { name: "releases", run: releases },
+    { name: "revoke_connections", run: finishRevocations.revocations },
+    { name: "connections_of_deleted_agents", run: finishRevocations.ofDeletedAgents },
     { name: "purge_agents", run: purge.agents },
     { name: "purge_keys", run: purge.keys },
     { name: "purge_console_sessions", run: purge.consoleSessions },

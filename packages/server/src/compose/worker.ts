@@ -12,6 +12,8 @@ import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
 import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { countWaiting } from "../resources/approvals/count-waiting.ts";
+import { countConnectionsToRevoke } from "../resources/connections/revocation-queries.ts";
+import { createTellProvider } from "../resources/connections/tell-provider.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEraseStep } from "../resources/erasures/erase-user.ts";
@@ -93,11 +95,13 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     sealer: core.erasedUsers,
     runClear: memory.runClear,
     continueRuns,
+    tellProvider: createTellProvider(core),
     engineRuns,
     now: nowMs,
     pauseMs: erasurePauseMs,
   });
   telemetry.watchWaitingRuns(() => countWaiting(db.unscoped));
+  telemetry.watchRevocations(() => countConnectionsToRevoke(db.unscoped));
   telemetry.watchErasures(() => countAllOpenErasures(db.unscoped));
   const deploymentSteps = createDeploymentSteps({
     db,

@@ -7,6 +7,8 @@ import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { ContinueRuns } from "../approvals/continue-runs.ts";
+import { deleteConnections, listConnectionsOfUser } from "../connections/revocation-queries.ts";
+import type { TellProvider } from "../connections/tell-provider.ts";
 import type { RunClear } from "../memory/run-clear.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
 import {
@@ -32,6 +34,7 @@ interface EraseDeps {
   readonly streams: Pick<RunStreams, "delete">;
   readonly runClear: RunClear;
   readonly continueRuns: Pick<ContinueRuns, "start">;
+  readonly tellProvider: TellProvider;
   readonly sealer: Sealer;
   readonly userDigest: Digest;
   readonly logger: Logger;
@@ -54,6 +57,9 @@ const readRows = 5000;
 const readLogRows = 10_000;
 const deletedMemories = 1000;
 const agentsTogether = 50;
+/** Their providers are asked at the same time. */
+const connectionsTogether = 10;
+const providerMs = 5000;
 
 const stepMs = 5000;
 
@@ -66,6 +72,11 @@ type EraseStage = (
   position: Position,
   owners: Parameters<typeof queries.eraseAnswersAndClears>[2],
 ) => Promise<Done>;
+
+const eraseConnectionEvents: EraseStage = async (trx, user, position) => {
+  const { counts, next } = await queries.eraseConnectionEvents(trx, user, position, readLogRows);
+  return { counts, position: next };
+};
 
 const eraseMemories: EraseStage = async (trx, user, { agentId }) => {
   const agentIds = await queries.listAgentIds(trx, user.organisationId, agentId, agentsTogether);
@@ -98,7 +109,8 @@ const eraseAnswers: EraseStage = async (trx, user, _, owners) => ({
   counts: await queries.eraseAnswersAndClears(trx, user, owners),
 });
 
-const laterStages: Record<Exclude<Stage, "runs" | "sent">, EraseStage> = {
+const laterStages: Record<Exclude<Stage, "runs" | "sent" | "connections">, EraseStage> = {
+  connection_events: eraseConnectionEvents,
   memories: eraseMemories,
   log_entries: eraseLogs,
   answers: eraseAnswers,
@@ -112,7 +124,7 @@ interface StepResult {
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
 export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, runClear, sealer, userDigest, logger, now, pauseMs } = deps;
+  const { db, engineRuns, streams, runClear, tellProvider, sealer, userDigest, logger, now, pauseMs } = deps;
   const findOpenRuns = createFindOpenRuns(deps);
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
@@ -177,6 +189,21 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     return mustWait ? nextWaitMs(waitedMs) : 0;
   };
 
+  /** Providers are told once. If this is repeated, they are told twice, which changes nothing. */
+  const eraseConnections = async (row: ErasureRow, user: queries.ErasedUser, isLast: boolean) => {
+    const { organisationId } = user;
+    const connections = await db.inOrganisation(organisationId, (trx) =>
+      listConnectionsOfUser(trx, user, connectionsTogether),
+    );
+    await Promise.all(connections.map((connection) => tellProvider(connection, providerMs)));
+    const ids = connections.map(({ id }) => id);
+    const stage = "connections";
+    await commit(row, async (trx) => [
+      { connections: await deleteConnections(trx, organisationId, ids) },
+      ids.length === connectionsTogether ? { stage, isLast } : afterStage({ stage, isLast }),
+    ]);
+  };
+
   /** Ended clears are deleted with the rest. An open one would outlive the erasure, and name its user. False: there is none. */
   const continueClear = async (user: queries.ErasedUser): Promise<boolean> => {
     const clear = await db.inOrganisation(user.organisationId, (trx) => queries.findClearToEnd(trx, user));
@@ -210,6 +237,7 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     const { stage, isLast, position = {} } = progress;
     if (stage === "sent") return eraseSent(row, user, progress);
     if (stage === "runs") await eraseRuns(row, user, isLast, position);
+    else if (stage === "connections") await eraseConnections(row, user, isLast);
     else
       await commit(row, async (trx) => {
         const runs = digestUserOfRun(userDigest, user.organisationId, user.userId);

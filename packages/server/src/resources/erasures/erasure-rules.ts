@@ -7,7 +7,17 @@ export const erasedMark = "[erased]";
 export const maxOpenErasures = 20;
 
 /** The parts of a pass, in their order. */
-export const stages = ["runs", "sent", "memories", "log_entries", "answers", "audit_entries"] as const;
+export const stages = [
+  "runs",
+  "sent",
+  "connections",
+  // Events of connections that are gone: no new ones come.
+  "connection_events",
+  "memories",
+  "log_entries",
+  "answers",
+  "audit_entries",
+] as const;
 export type Stage = (typeof stages)[number];
 
 /** After which row a stage goes on; absent at its beginning. */
@@ -59,6 +69,7 @@ export const nextWaitMs = (waitedMs: number): number => Math.min(Math.max(waited
 
 /** Every kind of thing that is counted, in the order of the receipt. */
 const countedParts = {
+  connections: { where: "database", what: "connected accounts", how: "deleted" },
   memories: { where: "database", what: "memories", how: "deleted" },
   session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
   runs: { where: "database", what: "records of runs", how: "kept_without_text" },
@@ -124,6 +135,7 @@ const expiringCalls = (count: number): ExpiringPart => ({
 
 const notCovered: readonly string[] = [
   "What was sent to model providers, tools, remote agents, webhook receivers and trace collectors before: ask those who run them.",
+  "Consents at providers of connected accounts that did not answer when they were told, or that offer no way to be told: the user can end them there.",
   "Logs of load balancers and proxies in front of Perch: the path of the request for an erasure holds the user's id.",
   "Texts of others that mention the user, such as memories of all users, runs of other users and the agents' instructions.",
   "Log entries that were added without `user_id` in their metadata and do not belong to a run of the user.",

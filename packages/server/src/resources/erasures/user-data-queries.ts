@@ -130,6 +130,27 @@ interface LastRow {
 const positionAfter = ({ entries, last_at, last_id }: LastRow, limit: number): Position | undefined =>
   entries === limit && last_at && last_id ? { at: last_at.toISOString(), id: last_id } : undefined;
 
+/**
+ * Takes the user's id out of events about connections of the user, among the next `limit` events. An organisation that never had a
+ * connection has no such events, and none are read.
+ */
+export async function eraseConnectionEvents(
+  trx: OrganisationTransaction,
+  { organisationId, userId, until }: ErasedUser,
+  { at = beginning, id = firstUuid }: Position,
+  limit: number,
+): Promise<{ readonly counts: Counts; readonly next: Position | undefined }> {
+  const { rows } = await sql<
+    LastRow & { readonly changed: number; readonly cancelled: number; readonly attempted: number }
+  >`
+    select e.* from erase_connection_events(${organisationId}, ${userId}, ${at}::timestamptz, ${id}, ${until}, ${deliveryError}, ${limit}) e
+      where exists (select from connection_counts where organisation_id = ${organisationId})`.execute(trx);
+  const [row] = rows;
+  if (!row) return { counts: {}, next: undefined };
+  const counts = { events: row.changed, deliveries: row.cancelled, delivery_attempts: row.attempted };
+  return { counts, next: positionAfter(row, limit) };
+}
+
 /** Deletes entries of one agent's log that name the user, among the next `limit`. */
 export async function eraseLogEntries(
   trx: OrganisationTransaction,
