@@ -3,6 +3,7 @@ import { ok } from "../contract-client.ts";
 import type { Organisation, Perch } from "../harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground } from "../invoke-calls.ts";
 import { lastUserMessage, type ScriptServer, startScriptServer } from "../script-server.ts";
+import { insertLostConnection } from "./lost-connections.ts";
 
 /** A user, and a word that is in everything that is stored about them: ids, texts, metadata, arguments of tools. */
 export interface MarkedUser {
@@ -95,6 +96,10 @@ const acts: readonly Act[] = [
         query: { user_id: id, session_id: `chat-${word}` },
       }),
     ),
+  async (perch, organisation, { id: userId }, n) => {
+    const tool = { type: "http", name: `mailbox-${n}`, url: "https://mail.example" } as const;
+    return insertLostConnection(perch, organisation, { userId, tool, party: { revocationEndpoint: null } });
+  },
 ];
 export const kindsOfActs = acts.length;
 

@@ -10,15 +10,18 @@ export const queryRows = <T extends object>({ database }: Perch, text: string, v
 
 export const runsOf = "select id from invocations where organisation_id = $1 and user_id = $2";
 
+const eventsOf = `select id from events where id in (${runsOf}) or organisation_id = $1 and data ->> 'user_id' = $2`;
+
 /** What the receipt has to say, counted before the erasure and by another way. */
 const expectedCounts = {
+  "connected accounts": "select count(*) from connections where organisation_id = $1 and user_id = $2",
   memories: "select count(*) from memories where organisation_id = $1 and owner = '=' || $2",
   "messages of sessions": "select count(*) from session_messages where organisation_id = $1 and owner = '=' || $2",
   "records of runs": `select count(*) from (${runsOf}) r`,
   "contents of steps": `select count(*) from run_contents where id in (${runsOf})`,
   "log entries": `select count(*) from log_entries where organisation_id = $1 and (invocation_id in (${runsOf}) or metadata ->> 'user_id' = $2)`,
-  events: `select count(*) from events where id in (${runsOf})`,
-  "responses of webhook receivers": `select count(*) from delivery_attempts where response is not null and delivery_id in (select id from deliveries where event_id in (${runsOf}))`,
+  events: `select count(*) from (${eventsOf}) e`,
+  "responses of webhook receivers": `select count(*) from delivery_attempts where response is not null and delivery_id in (select id from deliveries where event_id in (${eventsOf}))`,
   "ended clears of memory": "select count(*) from memory_clears where organisation_id = $1 and owner = '=' || $2",
 } as const;
 
@@ -37,6 +40,7 @@ export const countUserRows = (
   });
 
 const erasedTables = [
+  "connections",
   "memories",
   "session_messages",
   "invocations",
