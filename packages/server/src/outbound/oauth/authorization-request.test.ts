@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AccountProvider, accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
+import { consentAtProvider } from "../../../test/support/account-provider-pages.ts";
+import { createBrowserJar } from "../../../test/support/browser-jar.ts";
+import {
+  consentTo,
+  createTestOAuthClient,
+  findPartyOf,
+  owner,
+  perchUrl,
+  soon,
+  userTool,
+} from "../../../test/support/oauth-testbed.ts";
+import type { OAuthParty } from "./oauth-client.ts";
+
+const tool = "http://127.0.0.1:8080/mcp";
+const client = createTestOAuthClient();
+let provider: AccountProvider;
+let other: AccountProvider;
+let party: OAuthParty;
+let otherParty: OAuthParty;
+
+const partyAt = ({ issuer }: AccountProvider) =>
+  findPartyOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
+
+beforeAll(async () => {
+  [provider, other] = await Promise.all([
+    startAccountProvider({ perch: [perchUrl] }),
+    startAccountProvider({ perch: [perchUrl] }),
+  ]);
+  [party, otherParty] = await Promise.all([partyAt(provider), partyAt(other)]);
+});
+afterAll(() => Promise.all([provider.stop(), other.stop()]));
+
+const changed = (parameters: URLSearchParams, changes: Record<string, string | undefined>): URLSearchParams => {
+  const copy = new URLSearchParams(parameters);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) copy.delete(name);
+    else copy.set(name, value);
+  }
+  return copy;
+};
+
+const failureOf = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it did not fail");
+};
+
+describe("the address of a consent", () => {
+  test("has PKCE with S256, the state, the resource and the server's own redirect address, and no verifier", async () => {
+    const secrets = client.newConsentSecrets("a-state");
+    const url = await client.authorizationUrl({ ...party, scopes: ["mail.read"] }, secrets);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      response_type: "code",
+      client_id: accountClients.public.clientId,
+      redirect_uri: `${perchUrl}/oauth/callback/http:${new URL(provider.issuer).host}`,
+      state: "a-state",
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+      scope: "mail.read",
+      resource: tool,
+    });
+    expect(url.href).not.toContain(secrets.codeVerifier);
+    expect(client.newConsentSecrets("a-state").codeVerifier).not.toBe(secrets.codeVerifier);
+  });
+
+  test("keeps the endpoint's own query, which cannot replace a parameter", async () => {
+    const authorizationEndpoint = "https://as.example/auth?tenant=7&state=evil&redirect_uri=https://evil.example";
+    const url = await client.authorizationUrl({ ...party, authorizationEndpoint }, client.newConsentSecrets("a-state"));
+    expect(url.searchParams.get("tenant")).toBe("7");
+    expect(url.searchParams.getAll("state")).toEqual(["a-state"]);
+    expect(url.searchParams.getAll("redirect_uri")).toEqual([party.redirectUri]);
+  });
+
+  test("asks for what refresh tokens need: consent with offline_access, and Google's own parameter", async () => {
+    const parametersOf = async (changes: Partial<OAuthParty>) =>
+      (await client.authorizationUrl({ ...party, ...changes }, client.newConsentSecrets("s"))).searchParams;
+    expect((await parametersOf({ scopes: ["offline_access"] })).get("prompt")).toBe("consent");
+    expect((await parametersOf({ scopes: [] })).get("prompt")).toBeNull();
+    expect((await parametersOf({ issuer: "https://accounts.google.com" })).get("access_type")).toBe("offline");
+  });
+});
+
+describe("what a browser brings back", () => {
+  test("is exchanged for tokens of the person who consented, for this tool alone", async () => {
+    const { parameters, secrets } = await consentTo(client, party, "ada");
+    client.checkCallback(party, parameters, secrets.state);
+    const tokens = await client.exchangeCode(owner, party, { parameters, secrets }, soon());
+    expect(await provider.verifyToken(tokens.accessToken)).toMatchObject({ user: "ada", audience: tool });
+    expect(tokens.expiresAtMs).toBeGreaterThan(Date.now() + 3_500_000);
+  });
+
+  test("is refused with another state, or none", async () => {
+    const { parameters } = await consentTo(client, party, "ada");
+    for (const given of [changed(parameters, { state: "another" }), changed(parameters, { state: undefined })])
+      expect(failureOf(() => client.checkCallback(party, given, "a-state"))).toMatchObject({ kind: "invalid" });
+  });
+
+  test("is refused if it names another server, or none although this one always does", async () => {
+    const { parameters } = await consentTo(client, party, "ada");
+    for (const iss of [other.issuer, `${provider.issuer}/`, "", undefined])
+      expect(failureOf(() => client.checkCallback(party, changed(parameters, { iss }), "a-state"))).toMatchObject({
+        kind: "invalid",
+      });
+    // A server that does not say so may leave it out, but not name another.
+    const silent = { ...party, namesItself: false };
+    client.checkCallback(silent, changed(parameters, { iss: undefined }), "a-state");
+    expect(
+      failureOf(() => client.checkCallback(silent, changed(parameters, { iss: other.issuer }), "a-state")),
+    ).toMatchObject({ kind: "invalid" });
+  });
+
+  test("is refused with a parameter twice, with no code, and with tokens beside it", async () => {
+    const { parameters } = await consentTo(client, party, "ada");
+    const twice = (name: string) => new URLSearchParams([...parameters, [name, "x"]]);
+    const given = [
+      ...["code", "state", "iss"].map(twice),
+      changed(parameters, { code: undefined }),
+      changed(parameters, { code: "x\n" }),
+      changed(parameters, { id_token: "x" }),
+      changed(parameters, { response: "x" }),
+    ];
+    for (const each of given)
+      expect(failureOf(() => client.checkCallback(party, each, "a-state"))).toMatchObject({ kind: "invalid" });
+  });
+
+  test("is refused at another server: its code is worth nothing there, and is not even sent", async () => {
+    const { parameters, secrets } = await consentTo(client, party, "ada");
+    const before = other.requests.length;
+    await expect(client.exchangeCode(owner, otherParty, { parameters, secrets }, soon())).rejects.toMatchObject({
+      kind: "invalid",
+    });
+    expect(other.requests).toHaveLength(before);
+  });
+
+  test("is refused with the code of another browser: its verifier is missing", async () => {
+    const attacker = await consentTo(client, party, "eve");
+    const victim = client.newConsentSecrets("a-state");
+    await expect(
+      client.exchangeCode(owner, party, { parameters: attacker.parameters, secrets: victim }, soon()),
+    ).rejects.toMatchObject({ kind: "refused", message: expect.stringContaining("400 invalid_grant") });
+  });
+
+  test("is refused the second time, and the tokens of the first no longer count", async () => {
+    const { parameters, secrets } = await consentTo(client, party, "bob");
+    const { accessToken } = await client.exchangeCode(owner, party, { parameters, secrets }, soon());
+    await expect(client.exchangeCode(owner, party, { parameters, secrets }, soon())).rejects.toMatchObject({
+      kind: "refused",
+    });
+    expect(await provider.verifyToken(accessToken)).toBeUndefined();
+  });
+
+  test("is refused for another redirect address", async () => {
+    const { parameters, secrets } = await consentTo(client, party, "ada");
+    const elsewhere = { ...party, redirectUri: otherParty.redirectUri };
+    await expect(client.exchangeCode(owner, elsewhere, { parameters, secrets }, soon())).rejects.toMatchObject({
+      kind: "refused",
+    });
+  });
+
+  test("tells a person who said no from a server that has a problem, in our own words", async () => {
+    const secrets = client.newConsentSecrets("a-state");
+    const start = await client.authorizationUrl(party, secrets);
+    const back = new URL(await consentAtProvider(createBrowserJar(), start.href, { login: "ada", decision: "deny" }));
+    const failure = failureOf(() => client.checkCallback(party, back.searchParams, "a-state"));
+    expect(failure).toMatchObject({ kind: "denied" });
+    expect(String(failure)).not.toContain("<b>");
+    const kinds = {
+      temporarily_unavailable: "unavailable",
+      invalid_scope: "misconfigured",
+      consent_required: "denied",
+      "<script>": "invalid",
+    };
+    for (const [error, kind] of Object.entries(kinds)) {
+      const given = failureOf(() => client.checkCallback(party, changed(back.searchParams, { error }), "a-state"));
+      expect(given).toMatchObject({ kind });
+      expect(String(given)).not.toContain("<script>");
+    }
+  });
+});

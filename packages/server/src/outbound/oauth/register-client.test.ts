@@ -1,0 +1,196 @@
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  type AccountProvider,
+  type AccountProviderOptions,
+  accountClients,
+  startAccountProvider,
+} from "../../../test/support/account-provider.ts";
+import {
+  connectAccount,
+  createTestOAuthClient,
+  findPartyOf,
+  perchUrl,
+  serverMetadata,
+  startMetadataServer,
+  storeRegistrations,
+  userTool,
+} from "../../../test/support/oauth-testbed.ts";
+import type { HttpToolAnswer } from "../../../test/support/tool-server.ts";
+import { clientDocument, clientDocumentAddress, redirectAddress } from "./redirect-address.ts";
+
+const tool = "http://127.0.0.1:8080/mcp";
+const securePerch = "https://perch.example";
+const opened: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(opened.map((close) => close())));
+
+const startProvider = async (options: Partial<AccountProviderOptions> = {}): Promise<AccountProvider> => {
+  const provider = await startAccountProvider({ perch: [perchUrl, securePerch], ...options });
+  opened.push(provider.stop);
+  return provider;
+};
+
+describe("a configured client", () => {
+  test("takes precedence, and its secret comes from the agent's secrets", async () => {
+    const provider = await startProvider({ fetchDocument: async () => Response.json({}) });
+    const { clientId, clientSecret } = accountClients.confidential;
+    const secrets = { mail: { value: clientSecret, origins: [provider.issuer] } };
+    const client = createTestOAuthClient({ secrets, publicUrl: securePerch });
+    const registrations = storeRegistrations();
+    const settings = { issuer: provider.issuer, client_id: clientId, client_secret: "{{secret.mail}}" };
+    const party = await findPartyOf(client, userTool(tool, settings), registrations);
+    expect(party.client).toEqual({ kind: "configured", clientId, clientSecret: "{{secret.mail}}" });
+    expect(party.authMethod).toBe("client_secret_basic");
+    expect(JSON.stringify(party)).not.toContain(clientSecret);
+    expect(await provider.verifyToken((await connectAccount(client, party, "ada")).accessToken)).toMatchObject({
+      user: "ada",
+      clientId,
+      audience: tool,
+    });
+    expect(registrations.stored.size).toBe(0);
+    expect(provider.requests).not.toContain("POST /reg");
+  });
+
+  test("without a secret is public", async () => {
+    const provider = await startProvider();
+    const client = createTestOAuthClient();
+    const settings = { issuer: provider.issuer, client_id: accountClients.public.clientId };
+    const party = await findPartyOf(client, userTool(tool, settings));
+    expect(party).toMatchObject({ authMethod: "none" });
+    expect(await connectAccount(client, party, "ada")).toMatchObject({ refreshToken: expect.any(String) });
+  });
+
+  test("presents its secret in the body where a server takes it only there", async () => {
+    const provider = await startProvider({
+      metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] },
+    });
+    const { clientId, clientSecret } = accountClients.confidential;
+    const client = createTestOAuthClient({ secrets: { mail: { value: clientSecret, origins: [provider.issuer] } } });
+    const settings = { issuer: provider.issuer, client_id: clientId, client_secret: "{{secret.mail}}" };
+    expect((await findPartyOf(client, userTool(tool, settings))).authMethod).toBe("client_secret_post");
+  });
+});
+
+describe("a client id metadata document", () => {
+  test("is what Perch is where a server takes one: the server fetches it, and no registration is kept", async () => {
+    const fetched: string[] = [];
+    const provider: AccountProvider = await startProvider({
+      fetchDocument: async (url) => {
+        fetched.push(url);
+        return Response.json(clientDocument(securePerch, provider.issuer));
+      },
+    });
+    const client = createTestOAuthClient({ publicUrl: securePerch });
+    const registrations = storeRegistrations();
+    const party = await findPartyOf(client, userTool(tool, { issuer: provider.issuer }), registrations);
+    const clientId = clientDocumentAddress(securePerch, provider.issuer);
+    expect(party).toMatchObject({ client: { kind: "document", clientId }, authMethod: "none" });
+    expect(await provider.verifyToken((await connectAccount(client, party, "ada")).accessToken)).toMatchObject({
+      user: "ada",
+      clientId,
+    });
+    expect(fetched).toEqual([clientId]);
+    expect(registrations.stored.size).toBe(0);
+  });
+
+  test("is not presented by an installation that servers cannot reach over https: it registers itself", async () => {
+    const provider = await startProvider({ fetchDocument: async () => Response.error() });
+    const party = await findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer }));
+    expect(party.client.kind).toBe("registered");
+  });
+});
+
+describe("dynamic registration", () => {
+  test("is made once for an agent and an issuer, and its client gets tokens", async () => {
+    const provider = await startProvider();
+    const client = createTestOAuthClient();
+    const registrations = storeRegistrations();
+    const mail = userTool(tool, { issuer: provider.issuer });
+    const party = await findPartyOf(client, mail, registrations);
+    expect(party.client).toMatchObject({ kind: "registered", authMethod: "none" });
+    expect(await connectAccount(client, party, "ada")).toMatchObject({ accessToken: expect.any(String) });
+    expect((await findPartyOf(client, mail, registrations)).client).toEqual(party.client);
+    expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
+  });
+
+  test("is made again for consents a day later: many servers forget, and tell only the browser", async () => {
+    let nowMs = Date.now();
+    const provider = await startProvider();
+    const client = createTestOAuthClient({ now: () => nowMs });
+    const registrations = storeRegistrations();
+    const mail = userTool(tool, { issuer: provider.issuer });
+    const first = await findPartyOf(client, mail, registrations);
+    nowMs += 24 * 60 * 60_000;
+    expect((await findPartyOf(client, mail, registrations)).client).not.toEqual(first.client);
+  });
+
+  test("with a secret, where a server has no public clients", async () => {
+    const methods = ["client_secret_post", "client_secret_basic"];
+    const provider = await startProvider({ metadata: { token_endpoint_auth_methods_supported: methods } });
+    const client = createTestOAuthClient();
+    const party = await findPartyOf(client, userTool(tool, { issuer: provider.issuer }));
+    expect(party).toMatchObject({
+      authMethod: "client_secret_basic",
+      client: { kind: "registered", clientSecret: expect.any(String) },
+    });
+    const { refreshToken } = await connectAccount(client, party, "ada");
+    expect(refreshToken).toEqual(expect.any(String));
+  });
+
+  const registerAt = async (answer: HttpToolAnswer) => {
+    const server = await startMetadataServer((url) => ({
+      "/.well-known/oauth-authorization-server": serverMetadata(url),
+      "/register": answer,
+    }));
+    opened.push(server.close);
+    const party = findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: server.url }));
+    return { server, party };
+  };
+
+  test("takes what servers answer beside the standard: 200, and no word about when a secret ends", async () => {
+    const { party } = await registerAt({ body: { client_id: "c-1", client_secret: "a-secret" } });
+    expect((await party).client).toMatchObject({
+      clientId: "c-1",
+      clientSecret: "a-secret",
+      authMethod: "client_secret_basic",
+    });
+  });
+
+  test.each<[string, HttpToolAnswer]>([
+    [
+      "its way to present a secret is unknown",
+      { status: 201, body: { client_id: "c", token_endpoint_auth_method: "private_key_jwt" } },
+    ],
+    [
+      "it gives no secret for one",
+      { status: 201, body: { client_id: "c", token_endpoint_auth_method: "client_secret_post" } },
+    ],
+    ["its id cannot be sent", { status: 201, body: { client_id: "c\n" } }],
+    [
+      "it refuses the redirect address",
+      { status: 400, body: { error: "invalid_redirect_uri", error_description: "<b>no</b>" } },
+    ],
+    ["it wants a token for it", { status: 401, headers: { "www-authenticate": "Bearer" }, body: "" }],
+  ])("fails with what to register by hand if %s", async (_, answer) => {
+    const { server, party } = await registerAt(answer);
+    await expect(party).rejects.toMatchObject({
+      kind: "misconfigured",
+      message: expect.stringContaining(redirectAddress(perchUrl, server.url)),
+    });
+    await expect(party).rejects.not.toMatchObject({ message: expect.stringContaining("<b>") });
+  });
+
+  test("is retried later if the server does not answer as it should", async () => {
+    const { party } = await registerAt({ status: 503 });
+    await expect(party).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
+
+test("a server that knows Perch in no way: the failure says which redirect address to register", async () => {
+  const provider = await startProvider({ dynamicRegistration: false });
+  await expect(findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer }))).rejects.toMatchObject(
+    {
+      kind: "misconfigured",
+      message: expect.stringContaining(redirectAddress(perchUrl, provider.issuer)),
+    },
+  );
+});

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type AccountProvider,
+  type AccountProviderOptions,
+  accountClients,
+  startAccountProvider,
+  type TokenEndpointMode,
+} from "../../../test/support/account-provider.ts";
+import {
+  connectAccount,
+  createTestOAuthClient,
+  findPartyOf,
+  owner,
+  perchUrl,
+  soon,
+  userTool,
+} from "../../../test/support/oauth-testbed.ts";
+import { MissingSecretError, SecretHostError } from "../secrets/resolve-call.ts";
+import type { OAuthParty, OAuthTokens } from "./oauth-client.ts";
+
+const tool = "http://127.0.0.1:8080/mcp";
+const client = createTestOAuthClient();
+const opened: AccountProvider[] = [];
+let provider: AccountProvider;
+let party: OAuthParty;
+
+const startProvider = async (options: Partial<AccountProviderOptions> = {}): Promise<AccountProvider> => {
+  const started = await startAccountProvider({ perch: [perchUrl], ...options });
+  opened.push(started);
+  return started;
+};
+const partyAt = ({ issuer }: AccountProvider) =>
+  findPartyOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
+
+beforeAll(async () => {
+  provider = await startProvider();
+  party = await partyAt(provider);
+});
+afterAll(() => Promise.all(opened.map(({ stop }) => stop())));
+
+const refreshTokenOf = ({ refreshToken }: OAuthTokens): string => {
+  if (refreshToken === null) throw new Error("there is no refresh token");
+  return refreshToken;
+};
+const refresh = (tokens: OAuthTokens, from: OAuthParty = party) =>
+  client.refresh(owner, from, refreshTokenOf(tokens), soon());
+
+/** The token endpoint answers this once. */
+async function whileTokenEndpoint<T>(mode: TokenEndpointMode, work: () => Promise<T>): Promise<T> {
+  provider.setTokenEndpoint(mode);
+  try {
+    return await work();
+  } finally {
+    provider.setTokenEndpoint("up");
+  }
+}
+const answered = (body: object | string, status = 200): TokenEndpointMode => ({ status, body });
+
+describe("a refresh", () => {
+  test("gives a new access token and the next refresh token, for the same user and tool", async () => {
+    const first = await connectAccount(client, party, "ada");
+    const second = await refresh(first);
+    expect(second.refreshToken).not.toBe(first.refreshToken);
+    expect(await provider.verifyToken(second.accessToken)).toMatchObject({ user: "ada", audience: tool });
+    expect(provider.tokenRequests.at(-1)).toMatchObject({ grantType: "refresh_token", resource: tool });
+  });
+
+  test("keeps the refresh token where a server does not rotate it", async () => {
+    const plain = await startProvider({ rotation: false });
+    const at = await partyAt(plain);
+    const first = await connectAccount(client, at, "ada");
+    const second = await refresh(first, at);
+    expect(second.accessToken).not.toBe(first.accessToken);
+    expect(second.refreshToken).toBe(first.refreshToken);
+  });
+
+  test("with a refresh token that was used before is refused, and so is its successor: the server sees a theft", async () => {
+    const first = await connectAccount(client, party, "ada");
+    const second = await refresh(first);
+    for (const tokens of [first, second]) await expect(refresh(tokens)).rejects.toMatchObject({ kind: "refused" });
+  });
+
+  test("is refused once the user has withdrawn the consent, with what to do and without a token in its words", async () => {
+    const tokens = await connectAccount(client, party, "eve");
+    provider.revokeGrants("eve");
+    const failure = await refresh(tokens).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("must connect the account again"),
+    });
+    expect(JSON.stringify(failure) + String(failure)).not.toContain(tokens.refreshToken);
+  });
+
+  test.each<[string, TokenEndpointMode, string]>([
+    ["503", { status: 503 }, "unavailable"],
+    ["429", { status: 429 }, "unavailable"],
+    ["500 with a word of the protocol", answered({ error: "invalid_grant" }, 500), "unavailable"],
+    ["a cut connection", "reset", "unavailable"],
+    ["a page", { status: 200, body: "<html>", headers: { "content-type": "text/html" } }, "unavailable"],
+    ["a page of a firewall", { status: 403, body: "<html>", headers: { "content-type": "text/html" } }, "unavailable"],
+    ["nothing", { status: 200 }, "unavailable"],
+    ["temporarily_unavailable", answered({ error: "temporarily_unavailable" }, 400), "unavailable"],
+    ["404: it is gone", { status: 404 }, "refused"],
+    ["410: it is gone", { status: 410 }, "refused"],
+    ["invalid_grant", answered({ error: "invalid_grant" }, 400), "refused"],
+    ["an error with 200, as GitHub does", answered({ error: "bad_refresh_token" }), "refused"],
+    ["invalid_client", answered({ error: "invalid_client" }, 400), "misconfigured"],
+    ["unauthorized_client", answered({ error: "unauthorized_client" }, 400), "misconfigured"],
+    ["invalid_scope", answered({ error: "invalid_scope" }, 400), "misconfigured"],
+    ["a challenge", { status: 401, headers: { "www-authenticate": "Basic" } }, "misconfigured"],
+    ["a redirect", { status: 307, headers: { location: "/elsewhere" } }, "unavailable"],
+    ["too much", answered({ access_token: "x".repeat(70_000), token_type: "bearer" }), "invalid"],
+    ["another kind of token", answered({ access_token: "a-token-of-dpop", token_type: "DPoP" }), "invalid"],
+    ["a token that no header carries", answered({ access_token: "a token\nx: y", token_type: "bearer" }), "invalid"],
+    ["a token too short to be found again", answered({ access_token: "x", token_type: "bearer" }), "invalid"],
+    ["a token too long", answered({ access_token: "x".repeat(9000), token_type: "bearer" }), "invalid"],
+    [
+      "a refresh token that is none",
+      answered({ access_token: "access-token", token_type: "bearer", refresh_token: "é é é é é" }),
+      "invalid",
+    ],
+    ["no token", answered({ token_type: "bearer" }), "invalid"],
+  ])("answered with %s is %3$s", async (_, mode, kind) => {
+    const refused = whileTokenEndpoint(mode, () => client.refresh(owner, party, "a-refresh-token", soon()));
+    await expect(refused).rejects.toMatchObject({ kind });
+  });
+
+  test("of a client that Perch registered itself and the server forgot needs a new consent", async () => {
+    const registered = { kind: "registered", clientId: "gone", authMethod: "none", expiresAtMs: null } as const;
+    await expect(
+      client.refresh(owner, { ...party, client: registered }, "a-refresh-token", soon()),
+    ).rejects.toMatchObject({ kind: "refused" });
+  });
+
+  test("waits five seconds for an answer at most, or as long as the caller does", async () => {
+    const started = Date.now();
+    const waited = (signal: AbortSignal) =>
+      whileTokenEndpoint("hang", () => client.refresh(owner, party, "a-refresh-token", signal));
+    await expect(waited(AbortSignal.timeout(100))).rejects.toMatchObject({ kind: "unavailable" });
+    expect(Date.now() - started).toBeLessThan(3000);
+    await expect(waited(soon())).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("took too long"),
+    });
+    expect(Date.now() - started).toBeLessThan(9000);
+  });
+
+  test("of a server that is away is unavailable, and works again once it is back", async () => {
+    const away = await startProvider();
+    const at = await partyAt(away);
+    const tokens = await connectAccount(client, at, "ada");
+    await away.stop();
+    await expect(refresh(tokens, at)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("refuses connections"),
+    });
+    await away.start();
+    expect(await refresh(tokens, at)).toMatchObject({ accessToken: expect.any(String) });
+  });
+});
+
+describe("an answer with tokens", () => {
+  const answer = (more: object) =>
+    whileTokenEndpoint(answered({ access_token: "access-token", token_type: "Bearer", ...more }), () =>
+      client.refresh(owner, party, "a-refresh-token", soon()),
+    );
+
+  test("has a life that is believed within reason", async () => {
+    const year = 365 * 24 * 60 * 60_000;
+    const near = (ms: number) => expect.closeTo(Date.now() + ms, -5);
+    expect((await answer({ expires_in: "3600" })).expiresAtMs).toEqual(near(3_600_000));
+    expect((await answer({ expires_in: 1e15 })).expiresAtMs).toEqual(near(year));
+    for (const expires_in of [undefined, 0, -5, null, "soon"])
+      expect((await answer({ expires_in })).expiresAtMs).toBeNull();
+  });
+
+  test("has the scopes that were granted, else those that were asked for", async () => {
+    expect((await answer({ scope: "mail.read  mail.send" })).scopes).toEqual(["mail.read", "mail.send"]);
+    expect((await answer({})).scopes).toEqual(party.scopes);
+  });
+
+  test("keeps the refresh token if it brings an empty one, and ignores an ID token beside it", async () => {
+    expect((await answer({ refresh_token: "", id_token: "not.a.token" })).refreshToken).toBe("a-refresh-token");
+  });
+});
+
+describe("a secret of a client", () => {
+  const settings = { client_id: accountClients.confidential.clientId, client_secret: "{{secret.mail}}" };
+  const value = accountClients.confidential.clientSecret;
+  const partyWith = (of: typeof client) => findPartyOf(of, userTool(tool, { issuer: provider.issuer, ...settings }));
+
+  test("is sent to the origins that its hosts name, and to no other", async () => {
+    const allowed = createTestOAuthClient({ secrets: { mail: { value, origins: [provider.issuer] } } });
+    const tokens = await connectAccount(allowed, await partyWith(allowed), "ada");
+    expect(tokens.refreshToken).not.toBeNull();
+    const elsewhere = createTestOAuthClient({ secrets: { mail: { value, origins: ["https://api.example"] } } });
+    const before = provider.requests.length;
+    const at = await partyWith(elsewhere);
+    await expect(elsewhere.refresh(owner, at, refreshTokenOf(tokens), soon())).rejects.toBeInstanceOf(SecretHostError);
+    await expect(elsewhere.revoke(owner, at, tokens, soon())).rejects.toBeInstanceOf(SecretHostError);
+    expect(provider.requests.slice(before).filter((request) => request.startsWith("POST"))).toEqual([]);
+  });
+
+  test("that does not exist, or is wrong, is told", async () => {
+    await expect(client.refresh(owner, await partyWith(client), "a-refresh-token", soon())).rejects.toBeInstanceOf(
+      MissingSecretError,
+    );
+    const wrong = createTestOAuthClient({ secrets: { mail: { value: "wrong-secret", origins: [provider.issuer] } } });
+    await expect(wrong.refresh(owner, await partyWith(wrong), "a-refresh-token", soon())).rejects.toMatchObject({
+      kind: "misconfigured",
+      message: expect.stringContaining("Compare `client_id` and `client_secret`"),
+    });
+  });
+});
+
+describe("client credentials", () => {
+  const { clientId, clientSecret } = accountClients.machine;
+  const machine = (secret: string = clientSecret) =>
+    createTestOAuthClient({
+      publicUrl: undefined,
+      secrets: { machine: { value: secret, origins: [provider.issuer] } },
+    });
+  const agentTool = () => ({
+    type: "mcp" as const,
+    name: "mail",
+    url: tool,
+    connection: {
+      account: "agent" as const,
+      issuer: provider.issuer,
+      client_id: clientId,
+      client_secret: "{{secret.machine}}",
+      scopes: ["mail.read"],
+    },
+  });
+
+  test("give a token of the agent's own account, for this tool alone, without a public address", async () => {
+    const of = machine();
+    const at = await findPartyOf(of, agentTool());
+    expect(at).toMatchObject({ authorizationEndpoint: null, client: { kind: "configured", clientId } });
+    const tokens = await of.clientCredentials(owner, at, soon());
+    expect(tokens).toMatchObject({ refreshToken: null, scopes: ["mail.read"] });
+    expect(await provider.verifyToken(tokens.accessToken)).toMatchObject({ user: undefined, clientId, audience: tool });
+  });
+
+  test("that are wrong are misconfigured", async () => {
+    const of = machine("another-secret");
+    await expect(of.clientCredentials(owner, await findPartyOf(of, agentTool()), soon())).rejects.toMatchObject({
+      kind: "misconfigured",
+    });
+  });
+});
+
+describe("a revocation", () => {
+  test("ends the whole consent at the server, and is done again without harm", async () => {
+    const first = await connectAccount(client, party, "dan");
+    const tokens = await refresh(first);
+    expect(await client.revoke(owner, party, tokens, soon())).toBe("done");
+    expect(provider.hasGrant("dan")).toBe(false);
+    expect(await provider.verifyToken(tokens.accessToken)).toBeUndefined();
+    expect(await client.revoke(owner, party, tokens, soon())).toBe("done");
+  });
+
+  test("is not offered by some servers", async () => {
+    const without = await startProvider({ revocation: false });
+    const at = await partyAt(without);
+    expect(await client.revoke(owner, at, await connectAccount(client, at, "ada"), soon())).toBe("not_offered");
+    expect(without.hasGrant("ada")).toBe(true);
+  });
+
+  test("of a server that is away is unavailable", async () => {
+    const away = await startProvider();
+    const at = await partyAt(away);
+    const tokens = await connectAccount(client, at, "ada");
+    await away.stop();
+    await expect(client.revoke(owner, at, tokens, soon())).rejects.toMatchObject({ kind: "unavailable" });
+    await away.start();
+  });
+});
