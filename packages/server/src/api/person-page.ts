@@ -11,16 +11,18 @@ const style =
   "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}}";
 
 /** Nothing but the style and the form: no script, image or frame, whatever an argument says. */
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-];
+const policyWith = (formAction: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    ...formAction,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
 /** For a form that stays here. */
-export const ownFormPolicy = [...policy, "form-action 'self'"].join("; ");
+export const ownFormPolicy = policyWith(["form-action 'self'"]);
 /** For a form that ends at another site: Chromium applies `form-action` to redirects too. */
-export const leavingFormPolicy = policy.join("; ");
+export const leavingFormPolicy = policyWith([]);
 
 export const createPage = (title: string, contents: readonly string[]): string => `<!doctype html>
 <html lang="en">

@@ -10,7 +10,7 @@ interface RegistrationDeps {
 }
 
 /** How many an agent keeps. Tokens have a copy of theirs, so the oldest can go. */
-const maxRegistrations = 64;
+export const maxRegistrations = 64;
 
 const expiryOf = (registration: OAuthRegistration): Date | null =>
   registration.kind === "registered" && registration.expiresAtMs !== null ? new Date(registration.expiresAtMs) : null;
@@ -49,7 +49,7 @@ async function deleteOldest(trx: OrganisationTransaction, { organisationId, agen
 export async function deleteRegistration(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
-  { issuer, redirectUri }: OAuthParty,
+  { issuer, redirectUri }: Pick<OAuthParty, "issuer" | "redirectUri">,
 ): Promise<void> {
   await trx
     .deleteFrom("oauth_clients")
