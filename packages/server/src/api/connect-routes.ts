@@ -1,15 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Client } from "../auth/client.ts";
 import { consentCookie, sentConsentCookie } from "../auth/connection-token.ts";
-import {
-  callbackPath,
-  clientDocument,
-  clientDocumentPath,
-  issuerFromPath,
-} from "../outbound/oauth/redirect-address.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { ConsentByLink, IsAdmittedTo } from "../resources/connections/consent-by-link.ts";
-import { connectPath } from "../resources/connections/create-connection.ts";
+import { consentPaths, findClientDocument } from "../resources/connections/consent-paths.ts";
 import type { Admission } from "./admission.ts";
 import { browserFacts } from "./browser.ts";
 import { connectPage, invalidConsentPage } from "./connect-page.ts";
@@ -93,22 +87,21 @@ export function connectRoutes(
     pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: maxFormBytes }, (_, body, done) =>
       done(null, body),
     );
-    pages.all(`${connectPath}*`, async (request, reply) => {
+    pages.all(`${consentPaths.connect}*`, async (request, reply) => {
       await admission.admitUnauthenticated(request.ip);
       if (request.method === "GET" || request.method === "HEAD") return show(request, reply);
       return request.method === "POST" ? open(request, reply) : refuse(reply);
     });
-    pages.all(`${callbackPath}*`, async (request, reply) => {
+    pages.all(`${consentPaths.callback}*`, async (request, reply) => {
       await admission.admitUnauthenticated(request.ip);
       return request.method === "GET" ? comeBack(request, reply) : refuse(reply);
     });
   });
 
-  app.get(`${clientDocumentPath}*`, async (request, reply) => {
+  app.get(`${consentPaths.clients}*`, async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
-    const { path } = splitUrl(request);
-    const issuer = issuerFromPath(path.slice(clientDocumentPath.length));
-    if (issuer === undefined) throw new ApiError("not_found", "There is no authorization server with this address.");
-    return reply.header("cache-control", "max-age=300").send(clientDocument(publicUrl, issuer));
+    const document = findClientDocument(publicUrl, splitUrl(request).path);
+    if (!document) throw new ApiError("not_found", "There is no authorization server with this address.");
+    return reply.header("cache-control", "max-age=300").send(document);
   });
 }

@@ -23,6 +23,7 @@ import {
   updateConnection,
 } from "./connection-queries.ts";
 import { tokenTarget } from "./connection-rules.ts";
+import { consentPaths } from "./consent-paths.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { replaceLink } from "./link-queries.ts";
 import { digestStep, sealFlow } from "./seal-flow.ts";
@@ -44,9 +45,6 @@ export interface CreateDeps {
   readonly tellProvider: TellProvider;
   readonly publicUrl: string | undefined;
 }
-
-/** Where the pages of links are: see `connect-routes.ts`. */
-export const connectPath = "/connect/";
 
 /** Somebody waits for the answer. */
 const findTimeoutMs = 10_000;
@@ -136,7 +134,7 @@ export function createConnectionCreation(deps: CreateDeps) {
       return new Uncached(
         single({
           ...toConnection(row),
-          link: publicUrl + connectPath + token,
+          link: publicUrl + consentPaths.connect + token,
           link_expires_at: expiresAt.toISOString(),
         }),
       );
