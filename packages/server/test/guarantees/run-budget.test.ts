@@ -8,6 +8,7 @@ import { type Organisation, type Perch, startPerch } from "../support/harness.ts
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { countRunCosts, type MeasuredRun, type RunCost, type RunCosts } from "../support/run-costs.ts";
 import { createSecret } from "../support/secret-calls.ts";
+import { insertConnection } from "../support/stored-connections.ts";
 import { startToolServer } from "../support/tool-server.ts";
 import { startValkey } from "../support/valkey-process.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
@@ -22,6 +23,7 @@ keyed              3             3          1488             4            4     
 session            7             3          1530             4            6       4910                4                1                1
 tool               7             3          2089             4           10       7668                8                1                1
 secret             8             4          2089             4           10       7730                8                1                1
+connected          8             4          2111             4           10       7702                8                1                1
 streamed           7             3          1527            15            4       3250                2                1                1
 webhook            3             3          1488             4           14      10188               10                1                2
 `);
@@ -106,6 +108,23 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
     run: (caller) => invoke(caller),
   },
+  connected: {
+    definition: {
+      ...script({ tool_calls: [{ name: "book", arguments: {} }] }, { reply: "done" }),
+      tools: [
+        {
+          type: "http",
+          name: "book",
+          description: "Books.",
+          method: "POST",
+          url: tool.url,
+          connection: { account: "user", return_urls: ["https://app.example/connected"] },
+          parameters: { type: "object" },
+        },
+      ],
+    },
+    run: (caller) => invoke(caller, { context: { user_id: "ada" } }),
+  },
   streamed: {
     // The client follows the run before there is text. Otherwise it would read more or less often, depending on who is faster.
     definition: script({ reply: "done", delay_ms: 100 }),
@@ -153,6 +172,8 @@ async function createAgents(perch: Perch): Promise<Organisation> {
     ok(await organisation.call("POST /v1/agents", { body: { name, ...definition } }));
   await createWebhook(organisation, receiver.url, ["agent.completed"], "webhook");
   await createSecret(organisation, { hosts: [new URL(tool.url).origin] });
+  const connected = { type: "http" as const, name: "book", url: tool.url };
+  await insertConnection(perch, organisation, { agent: "connected", userId: "ada", tool: connected });
   return organisation;
 }
 
