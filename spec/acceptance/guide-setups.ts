@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
 import { modelServerKey } from "../../packages/server/test/support/model-servers/model-server.ts";
 import { startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
-import { startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
+import { startOAuthToolServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
 import { type StartOwnServer, startFromCheckout, startPerchDev } from "./guide-servers.ts";
 
 /**
@@ -28,10 +28,10 @@ async function startChatServer() {
   return { env: { LLM_URL: url, LLM_API_KEY: modelServerKey }, stop: close };
 }
 
-/** An MCP server behind an authorization server, and a program in the place of the reader's browser, which consents there. */
+/** An API behind an authorization server, and a program in the place of the reader's browser, which consents there. */
 async function startMailbox() {
   const provider = await startAccountProvider({ perch: [] });
-  const mailbox = await startOAuthMcpServer(provider);
+  const mailbox = await startOAuthToolServer(provider);
   const browser = `${process.execPath} --no-warnings ${join(import.meta.dirname, "guide-browser.ts")}`;
   return {
     env: { MAILBOX_URL: mailbox.url, BROWSER: browser },

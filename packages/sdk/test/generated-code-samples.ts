@@ -116,6 +116,38 @@ export async function answerApprovalSample(perch: Perch): Promise<void> {
   console.log(result);
 }
 
+export async function createConnectionSample(perch: Perch): Promise<void> {
+  const result = await perch.connections.create("mail-bot", {
+    user_id: "customer-1043",
+    tool: "list_mail",
+  });
+  console.log(result);
+}
+
+export async function listConnectionsSample(perch: Perch): Promise<void> {
+  for await (const item of perch.connections.list("mail-bot", { status: "active", limit: 1 })) {
+    console.log(item);
+  }
+}
+
+export async function getConnectionSample(perch: Perch): Promise<void> {
+  const result = await perch.connections.get("mail-bot", "conn_01kg0000000000000000000001");
+  console.log(result);
+}
+
+export async function confirmConnectionSample(perch: Perch): Promise<void> {
+  const result = await perch.connections.confirm("mail-bot", "conn_01kg0000000000000000000001", {
+    user_id: "customer-1043",
+    code: "ExampleExampleExampleExampleExample00000001",
+  });
+  console.log(result);
+}
+
+export async function revokeConnectionSample(perch: Perch): Promise<void> {
+  const result = await perch.connections.revoke("mail-bot", "conn_01kg0000000000000000000001");
+  console.log(result);
+}
+
 export async function checkAgentSample(perch: Perch): Promise<void> {
   const result = await perch.agents.check("support-bot");
   console.log(result);
