@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
 import {
   type OAuthMcpServer,
@@ -60,6 +61,7 @@ const mcpAt = ({ url }: ToolServer) => userTool(`${url}/mcp`, named);
 
 describe("the authorization server of a tool is found", () => {
   test("by the challenge and the metadata of an MCP server of the official SDK", async () => {
+    verifies("connections.discovery");
     expect(await findPartyOf(createTestOAuthClient(), userTool(mcp.url))).toMatchObject({
       issuer: provider.issuer,
       tokenEndpoint: `${provider.issuer}/token`,
@@ -307,6 +309,7 @@ describe("an authorization server is refused", () => {
   });
 
   test("that does not have PKCE with S256", async () => {
+    verifies("connections.discovery");
     const without = (methods: unknown) =>
       refusal((url) => serverMetadata(url, { code_challenge_methods_supported: methods }));
     for (const methods of [["plain"], [], "S256"])

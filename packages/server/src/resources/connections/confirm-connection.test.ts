@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
   confirm,
@@ -30,6 +31,7 @@ const exchanges = () => testbed().provider.requests.filter((request) => request 
 
 describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () => {
   test("makes the connection active with the user's own token, which is fetched no earlier", async () => {
+    verifies("connections.confirm", "connections.states");
     const { organisation, perch, provider, mail } = testbed();
     const before = exchanges();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
@@ -68,6 +70,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
   });
 
   test("409 with another user: nothing is fetched, and the right user comes too late", async () => {
+    verifies("connections.confirm");
     const { organisation, perch } = testbed();
     const before = exchanges();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
@@ -77,6 +80,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
   });
 
   test("again with the same code and user gives the same answer, and fetches nothing", async () => {
+    verifies("connections.confirm");
     const { organisation, perch } = testbed();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
     const body = { user_id: "ada", code };

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { createAgent, outboundAllowedPrivateRanges, useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
@@ -30,6 +31,7 @@ const countRows = (organisation: Organisation, agent_id = "bot") =>
 
 describe("POST /v1/agents/{agent_id}/connections", () => {
   test("201 with a pending connection and a link that works for ten minutes", async () => {
+    verifies("connections.link");
     const { organisation } = testbed();
     const created = await createLink(organisation, { user_id: "ada" });
     expect(created).toMatchObject({ user_id: "ada", tool: "mail", status: "pending", issuer: null, resource: null });
@@ -42,6 +44,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
   });
 
   test("one user and tool have one connection: a second request gives a new link and makes the first void", async () => {
+    verifies("connections.link");
     const { organisation, perch } = testbed();
     const first = await createLink(organisation, { user_id: "ada" });
     const second = await createLink(organisation, { user_id: "ada" });
@@ -97,6 +100,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
   });
 
   test("an active connection works as before until the new consent is confirmed", async () => {
+    verifies("connections.states");
     const { organisation, perch, provider } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "ada" });
     const before = await readRow(perch, organisation, id);
@@ -157,6 +161,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
   });
 
   test("a server that offers dynamic registration alone gets one registration for an agent", async () => {
+    verifies("connections.discovery");
     const { organisation, mail, provider } = testbed();
     const registrations = () => provider.requests.filter((request) => request === "POST /reg").length;
     const before = registrations();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import { connect, createLink, openBrowser, readConnection } from "../../../test/support/consents.ts";
 import { ok } from "../../../test/support/contract-client.ts";
@@ -15,6 +16,7 @@ const revoke = async (connection_id: string) =>
 
 describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => {
   test("gives the connection up, tells the provider, and forgets the tokens", async () => {
+    verifies("connections.revoke");
     const { organisation, perch, provider } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "ada" });
     const { accessToken = "" } = (await readRow(perch, organisation, id)).grant?.tokens ?? {};
