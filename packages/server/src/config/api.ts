@@ -21,7 +21,7 @@ export const apiSettings = {
   publicUrl: setting(
     "PERCH_PUBLIC_URL",
     PublicUrl.optional().describe(
-      "Origin at which others reach the API, such as https://perch.example. Signed calls name it, so that tools and remote agents find the public keys there. Without it, they must be told where the keys are. Links in webhook deliveries begin with it: workers need it too.",
+      "Origin at which others reach the API, such as https://perch.example. Signed calls name it, so that tools and remote agents find the public keys there. Without it, they must be told where the keys are. Links in webhook deliveries begin with it: workers need it too. Users can connect accounts only where it is set: providers send their browsers back there, and registered redirect addresses begin with it.",
     ),
   ),
   trustedProxies: setting(
