@@ -1,4 +1,6 @@
 import { LRUCache } from "lru-cache";
+import { causesOf } from "../outbound-errors.ts";
+import { OutboundBusyError } from "../outbound-share.ts";
 
 interface DiscoveryCacheOptions<Found, Failure extends Error> {
   readonly discover: (address: string) => Promise<Found>;
@@ -18,6 +20,10 @@ export const discoveryTtlMs = 10 * 60_000;
 const failureTtlMs = 2000;
 const maxAddresses = 1000;
 
+/** It says nothing about the server, so others need not suffer from it. */
+const isOfCaller = (error: unknown): boolean =>
+  [...causesOf(error)].some((cause) => cause instanceof OutboundBusyError);
+
 /** What servers say about themselves, by address: kept for ten minutes, and failures for two seconds, so that many callers ask once. */
 export function createDiscoveryCache<Found extends object, Failure extends Error>({
   discover,
@@ -36,7 +42,7 @@ export function createDiscoveryCache<Found extends object, Failure extends Error
       return result;
     } catch (error) {
       const failure = toFailure(error, address);
-      failures.set(address, failure);
+      if (!isOfCaller(error)) failures.set(address, failure);
       throw failure;
     } finally {
       underWay.delete(address);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type AccountProvider,
   type AccountProviderOptions,
@@ -31,6 +32,7 @@ const startProvider = async (options: Partial<AccountProviderOptions> = {}): Pro
 
 describe("a configured client", () => {
   test("takes precedence, and its secret comes from the agent's secrets", async () => {
+    verifies("connections.discovery");
     const provider = await startProvider({ fetchDocument: async () => Response.json({}) });
     const { clientId, clientSecret } = accountClients.confidential;
     const secrets = { mail: { value: clientSecret, origins: [provider.issuer] } };
@@ -72,6 +74,7 @@ describe("a configured client", () => {
 
 describe("a client id metadata document", () => {
   test("is what Perch is where a server takes one: the server fetches it, and no registration is kept", async () => {
+    verifies("connections.discovery");
     const fetched: string[] = [];
     const provider: AccountProvider = await startProvider({
       fetchDocument: async (url) => {
@@ -101,6 +104,7 @@ describe("a client id metadata document", () => {
 
 describe("dynamic registration", () => {
   test("is made once for an agent and an issuer, and its client gets tokens", async () => {
+    verifies("connections.discovery");
     const provider = await startProvider();
     const client = createTestOAuthClient();
     const registrations = storeRegistrations();

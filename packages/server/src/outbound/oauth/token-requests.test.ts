@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type AccountProvider,
   type AccountProviderOptions,
@@ -15,8 +16,10 @@ import {
   soon,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
+import { RefusedAddressError } from "../address-guard.ts";
 import { MissingSecretError, SecretHostError } from "../secrets/resolve-call.ts";
 import type { OAuthParty, OAuthTokens } from "./oauth-client.ts";
+import type { OAuthFailureKind } from "./oauth-failure.ts";
 
 const tool = "http://127.0.0.1:8080/mcp";
 const client = createTestOAuthClient();
@@ -54,6 +57,7 @@ async function whileTokenEndpoint<T>(mode: TokenEndpointMode, work: () => Promis
     provider.setTokenEndpoint("up");
   }
 }
+const bearer = { access_token: "access-token", token_type: "Bearer" };
 const answered = (body: object | string, status = 200): TokenEndpointMode => ({ status, body });
 
 describe("a refresh", () => {
@@ -91,38 +95,40 @@ describe("a refresh", () => {
     expect(JSON.stringify(failure) + String(failure)).not.toContain(tokens.refreshToken);
   });
 
-  test.each<[string, TokenEndpointMode, string]>([
-    ["503", { status: 503 }, "unavailable"],
-    ["429", { status: 429 }, "unavailable"],
-    ["500 with a word of the protocol", answered({ error: "invalid_grant" }, 500), "unavailable"],
-    ["a cut connection", "reset", "unavailable"],
-    ["a page", { status: 200, body: "<html>", headers: { "content-type": "text/html" } }, "unavailable"],
-    ["a page of a firewall", { status: 403, body: "<html>", headers: { "content-type": "text/html" } }, "unavailable"],
-    ["nothing", { status: 200 }, "unavailable"],
-    ["temporarily_unavailable", answered({ error: "temporarily_unavailable" }, 400), "unavailable"],
-    ["404: it is gone", { status: 404 }, "refused"],
-    ["410: it is gone", { status: 410 }, "refused"],
-    ["invalid_grant", answered({ error: "invalid_grant" }, 400), "refused"],
-    ["an error with 200, as GitHub does", answered({ error: "bad_refresh_token" }), "refused"],
-    ["invalid_client", answered({ error: "invalid_client" }, 400), "misconfigured"],
-    ["unauthorized_client", answered({ error: "unauthorized_client" }, 400), "misconfigured"],
-    ["invalid_scope", answered({ error: "invalid_scope" }, 400), "misconfigured"],
-    ["a challenge", { status: 401, headers: { "www-authenticate": "Basic" } }, "misconfigured"],
-    ["a redirect", { status: 307, headers: { location: "/elsewhere" } }, "unavailable"],
-    ["too much", answered({ access_token: "x".repeat(70_000), token_type: "bearer" }), "invalid"],
-    ["another kind of token", answered({ access_token: "a-token-of-dpop", token_type: "DPoP" }), "invalid"],
-    ["a token that no header carries", answered({ access_token: "a token\nx: y", token_type: "bearer" }), "invalid"],
-    ["a token too short to be found again", answered({ access_token: "x", token_type: "bearer" }), "invalid"],
-    ["a token too long", answered({ access_token: "x".repeat(9000), token_type: "bearer" }), "invalid"],
-    [
-      "a refresh token that is none",
-      answered({ access_token: "access-token", token_type: "bearer", refresh_token: "é é é é é" }),
-      "invalid",
-    ],
-    ["no token", answered({ token_type: "bearer" }), "invalid"],
-  ])("answered with %s is %3$s", async (_, mode, kind) => {
+  test.each<[string, OAuthFailureKind, TokenEndpointMode]>([
+    ["503", "unavailable", { status: 503 }],
+    ["429", "unavailable", { status: 429 }],
+    ["500 with a word of the protocol", "unavailable", answered({ error: "invalid_grant" }, 500)],
+    ["a cut connection", "unavailable", "reset"],
+    ["a page", "unavailable", { status: 200, body: "<html>", headers: { "content-type": "text/html" } }],
+    ["a page of a firewall", "unavailable", { status: 403, body: "<html>", headers: { "content-type": "text/html" } }],
+    ["nothing", "unavailable", { status: 200 }],
+    ["a redirect, which is not followed", "unavailable", { status: 307, headers: { location: "/elsewhere" } }],
+    ["temporarily_unavailable", "unavailable", answered({ error: "temporarily_unavailable" }, 400)],
+    ["404", "refused", { status: 404 }],
+    ["410", "refused", { status: 410 }],
+    ["invalid_grant", "refused", answered({ error: "invalid_grant" }, 400)],
+    ["an error and status 200, as GitHub does", "refused", answered({ error: "bad_refresh_token" })],
+    ["invalid_client", "misconfigured", answered({ error: "invalid_client" }, 400)],
+    ["unauthorized_client", "misconfigured", answered({ error: "unauthorized_client" }, 400)],
+    ["invalid_scope", "misconfigured", answered({ error: "invalid_scope" }, 400)],
+    ["a challenge", "misconfigured", { status: 401, headers: { "www-authenticate": "Basic" } }],
+    ["too much", "invalid", answered({ access_token: "x".repeat(70_000), token_type: "bearer" })],
+    ["another kind of token", "invalid", answered({ access_token: "a-token-of-dpop", token_type: "DPoP" })],
+    ["a token that no header carries", "invalid", answered({ access_token: "a token\nx: y", token_type: "bearer" })],
+    ["a token too short to be found again", "invalid", answered({ access_token: "x", token_type: "bearer" })],
+    ["a token too long", "invalid", answered({ access_token: "x".repeat(9000), token_type: "bearer" })],
+    ["a refresh token that is none", "invalid", answered({ ...bearer, refresh_token: "é é é é é" })],
+    ["no token", "invalid", answered({ token_type: "bearer" })],
+  ])("answered with %s is %s", async (_, kind, mode) => {
     const refused = whileTokenEndpoint(mode, () => client.refresh(owner, party, "a-refresh-token", soon()));
     await expect(refused).rejects.toMatchObject({ kind });
+    expect(provider.requests).not.toContain("POST /elsewhere");
+  });
+
+  test("goes to no address inside, whatever a server named as its token endpoint", async () => {
+    const inside = { ...party, tokenEndpoint: "https://10.1.2.3/token" };
+    await expect(client.refresh(owner, inside, "a-refresh-token", soon())).rejects.toBeInstanceOf(RefusedAddressError);
   });
 
   test("of a client that Perch registered itself and the server forgot needs a new consent", async () => {
@@ -161,9 +167,7 @@ describe("a refresh", () => {
 
 describe("an answer with tokens", () => {
   const answer = (more: object) =>
-    whileTokenEndpoint(answered({ access_token: "access-token", token_type: "Bearer", ...more }), () =>
-      client.refresh(owner, party, "a-refresh-token", soon()),
-    );
+    whileTokenEndpoint(answered({ ...bearer, ...more }), () => client.refresh(owner, party, "a-refresh-token", soon()));
 
   test("has a life that is believed within reason", async () => {
     const year = 365 * 24 * 60 * 60_000;
@@ -234,6 +238,7 @@ describe("client credentials", () => {
   });
 
   test("give a token of the agent's own account, for this tool alone, without a public address", async () => {
+    verifies("connections.agent-account");
     const of = machine();
     const at = await findPartyOf(of, agentTool());
     expect(at).toMatchObject({ authorizationEndpoint: null, client: { kind: "configured", clientId } });
