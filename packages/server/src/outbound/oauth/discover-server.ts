@@ -53,7 +53,7 @@ export function createDiscoverServer({
     let failure: OAuthFailure | undefined;
     for (const address of metadataAddresses(issuer)) {
       const response = await limitedFetch(address, { method: "GET", headers: { accept: "application/json" } });
-      if (isTransientStatus(response.status)) failure ??= answeredStatus(response.status, contextOf(issuer));
+      if (isTransientStatus(response.status)) failure ??= answeredStatus(response.status, subjectOf(issuer));
       const metadata = await readMetadata(response);
       if (!metadata) continue;
       const server = await oauth

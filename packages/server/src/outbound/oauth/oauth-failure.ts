@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { RefusedAddressError } from "../address-guard.ts";
 import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
-import { causesOf, isTransientStatus, OutsideError } from "../outbound-errors.ts";
+import { causesOf, OutsideError } from "../outbound-errors.ts";
 import { RefusedSecretError } from "../secrets/resolve-call.ts";
 import { describeTransportError } from "../tools/tool-errors.ts";
 
@@ -43,10 +43,9 @@ export const subjectOf = (address: string): string =>
 const isOwnRefusal = (error: unknown): error is OAuthFailure | RefusedSecretError | RefusedAddressError =>
   error instanceof OAuthFailure || error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 
-export const answeredStatus = (status: number, { subject, advice }: FailureContext): OAuthFailure =>
-  isTransientStatus(status)
-    ? new OAuthFailure("unavailable", `${subject} answered ${status}. Try again shortly.`)
-    : new OAuthFailure("invalid", `${subject} answered ${status}, which is not what the protocol allows. ${advice}`);
+/** A status that promises a better answer later. */
+export const answeredStatus = (status: number, subject: string): OAuthFailure =>
+  new OAuthFailure("unavailable", `${subject} answered ${status}. Try again shortly.`);
 
 /** No answer, or one that cannot be read. Errors of `oauth4webapi` hold tokens and answers in their causes, so only fixed words are kept. */
 export function toCallFailure(

@@ -125,7 +125,7 @@ export function createFindProtectedResource(deps: ProtectedResourceDeps): FindPr
         return toProtectedResource(metadata, url, challengeParameter(challenge, "scope"));
       if (isTransientStatus(metadata)) transient ??= metadata;
     }
-    if (transient !== undefined) throw answeredStatus(transient, contextOf(address));
+    if (transient !== undefined) throw answeredStatus(transient, contextOf(address).subject);
     throw new OAuthFailure(
       "misconfigured",
       `${contextOf(address).subject} does not say who issues its tokens (RFC 9728). ${advice}`,

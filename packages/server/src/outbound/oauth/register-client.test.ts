@@ -173,6 +173,8 @@ describe("dynamic registration", () => {
       "it refuses the redirect address",
       { status: 400, body: { error: "invalid_redirect_uri", error_description: "<b>no</b>" } },
     ],
+    ["it has nothing there", { status: 404 }],
+    ["it leads elsewhere", { status: 307, headers: { location: "/elsewhere" } }],
     ["it wants a token for it", { status: 401, headers: { "www-authenticate": "Bearer" }, body: "" }],
   ])("fails with what to register by hand if %s", async (_, answer) => {
     const { server, party } = await registerAt(answer);
@@ -184,8 +186,10 @@ describe("dynamic registration", () => {
   });
 
   test("is retried later if the server does not answer as it should", async () => {
-    const { party } = await registerAt({ status: 503 });
-    await expect(party).rejects.toMatchObject({ kind: "unavailable" });
+    for (const answer of [{ status: 503 }, { body: "<html>", headers: { "content-type": "text/html" } }]) {
+      const { party } = await registerAt(answer);
+      await expect(party).rejects.toMatchObject({ kind: "unavailable" });
+    }
   });
 });
 

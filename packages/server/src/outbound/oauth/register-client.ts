@@ -55,10 +55,18 @@ function toRegistration(
 /** As the library wants it: servers also answer 200, and leave out when a secret ends. */
 async function toConformAnswer(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
-  const body: unknown = await response.json();
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  if (body === undefined) return response;
   const defaults = { client_secret_expires_at: 0 };
   return Response.json(typeof body === "object" ? { ...defaults, ...body } : body, { status: 201 });
 }
+
+/** Such as 404, or a redirect. */
+const isRefusedWithoutWord = (error: unknown): boolean =>
+  error instanceof oauth.OperationProcessingError && error.cause instanceof Response && error.cause.status >= 300;
 
 interface RegisterDeps {
   readonly limitedFetch: LimitedFetch;
@@ -85,16 +93,16 @@ export async function registerClient(
       [oauth.allowInsecureRequests]: isInsecure(issuer),
       signal,
     });
-    if (isTransientStatus(response.status)) throw answeredStatus(response.status, context);
+    if (isTransientStatus(response.status)) throw answeredStatus(response.status, context.subject);
     const answer = await oauth.processDynamicClientRegistrationResponse(await toConformAnswer(response));
     return toRegistration(answer, asked, now(), notOffered);
   } catch (error) {
+    if (error instanceof oauth.WWWAuthenticateChallengeError || isRefusedWithoutWord(error)) throw notOffered();
     if (error instanceof oauth.ResponseBodyError)
       throw new OAuthFailure(
         "misconfigured",
         `${context.subject} does not register Perch as a client: it answered ${error.status} ${protocolWord(error.error)}. ${context.advice}`,
       );
-    if (error instanceof oauth.WWWAuthenticateChallengeError) throw notOffered();
     throw toCallFailure(error, context);
   }
 }

@@ -33,8 +33,7 @@ export async function ask<T>(
 ): Promise<T> {
   try {
     const response = await request();
-    if (isTransientStatus(response.status))
-      throw answeredStatus(response.status, { subject: subjectOf(party.issuer), advice: "" });
+    if (isTransientStatus(response.status)) throw answeredStatus(response.status, subjectOf(party.issuer));
     return await read(response);
   } catch (error) {
     throw toTokenFailure(error, party, phase);
