@@ -165,11 +165,12 @@ describe("GET /oauth/callback/{issuer}", () => {
   });
 
   test("404 in another browser, and the right one can still finish", async () => {
+    const [without, withOther, withEarlier] = [openConnectBrowser(), openConnectBrowser(), openConnectBrowser()];
+    await withOther.press((await createLink(testbed().organisation, { user_id: "eve" })).link);
+    // Its cookie has the same name, and the value of a link that was replaced.
+    await withEarlier.press((await createLinkOfAda()).link);
     const { browser, callback } = await consentAsAda();
-    const other = openConnectBrowser();
-    await expectNotValid(await other.request(callback.href));
-    await other.press((await createLink(testbed().organisation, { user_id: "eve" })).link);
-    await expectNotValid(await other.request(callback.href));
+    for (const other of [without, withOther, withEarlier]) await expectNotValid(await other.request(callback.href));
     expect((await browser.request(callback.href)).status).toBe(303);
   });
 
