@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
 import { requestPage } from "../../test/support/approval-links.ts";
 import { outboundAllowedPrivateRanges, useConsentTestbed } from "../../test/support/consent-testbed.ts";
 import {
@@ -56,6 +57,7 @@ async function consentAsAda(decision: "allow" | "deny" = "allow") {
 
 describe("GET /connect/{token}", () => {
   test("says who asks, and where the browser will go, and changes nothing however often it is opened", async () => {
+    verifies("connections.link");
     const { provider } = testbed();
     const { link } = await createLinkOfAda();
     const page = await openConnectBrowser().request(link);
@@ -83,6 +85,7 @@ describe("GET /connect/{token}", () => {
 
 describe("POST /connect/{token}", () => {
   test("sends the browser to the provider with PKCE, once", async () => {
+    verifies("connections.link");
     const { provider } = testbed();
     const { link } = await createLinkOfAda();
     const browser = openConnectBrowser();
@@ -149,6 +152,7 @@ describe("POST /connect/{token}", () => {
 
 describe("GET /oauth/callback/{issuer}", () => {
   test("hands the application a code, fetches no token, and forgets the cookie", async () => {
+    verifies("connections.callback");
     const before = exchanges();
     const { connection, browser, callback } = await consentAsAda();
     const answer = await browser.request(callback.href);
@@ -165,6 +169,7 @@ describe("GET /oauth/callback/{issuer}", () => {
   });
 
   test("404 in another browser, and the right one can still finish", async () => {
+    verifies("connections.callback");
     const [without, withOther, withEarlier] = [openConnectBrowser(), openConnectBrowser(), openConnectBrowser()];
     await withOther.press((await createLink(testbed().organisation, { user_id: "eve" })).link);
     // Its cookie has the same name, and the value of a link that was replaced.
@@ -175,6 +180,7 @@ describe("GET /oauth/callback/{issuer}", () => {
   });
 
   test("404 at the address of another provider, with another state, or none, or two", async () => {
+    verifies("connections.callback");
     const { browser, callback } = await consentAsAda();
     const change = (edit: (url: URL) => void): string => {
       const changed = new URL(callback);
@@ -211,6 +217,7 @@ describe("GET /oauth/callback/{issuer}", () => {
   });
 
   test("`error=server_error` for another issuer than the one that was asked, and the link is over", async () => {
+    verifies("connections.callback");
     const { connection, browser, callback } = await consentAsAda();
     const original = callback.href;
     callback.searchParams.set("iss", "https://evil.example");

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
@@ -174,6 +174,26 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
     const { grant, generation } = await readRow(perch, organisation, id);
     expect(generation).toBe(2);
     expect(await provider.verifyToken(grant?.tokens.accessToken ?? "")).toMatchObject({ user: "ada-at-work" });
+  });
+
+  test("409 if the connection is revoked during the exchange, and the tokens are given back", async () => {
+    const { organisation, perch, provider } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const { oauth } = perch.server.core;
+    const { exchangeCode } = oauth;
+    let issued = "";
+    vi.spyOn(oauth, "exchangeCode").mockImplementationOnce(async (...given) => {
+      const tokens = await exchangeCode(...given);
+      issued = tokens.accessToken;
+      const params = { agent_id: "bot", connection_id: connection.id };
+      ok(await organisation.call("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", { params }));
+      return tokens;
+    });
+    const error = expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect(error.message).toContain("revoked meanwhile");
+    expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "revoked" });
+    expect((await readRow(perch, organisation, connection.id)).sealed_grant).toBeNull();
+    await vi.waitFor(async () => expect(await provider.verifyToken(issued)).toBeUndefined());
   });
 
   test("is in the audit log, without the code", async () => {
