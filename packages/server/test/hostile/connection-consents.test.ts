@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../support/consent-testbed.ts";
 import {
   confirm,
@@ -33,6 +34,7 @@ test("a consent works for the user it was made for: what follows is refused for 
 
 describe("a forwarded link", () => {
   test("attack 1: the victim consents behind the attacker's link: the application's confirm for the victim is refused, and no token is ever fetched", async () => {
+    verifies("connections.confirm");
     const { organisation, provider } = testbed();
     const before = exchanges();
     // The link was made for mallory, and given to victor, who is signed in to the application as himself.
@@ -72,6 +74,7 @@ describe("a forwarded link", () => {
 
 describe("the way back to Perch", () => {
   test("attack 4: a callback is replayed: by the same browser, and by another one", async () => {
+    verifies("connections.callback");
     const { perch } = testbed();
     const { browser, callback } = await walk({ user_id: "ada" });
     const other = openBrowser(perch);
@@ -124,6 +127,7 @@ describe("the way back to Perch", () => {
   });
 
   test("attack 8: a state is forged: every letter changed, cut off, made longer, left out, twice", async () => {
+    verifies("connections.callback");
     const { perch, organisation } = testbed();
     const browser = openBrowser(perch);
     const { link, id } = await createLink(organisation, { user_id: "ada" });
