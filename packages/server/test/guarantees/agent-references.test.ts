@@ -6,11 +6,13 @@ import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";
+import { connectionConfig } from "../support/sample-connections.ts";
 import { createSecret } from "../support/secret-calls.ts";
+import { insertConnection } from "../support/stored-connections.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
-  perch = await startPerch({}, { withWorker: true });
+  perch = await startPerch(connectionConfig, { withWorker: true });
 });
 afterAll(() => perch.stop());
 
@@ -49,6 +51,7 @@ describe("a path of an agent", () => {
       memory_id: (await addMemory(organisation, "one")).id,
       clear_id: cleared.data.id,
       secret_name: (await createSecret(organisation, { agent: "bot" })).name,
+      connection_id: await insertConnection(perch, organisation),
     };
     const id = await findAgentId(organisation);
     for (const key of reading) {

@@ -5,10 +5,11 @@ import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";
+import { connectionConfig } from "../support/sample-connections.ts";
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 beforeAll(async () => {
-  perch = await startPerch({}, { withWorker: true });
+  perch = await startPerch(connectionConfig, { withWorker: true });
 });
 afterAll(() => perch.stop());
 

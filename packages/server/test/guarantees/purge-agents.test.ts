@@ -7,6 +7,7 @@ import { deploy, invokeForReply } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createPurgeTestbed, type PurgeTestbed, uuidOf } from "../support/purge-testbed.ts";
+import { insertConnection } from "../support/stored-connections.ts";
 import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
 const perch = usePerch({}, { withWorker: true });
@@ -56,6 +57,11 @@ async function createRichAgent(organisation: Organisation, name = "bot"): Promis
                             invoker_may_decide, approvers, second_factor, sealed_call, expires_at, decided_at)
        values ($1, $2, $3, $2, 1, 1, 1, 'tool', 'refund', 'always', sha256(''), 'approved', 'production', false, 1, false, '', now(), now())`,
     [uuidOf("organisation", organisation.id), newUuid(), uuidOf("agent", id)],
+  );
+  await insertConnection(perch(), organisation, { agent: name });
+  await testbed.query(
+    "insert into oauth_clients (organisation_id, agent_id, issuer, redirect_uri, sealed_client) values ($1, $2, 'https://login.example', '', '')",
+    [uuidOf("organisation", organisation.id), uuidOf("agent", id)],
   );
   ok(await call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: name }, query: {} }));
   await invokeForReply(perch(), organisation, { session_id: "s" }, name);
@@ -126,6 +132,7 @@ describe("a deleted agent", () => {
       "memory_clears",
       "memory_counts",
       "approvals",
+      "connections",
     ])
       expect((after[table] ?? 0) - (before[table] ?? 0), table).toBe(owned[table]);
     expect(await invokeForReply(perch(), organisation, {}, "living")).toBe("hello");

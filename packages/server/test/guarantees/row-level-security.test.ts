@@ -14,6 +14,7 @@ import { lifecycles, stepsOf } from "../support/lifecycles.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { insertWaitingRun } from "../support/stored-approvals.ts";
+import { insertConnection } from "../support/stored-connections.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -68,10 +69,21 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
   // Nothing is deployed there, so this run uses the draft.
   await invokeForReply(perch(), organisation, { environment: "staging" });
   await insertWaitingRun(perch(), organisation);
+  await insertConnection(perch(), organisation);
   // A row of epoch_changes is deleted as soon as the change is settled, and one of engine_tasks once the engine has the task.
   // These are not due yet.
   await withClient(perch().database.adminUrl, async (client) => {
     const values = [idOf(organisation)];
+    await client.query(
+      `insert into connection_links (organisation_id, connection_id, secret_digest, return_url, sealed_flow, expires_at)
+         select organisation_id, id, sha256(''), '', '', now() + interval '1 day' from connections where organisation_id = $1`,
+      values,
+    );
+    await client.query(
+      `insert into oauth_clients (organisation_id, agent_id, issuer, redirect_uri, sealed_client)
+         values ($1, gen_random_uuid(), 'https://login.example', 'https://perch.example', '')`,
+      values,
+    );
     await client.query(
       "insert into epoch_changes (organisation_id, changed_at) values ($1, now() + interval '1 day')",
       values,

@@ -5,8 +5,10 @@ import { createModelProvider } from "./create-model-provider.ts";
 import { deploy } from "./deployment-calls.ts";
 import type { Organisation, Perch } from "./harness.ts";
 import { addMemory } from "./memory-calls.ts";
+import { addConnectedTool, createReturnedConnection, sampleUser } from "./sample-connections.ts";
 import { createSecret, secretValue } from "./secret-calls.ts";
 import { allowAdminToDecide, insertWaitingRun, type StoredCall } from "./stored-approvals.ts";
+import { insertConnection } from "./stored-connections.ts";
 
 type Sample<K extends OperationKey> = { readonly first: RequestOf<Operations[K]>; readonly otherBody: object };
 
@@ -37,6 +39,9 @@ const createApprovalParams = async (org: Organisation, perch: Perch, call: Store
   const { approvals } = await insertWaitingRun(perch, org, { calls: [call, {}] });
   return { params: { approval_id: approvals[0] ?? "" } };
 };
+
+/** Nobody is there to be told. */
+const notOffered = { revocationEndpoint: null };
 
 /** A sample request for every operation that changes something. Tests over the operation table fail for an operation without one. */
 const samples: {
@@ -77,6 +82,18 @@ const samples: {
       body: { answer: "This one." },
     },
     otherBody: { answer: "The other." },
+  }),
+  "POST /v1/agents/{agent_id}/connections": async (org) => ({
+    first: { ...botParams, body: { ...sampleUser, tool: await addConnectedTool(org) } },
+    otherBody: { user_id: "bob", tool: "mail" },
+  }),
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm": async (org, perch) => {
+    const first = await createReturnedConnection(perch, org);
+    return { first, otherBody: { ...first.body, code: "another" } };
+  },
+  "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": async (org, perch) => ({
+    first: { params: { agent_id: "bot", connection_id: await insertConnection(perch, org, { party: notOffered }) } },
+    otherBody: {},
   }),
   "POST /v1/agents/{agent_id}/check": async () => ({ first: botParams, otherBody: {} }),
   "POST /v1/agents/{agent_id}/deployments": async () => ({

@@ -6,6 +6,7 @@ import { parsePublicId } from "../../platform/ids.ts";
 const collections: Readonly<Record<string, string>> = {
   agents: "agent",
   approvals: "approval",
+  connections: "connection",
   console: "console_session",
   deployments: "deployment",
   erasures: "erasure",

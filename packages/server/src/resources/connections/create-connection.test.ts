@@ -56,6 +56,19 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     expect((await createLink(organisation, { user_id: "bob" })).id).not.toBe(first.id);
   });
 
+  test("a new link keeps a pending connection for another day", async () => {
+    const { organisation, perch } = testbed();
+    const { id } = await createLink(organisation, { user_id: "ada" });
+    await withClient(perch.database.adminUrl, (client) =>
+      client.query("update connections set linked_at = now() - interval '2 days' where status = 'pending'"),
+    );
+    await createLink(organisation, { user_id: "ada" });
+    await withClient(perch.database.appUrl, (client) =>
+      client.query("select purge_connections('30 days', '1 day', 1000)"),
+    );
+    expect((await readConnection(organisation, id)).status).toBe("pending");
+  });
+
   test("requests at the same time get the same connection", async () => {
     const { organisation } = testbed();
     const created = await Promise.all(Array.from({ length: 5 }, () => createLink(organisation, { user_id: "ada" })));

@@ -24,6 +24,14 @@ export async function replaceLink(
   { secretDigest, returnUrl, sealedFlow, createdBy, minutes }: NewLink,
 ): Promise<Date> {
   await deleteLink(trx, consent);
+  // So that housekeeping leaves it alone until its user had the time to consent.
+  await trx
+    .updateTable("connections")
+    .set({ linked_at: sql<Date>`now()` })
+    .where("organisation_id", "=", consent.organisationId)
+    .where("id", "=", consent.connectionId)
+    .where("status", "=", "pending")
+    .execute();
   const { expires_at } = await trx
     .insertInto("connection_links")
     .values({

@@ -95,6 +95,8 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     if (isRefused && (await markNeedsReauth(deps, key, { reason: error.message, claimedUntil })))
       return telemetry.connectionRefreshed("refused");
     telemetry.connectionRefreshed("failed");
+    const { issuer } = read.grant.party;
+    logger.debug({ err: error, issuer, organisationId: key.organisationId }, "connection not refreshed, will retry");
     await db
       .inOrganisation(key.organisationId, (trx) => queries.shortenClaim(trx, key, claimedUntil, pauseAfterFailureMs))
       .catch((inner: unknown) => logger.debug({ err: inner, connectionId: key.id }, "claim not shortened, it ends"));

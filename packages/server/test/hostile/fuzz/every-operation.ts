@@ -1,6 +1,7 @@
 import type { Deployment, OperationKey, Operations, RequestOf, ResponseOf } from "@perch/contract";
 import { vi } from "vitest";
 import { generateTotpCode } from "../../support/authenticator.ts";
+import { connectedToolAt } from "../../support/sample-connections.ts";
 
 /** Sends a request that must succeed, as the organisation's admin, and returns the body of its response. */
 export type SendValid = <K extends OperationKey>(
@@ -49,6 +50,28 @@ async function callApprovalOperations(send: SendValid, createApprovals: CreateAp
   await send("POST /v1/approvals/{approval_id}/approve", { params: approved, body });
   await send("POST /v1/approvals/{approval_id}/reject", { params: rejected, body: { reason: "Too much." } });
   await send("POST /v1/approvals/{approval_id}/answer", { params: answered, body: { answer: "This one." } });
+}
+
+/** A provider where users have accounts, and what one of them does with a link: the code that the application gets. */
+export interface Accounts {
+  readonly issuer: string;
+  readonly consent: (link: string) => Promise<string>;
+}
+
+async function callConnectionOperations(send: SendValid, { issuer, consent }: Accounts): Promise<void> {
+  const ofAgent = { params: { agent_id: "connected" } };
+  const tool = connectedToolAt(issuer);
+  await send("POST /v1/agents", { body: { name: ofAgent.params.agent_id, model: "perch/echo", tools: [tool] } });
+  const create = async (user_id: string) =>
+    (await send("POST /v1/agents/{agent_id}/connections", { ...ofAgent, body: { user_id, tool: tool.name } })).data;
+  const { id: connection_id, link } = await create("walker");
+  await create("another walker");
+  const one = { params: { ...ofAgent.params, connection_id } };
+  const body = { user_id: "walker", code: await consent(link) };
+  await send("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", { ...one, body });
+  await send("GET /v1/agents/{agent_id}/connections", ofAgent);
+  await send("GET /v1/agents/{agent_id}/connections/{connection_id}", one);
+  await send("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", one);
 }
 
 async function callDeploymentOperations(send: SendValid): Promise<void> {
@@ -190,11 +213,16 @@ async function callSecondFactorOperations(send: SendValid): Promise<void> {
  * Calls every operation of the table at least once, with ids and codes that only an earlier response shows: random requests rarely or
  * never succeed at a rollback or a second factor. Leaves resources of every kind behind, for random requests to find.
  */
-export async function callEveryOperation(send: SendValid, createApprovals: CreateApprovals): Promise<void> {
+export async function callEveryOperation(
+  send: SendValid,
+  createApprovals: CreateApprovals,
+  accounts: Accounts,
+): Promise<void> {
   await callAgentOperations(send);
   await callApprovalOperations(send, createApprovals);
   await Promise.all([
     callRunOperations(send),
+    callConnectionOperations(send, accounts),
     callDeploymentOperations(send),
     callMemoryOperations(send),
     callWebhookOperations(send),

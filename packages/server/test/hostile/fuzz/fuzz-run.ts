@@ -1,9 +1,11 @@
 import { type OperationKey, operationKeys } from "@perch/contract";
 import fc from "fast-check";
+import { startConsentingProvider } from "../../../../../scripts/record-examples/consenting-provider.ts";
 import type { Perch } from "../../support/harness.ts";
+import { consentTo } from "../../support/sample-connections.ts";
 import { insertWaitingRun } from "../../support/stored-approvals.ts";
 import { anyAttack } from "./attacks.ts";
-import { callEveryOperation, type SendValid } from "./every-operation.ts";
+import { type Accounts, callEveryOperation, type SendValid } from "./every-operation.ts";
 import { findProblems } from "./find-problems.ts";
 import { mutated } from "./mutated-template.ts";
 import { type RequestTemplate, validTemplate } from "./request-template.ts";
@@ -75,9 +77,11 @@ class FuzzClient {
   readonly #wire: WireClient;
   readonly #owners = new IdOwners();
   readonly #tokens = new Set<string>();
+  readonly #accounts: Accounts;
 
-  constructor(perch: Perch) {
+  constructor(perch: Perch, issuer: string) {
     this.#perch = perch;
+    this.#accounts = { issuer, consent: (link) => consentTo(perch, link) };
     this.#wire = new WireClient(perch.url);
   }
 
@@ -86,7 +90,7 @@ class FuzzClient {
     const tenants = await Promise.all(Array.from({ length: tenantCount }, () => createTenant(this.#perch)));
     for (const { keys } of tenants) for (const key of Object.values(keys)) if (key) this.#tokens.add(key);
     for (const tenant of tenants.slice(0, 1))
-      await callEveryOperation(this.#sendValidAs(tenant), () => this.#createApprovals(tenant));
+      await callEveryOperation(this.#sendValidAs(tenant), () => this.#createApprovals(tenant), this.#accounts);
     return tenants;
   }
 
@@ -129,7 +133,8 @@ export async function sendFuzzRequests(
   perch: Perch,
   { requests, seed }: { requests: number; seed: number },
 ): Promise<Tally> {
-  const client = new FuzzClient(perch);
+  const accounts = await startConsentingProvider();
+  const client = new FuzzClient(perch, accounts.issuer);
   let tenants: readonly Tenant[] = [];
   const send = (template: RequestTemplate) => {
     const [me, other] = [

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../support/contract-client.ts";
 import { type Perch, startPerch } from "../../support/harness.ts";
+import { connectionConfig } from "../../support/sample-connections.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
 const requests = Number(process.env.PERCH_FUZZ_REQUESTS ?? 5000);
@@ -24,7 +25,11 @@ const logger = pino(
 let perch: Perch & { readonly stop: () => Promise<void> };
 beforeAll(async () => {
   perch = await startPerch(
-    { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), unauthenticatedRequestsPerMinute: 1_000_000 },
+    {
+      ...connectionConfig,
+      valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
+      unauthenticatedRequestsPerMinute: 1_000_000,
+    },
     { withWorker: true, logger },
   );
 });
