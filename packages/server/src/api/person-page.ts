@@ -34,8 +34,10 @@ export const createPage = (title: string, contents: readonly string[]): string =
 <style>${style}</style>
 </head>
 <body>
+<main>
 <h1>${title}</h1>
 ${contents.join("\n")}
+</main>
 </body>
 </html>
 `;
