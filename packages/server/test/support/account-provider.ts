@@ -210,8 +210,9 @@ export async function startAccountProvider(options: AccountProviderOptions): Pro
   const provider = createProvider({ issuer, jwk, store, accessTokenSeconds: () => seconds }, options);
   provider.use(async (context, next) => {
     await next();
-    const { route, params = {}, client } = context.oidc;
-    if (route !== "token") return;
+    // Undefined for what is not the protocol's, such as a browser's request for an icon.
+    if (context.oidc?.route !== "token") return;
+    const { params = {}, client } = context.oidc;
     const { grant_type, resource } = params;
     tokenRequests.push({
       grantType: String(grant_type),

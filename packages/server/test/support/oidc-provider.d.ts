@@ -4,7 +4,7 @@ declare module "oidc-provider" {
 
   interface TokenContext {
     readonly status: number;
-    readonly oidc: {
+    readonly oidc?: {
       readonly route?: string;
       readonly params?: Readonly<Record<string, string | readonly string[] | undefined>>;
       readonly client?: { readonly clientId: string };
