@@ -5,6 +5,7 @@ import { runAlerts } from "./alerts/alerts.ts";
 import { runApprovals } from "./approvals/approvals.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
+import { runConnections } from "./connections/connections.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
 import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
 import { type Fault, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
@@ -131,6 +132,7 @@ if (options.alerts) await endWith(runAlerts({ short, json, only }));
 if (options.restore) await endWith(runRestore({ short, json, only }));
 const runs = options.runs === undefined ? undefined : Number(options.runs);
 if (options.approvals) await endWith(runApprovals({ short, json, runs }));
+if (options.connections) await endWith(runConnections({ short, json, runs }));
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

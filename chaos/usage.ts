@@ -14,6 +14,9 @@ outside what was lost or done twice. It needs the programs that CONTRIBUTING.md 
   --approvals   lets runs wait for persons, kills everything and changes the release meanwhile, and
                 decides from two API nodes
                 --runs   how many runs; 1,000 unless given, and 50 with --short
+  --connections runs an agent for two users who have connected their accounts: in turn, with tokens
+                that have ended, while their provider is down or refuses them, and while workers die
+                --runs   how many runs in turn; 2,000 unless given, and 60 with --short
 
   --short       what CI runs
   --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk
@@ -35,6 +38,7 @@ function parse() {
       to: { type: "string" },
       restore: { type: "boolean", default: false },
       approvals: { type: "boolean", default: false },
+      connections: { type: "boolean", default: false },
       runs: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },

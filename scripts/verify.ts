@@ -204,6 +204,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await chaos("--short", "--alerts");
   yield await chaos("--short", "--restore");
   yield await chaos("--short", "--approvals");
+  yield await chaos("--short", "--connections");
 }
 
 let passed = 0;

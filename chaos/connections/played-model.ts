@@ -1,0 +1,9 @@
+import { lastUserMessage, type ModelCall } from "../../packages/server/test/support/script-server.ts";
+
+/** The model of every run: calls the tool that the message names once, and then says what it was told. */
+export function playModel(call: ModelCall): object {
+  const { tool, note } = JSON.parse(lastUserMessage(call)) as { tool: string; note: string };
+  const told = call.messages.findLast(({ role }) => role === "tool");
+  if (told) return { reply: told.content || "(nothing)", tokens: 1 };
+  return { tool_calls: [{ name: tool, arguments: { note } }], tokens: 1 };
+}
