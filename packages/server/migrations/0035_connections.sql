@@ -70,8 +70,9 @@ grant delete on connection_counts to perch_app;
 create table connection_links (
   organisation_id uuid not null references organisations,
   connection_id uuid not null,
-  -- `opened`: a browser is at the provider. `returned`: it is back at the application, with a code.
-  status text not null default 'created' check (status in ('created', 'opened', 'returned')),
+  -- `opened`: a browser is at the provider. `returned`: it is back at the application, with a code. `confirming`: one request
+  -- exchanges the provider's code for tokens.
+  status text not null default 'created' check (status in ('created', 'opened', 'returned', 'confirming')),
   -- HMAC-SHA-256, under a data key, of what is good for one step: the link's own part, then the state, then the code.
   secret_digest bytea not null check (length(secret_digest) = 32),
   -- Of the cookie of the browser that opened the link.

@@ -1,10 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import type { InputOf, Operations } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { OAuthClient, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { isRefusedCall } from "../../outbound/secrets/resolve-call.ts";
 import { actFor } from "../../platform/acting-organisation.ts";
-import { conflict, notFound } from "../../platform/api-error.ts";
+import { ApiError, conflict, notFound } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
@@ -14,7 +15,7 @@ import type { ConnectionMetrics } from "../../telemetry/connection-metrics.ts";
 import type { RequestContext } from "../handlers.ts";
 import { type ConnectionRef, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { deleteLink, findLinkForUpdate, type LinkRow, restoreLink } from "./link-queries.ts";
+import { deleteConfirmedLink, deleteLink, findLinkForUpdate, type LinkRow, updateLinkStatus } from "./link-queries.ts";
 import { deleteRegistration } from "./registrations.ts";
 import { type ConsentFlow, digestStep, openFlow } from "./seal-flow.ts";
 import { sealGrant } from "./seal-grant.ts";
@@ -33,13 +34,16 @@ export interface ConfirmDeps {
 
 /** Somebody waits for the answer. */
 const exchangeTimeoutMs = 10_000;
+/** How often, and for how long, a request looks whether another one has confirmed the same code. */
+const pollMs = 250;
+const waitMs = 12_000;
 
 const newLink = "Ask for a new link with POST /v1/agents/{agent_id}/connections, and let the user consent again.";
 
 /** The same for every code that does not count: the reason would help to guess. */
 const notCounted = () =>
   conflict(
-    `This code does not count for this user and connection: it counts once, for two minutes, for the user the link was made for. If another request confirms it at this moment, get the connection: it is \`active\` then. Otherwise: ${newLink}`,
+    `This code does not count for this user and connection: it counts once, for two minutes, for the user the link was made for. ${newLink}`,
   );
 
 const advice = {
@@ -47,20 +51,22 @@ const advice = {
   otherwise: newLink,
 };
 
+const underWay = () =>
+  new ApiError("unavailable", "Another request is confirming this code. Try again.", { retryAfterSeconds: 2 });
+
 /** A consent that this request alone may finish. */
 interface Claimed {
-  readonly connection: ConnectionRow;
   readonly link: LinkRow;
 }
 
-type Claim = Claimed | { readonly confirmed: ConnectionRow } | "refused" | "hidden";
+type Claim = Claimed | { readonly confirmed: ConnectionRow } | "under way" | "refused" | "hidden";
 
 interface Presented {
   readonly userId: string;
   readonly code: Buffer;
 }
 
-/** Takes the link away in a transaction of its own, so that whatever follows, no second request exchanges the code. */
+/** Claims the link in a transaction of its own, so that whatever follows, no second request exchanges the code at the same time. */
 async function claimLink(
   trx: OrganisationTransaction,
   { onlyUserId, ...ref }: ConnectionRef,
@@ -73,12 +79,16 @@ async function claimLink(
   const isConfirmed = connection.status === "active" && connection.confirmed_digest?.equals(code) === true;
   if (isRightUser && isConfirmed) return { confirmed: connection };
   const consent = { organisationId: ref.organisationId, connectionId: ref.id };
-  const link = await findLinkForUpdate(trx, consent, "returned");
+  const link = await findLinkForUpdate(trx, consent, "returned", "confirming");
   const isRightCode = link?.secret_digest.equals(code) === true;
+  if (isRightUser && isRightCode) {
+    if (link.status === "confirming") return "under way";
+    await updateLinkStatus(trx, link, "confirming");
+    return { link };
+  }
   // Users make each other's links void only with the code: then somebody came back from a link that was made for somebody else.
-  if (link && (isOwn || isRightCode)) await deleteLink(trx, consent);
-  if (!isOwn) return "hidden";
-  return isRightUser && isRightCode ? { connection, link } : "refused";
+  if (link?.status === "returned" && (isOwn || isRightCode)) await deleteLink(trx, consent);
+  return isOwn ? "refused" : "hidden";
 }
 
 /** Between the claim and now, the connection may have been revoked, or gone with its user or agent. */
@@ -86,11 +96,12 @@ async function storeGrant(
   trx: OrganisationTransaction,
   deps: ConfirmDeps,
   ref: ConnectionRef,
-  { flow, tokens, code }: { readonly flow: ConsentFlow; readonly tokens: OAuthTokens; readonly code: Buffer },
+  { link, flow, tokens }: { readonly link: LinkRow; readonly flow: ConsentFlow; readonly tokens: OAuthTokens },
 ): Promise<ConnectionRow> {
   const row = await findConnectionForUpdate(trx, ref);
   if (!row) throw notFound("connection", toPublicId("connection", ref.id));
   if (row.status === "revoked") throw conflict(`The connection was revoked meanwhile. ${newLink}`);
+  await deleteConfirmedLink(trx, link);
   const { organisationId, agentId } = ref;
   const resource = flow.target;
   const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, resource };
@@ -101,7 +112,7 @@ async function storeGrant(
     issuer: flow.party.issuer,
     scopes: [...tokens.scopes],
     sealed_grant: sealGrant(deps.connectionGrants, { party: flow.party, tokens }, identity),
-    confirmed_digest: code,
+    confirmed_digest: link.secret_digest,
     generation: row.generation + 1,
     access_expires_at: tokens.expiresAtMs === null ? null : new Date(tokens.expiresAtMs),
   });
@@ -126,9 +137,11 @@ export function createConfirmation(deps: ConfirmDeps) {
   const endOrRestore = async (error: unknown, ref: ConnectionRef, link: LinkRow, flow: ConsentFlow): Promise<never> => {
     const isOver = isRefusedCall(error) || (error instanceof OAuthFailure && error.kind !== "unavailable");
     if (isOver) telemetry.connectionConsented("refused");
-    await db.inOrganisation(ref.organisationId, (trx) =>
-      isOver ? deleteRegistration(trx, ref, flow.party) : restoreLink(trx, link),
-    );
+    await db.inOrganisation(ref.organisationId, async (trx) => {
+      if (!isOver) return updateLinkStatus(trx, link, "returned");
+      await deleteConfirmedLink(trx, link);
+      await deleteRegistration(trx, ref, flow.party);
+    });
     throw explainFailure(error, advice);
   };
 
@@ -138,13 +151,13 @@ export function createConfirmation(deps: ConfirmDeps) {
       oauth.revoke({ organisationId, agentId }, party, tokens, AbortSignal.timeout(exchangeTimeoutMs)),
     ).catch(() => undefined);
 
-  const finish = async ({ change }: RequestContext, ref: ConnectionRef, { link }: Claimed, code: Buffer) => {
+  const finish = async ({ change }: RequestContext, ref: ConnectionRef, { link }: Claimed) => {
     const consent = { organisationId: ref.organisationId, connectionId: ref.id };
     const flow = openFlow(connectionGrants, link.sealed_flow, consent);
     const tokens = await exchange(ref, flow).catch((error: unknown) => endOrRestore(error, ref, link, flow));
     try {
       const answer = await change(
-        async (trx) => new Uncached(single(toConnection(await storeGrant(trx, deps, ref, { flow, tokens, code })))),
+        async (trx) => new Uncached(single(toConnection(await storeGrant(trx, deps, ref, { link, flow, tokens })))),
       );
       telemetry.connectionConsented("confirmed");
       return answer;
@@ -154,16 +167,26 @@ export function createConfirmation(deps: ConfirmDeps) {
     }
   };
 
+  /** Whoever sends the same request twice at once waits for the first, and then gets its answer. */
+  const claimInTurn = async (ref: ConnectionRef, presented: Presented): Promise<Exclude<Claim, "under way">> => {
+    for (let waitedMs = 0; waitedMs <= waitMs; waitedMs += pollMs) {
+      const claim = await db.inOrganisation(ref.organisationId, (trx) => claimLink(trx, ref, presented));
+      if (claim !== "under way") return claim;
+      await setTimeout(pollMs);
+    }
+    throw underWay();
+  };
+
   return async (context: RequestContext, ref: ConnectionRef, body: ConfirmBody) => {
     const code = digestStep(connectionDigest, "code", body.code);
     const presented = { userId: body.user_id, code };
-    const claim = await db.inOrganisation(ref.organisationId, (trx) => claimLink(trx, ref, presented));
+    const claim = await claimInTurn(ref, presented);
     if (claim === "hidden") throw notFound("connection", toPublicId("connection", ref.id));
     if (claim === "refused") {
       telemetry.connectionConsented("refused");
       throw notCounted();
     }
     if ("confirmed" in claim) return context.change(async () => new Unchanged(single(toConnection(claim.confirmed))));
-    return finish(context, ref, claim, code);
+    return finish(context, ref, claim);
   };
 }

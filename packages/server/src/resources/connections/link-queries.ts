@@ -4,8 +4,11 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ConnectionLinks } from "../../db/generated-rows.ts";
 
 export type LinkRow = Selectable<ConnectionLinks>;
-/** `created`: a link that nobody has opened. `opened`: a browser is at the provider. `returned`: it is back, with a code. */
-type LinkStatus = "created" | "opened" | "returned";
+/**
+ * `created`: a link that nobody has opened. `opened`: a browser is at the provider. `returned`: it is back, with a code. `confirming`: one
+ * request exchanges the provider's code.
+ */
+type LinkStatus = "created" | "opened" | "returned" | "confirming";
 
 const minutesFromNow = (minutes: number) => sql<Date>`now() + make_interval(mins => ${minutes})`;
 
@@ -48,36 +51,46 @@ export async function replaceLink(
   return expires_at;
 }
 
-/** For a step that could not be finished and can be repeated. A newer link stays. */
-export async function restoreLink(trx: OrganisationTransaction, row: LinkRow): Promise<void> {
+/** Begins to confirm, or ends it so that it can be tried again. A newer link stays as it is. */
+export async function updateLinkStatus(
+  trx: OrganisationTransaction,
+  { organisation_id, connection_id, secret_digest }: LinkRow,
+  status: "confirming" | "returned",
+): Promise<void> {
   await trx
-    .insertInto("connection_links")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["organisation_id", "connection_id"]).doNothing())
+    .updateTable("connection_links")
+    .set({ status })
+    .where("organisation_id", "=", organisation_id)
+    .where("connection_id", "=", connection_id)
+    .where("secret_digest", "=", secret_digest)
     .execute();
 }
 
-const selectLink = (trx: OrganisationTransaction, { organisationId, connectionId }: ConsentRef, status: LinkStatus) =>
+const selectLink = (
+  trx: OrganisationTransaction,
+  { organisationId, connectionId }: ConsentRef,
+  statuses: readonly LinkStatus[],
+) =>
   trx
     .selectFrom("connection_links")
     .selectAll()
     .where("organisation_id", "=", organisationId)
     .where("connection_id", "=", connectionId)
-    .where("status", "=", status)
+    .where("status", "in", statuses)
     .where("expires_at", ">", sql<Date>`now()`);
 
 /** Undefined if the consent is at another step, or took too long. */
 export const findLink = (
   trx: OrganisationTransaction,
   consent: ConsentRef,
-  status: LinkStatus,
-): Promise<LinkRow | undefined> => selectLink(trx, consent, status).executeTakeFirst();
+  ...statuses: readonly LinkStatus[]
+): Promise<LinkRow | undefined> => selectLink(trx, consent, statuses).executeTakeFirst();
 
 export const findLinkForUpdate = (
   trx: OrganisationTransaction,
   consent: ConsentRef,
-  status: LinkStatus,
-): Promise<LinkRow | undefined> => selectLink(trx, consent, status).forUpdate().executeTakeFirst();
+  ...statuses: readonly LinkStatus[]
+): Promise<LinkRow | undefined> => selectLink(trx, consent, statuses).forUpdate().executeTakeFirst();
 
 interface NextStep {
   readonly status: "opened" | "returned";
@@ -105,6 +118,19 @@ export async function updateLink(
     })
     .where("organisation_id", "=", organisationId)
     .where("connection_id", "=", connectionId)
+    .execute();
+}
+
+/** Once it is confirmed, or cannot be. A newer link stays. */
+export async function deleteConfirmedLink(
+  trx: OrganisationTransaction,
+  { organisation_id, connection_id, secret_digest }: LinkRow,
+): Promise<void> {
+  await trx
+    .deleteFrom("connection_links")
+    .where("organisation_id", "=", organisation_id)
+    .where("connection_id", "=", connection_id)
+    .where("secret_digest", "=", secret_digest)
     .execute();
 }
 
