@@ -1,12 +1,14 @@
 import { type OperationKey, type QuotaName, tierLimits } from "@perch/contract";
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { type Answer, expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
+import { addConnectedTool, connectionConfig } from "../support/sample-connections.ts";
 import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
-const perch = usePerch();
+const perch = usePerch(connectionConfig);
 const limits = tierLimits.free;
 
 const bot = { agent_id: "bot" };
@@ -19,6 +21,8 @@ interface QuotaCase {
   readonly fill: string;
   /** How many there are before. */
   readonly present?: number;
+  /** What must be there before one can be created. */
+  readonly prepare?: (organisation: Organisation) => Promise<unknown>;
   readonly create: (organisation: Organisation, i: number) => Promise<Answer<OperationKey>>;
 }
 
@@ -75,6 +79,16 @@ const cases: readonly QuotaCase[] = [
     },
   },
   {
+    quota: "connections",
+    message:
+      "This organisation has 1,000 connections of users, those that were revoked in the last 30 days included, as many as its tier (free) allows. Delete agents or erase users that are gone, or ask for a larger tier.",
+    fill: `insert into connections (organisation_id, id, agent_id, user_id, tool)
+      select organisation_id, gen_random_uuid(), agent_id, 'filled-' || i, 'mail' from ${labelled}, generate_series(1, $2) i`,
+    prepare: addConnectedTool,
+    create: ({ call }, i) =>
+      call("POST /v1/agents/{agent_id}/connections", { params: bot, body: { user_id: `new-${i}`, tool: "mail" } }),
+  },
+  {
     quota: "versionsPerAgent",
     message:
       'This agent has 100 versions, as many as its tier (free) allows. Deploy one of them with "redeploy": true, create another agent, or ask for a larger tier.',
@@ -121,6 +135,7 @@ describe.each(cases)("the quota $quota", (each) => {
 
   test("is not passed by requests at the same time, names itself in the refusal, and leaves others alone", async () => {
     const [full, other] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
+    for (const organisation of [full, other]) await each.prepare?.(organisation);
     await fillTo(full, each, limits[quota] - 2);
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => create(full, i)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, ...Array.from({ length: 6 }, () => 409)]);
@@ -172,6 +187,34 @@ describe("the quota of keys", () => {
     expect(expectError(await rotate(60), "conflict").message).toBe(keys.message);
     expect(expectError(await revive(), "conflict").message).toBe(keys.message);
     expect((await rotate(0)).status).toBe(201);
+  });
+});
+
+describe("the quota of connections", () => {
+  test("counts exactly, also where many are created and deleted at the same time", async () => {
+    const organisation = await createOrganisationWithAgent();
+    await addConnectedTool(organisation);
+    const own = parsePublicId("organisation", organisation.id) ?? "";
+    const connections = cases.find(({ quota }) => quota === "connections") as QuotaCase;
+    await fillTo(organisation, connections, 500);
+    const { db } = perch().server.core;
+    const deleteSome = () =>
+      db.inOrganisation(own, (trx) =>
+        sql`delete from connections where organisation_id = ${own} and id in (
+              select id from connections where organisation_id = ${own} and user_id like 'filled-%' order by random() limit 40)`.execute(
+          trx,
+        ),
+      );
+    await Promise.all(
+      Array.from({ length: 24 }, (_, i) => (i % 3 === 0 ? deleteSome() : connections.create(organisation, i))),
+    );
+    const { rows } = await withClient(perch().database.adminUrl, (client) =>
+      client.query<{ n: number }>("select count(*)::int as n from connections where organisation_id = $1", [own]),
+    );
+    expect(rows[0]?.n).toBeLessThan(500);
+    ok(await organisation.call("POST /v1/agents", { body: { name: "another", model: "perch/echo" } }));
+    const { usage } = ok(await organisation.call("GET /v1/me", {})).data;
+    expect(usage?.connections).toEqual({ used: rows[0]?.n, limit: 1000 });
   });
 });
 

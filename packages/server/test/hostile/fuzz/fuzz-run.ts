@@ -154,5 +154,6 @@ export async function sendFuzzRequests(
     await Promise.all(Array.from({ length: concurrency }, sendNext));
   }
   client.close();
+  accounts.stop();
   return client.tally;
 }
