@@ -8,7 +8,6 @@ import { type Organisation, usePerch } from "../support/harness.ts";
 import { addMemory } from "../support/memory-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { insertWaitingRun } from "../support/stored-approvals.ts";
-import { insertConnection } from "../support/stored-connections.ts";
 import { insertRuns } from "../support/stored-runs.ts";
 
 const perch = usePerch({}, { withWorker: true });
@@ -26,7 +25,6 @@ let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 let theirSessionId: string;
 let theirApprovalId: string;
-let theirConnectionId: string;
 
 beforeAll(async () => {
   mine = await perch().createOrganisation();
@@ -53,10 +51,6 @@ beforeAll(async () => {
   theirDeliveryId = ok(tested).data.id;
   theirEventId = ok(tested).data.event_id;
   theirApprovalId = (await insertWaitingRun(perch(), theirs, { agent: "only-theirs" })).approvals[0] ?? "";
-  theirConnectionId = await insertConnection(perch(), theirs, {
-    agent: "only-theirs",
-    party: { revocationEndpoint: null },
-  });
   await insertRuns(perch().database.adminUrl, {
     organisation: theirs.id,
     agent: theirAgentId,
@@ -150,17 +144,6 @@ const secretAttempts = ({ call }: Organisation, agent_id: string, key: string) =
         ]),
   ];
 };
-/** Everything that names a connection, through its own agent and through another. */
-const connectionAttempts = ({ call }: Organisation, key: string) =>
-  ["only-theirs", "shared-name"].flatMap((agent_id) => {
-    const params = { agent_id, connection_id: theirConnectionId };
-    const path = "/v1/agents/{agent_id}/connections/{connection_id}" as const;
-    return [
-      call(`GET ${path}`, { params }, key),
-      call(`POST ${path}/confirm`, { params, body: { user_id: "ada", code: "guessed" } }, key),
-      call(`POST ${path}/revoke`, { params }, key),
-    ];
-  });
 /** Everything that names an approval. */
 const approvalAttempts = ({ call }: Organisation, key: string) => {
   const params = { approval_id: theirApprovalId };
@@ -264,16 +247,6 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect(ok(await theirs.call("GET /v1/webhooks/{webhook_id}", { params })).data.status).toBe("enabled");
     });
 
-    test("404 hides connections of other organisations, through their agents and through one's own", async () => {
-      verifies("auth.other-organisation-404");
-      expect(await statusesOf(connectionAttempts(mine, key))).toEqual([404, 404, 404, 404, 404, 404]);
-      const listed = "GET /v1/agents/{agent_id}/connections";
-      expect((await mine.call(listed, { params: { agent_id: "only-theirs" } }, key)).status).toBe(404);
-      expect(ok(await mine.call(listed, { params: { agent_id: "shared-name" } }, key)).data).toEqual([]);
-      const own = ok(await theirs.call(listed, { params: { agent_id: "only-theirs" } })).data;
-      expect(own).toMatchObject([{ id: theirConnectionId, status: "active" }]);
-    });
-
     test("404 hides approvals of other organisations from keys that may decide; lists leave them out", async () => {
       verifies("auth.other-organisation-404");
       const agent = kind === "organisation key" ? {} : { agent_id: "shared-name" };
@@ -371,12 +344,6 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
   }
-});
-
-test("an agent-scoped key reaches no connection of another agent of its organisation", async () => {
-  verifies("auth.other-agent-404");
-  const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
-  expect(await statusesOf(connectionAttempts(theirs, bound))).toEqual([404, 404, 404, 404, 404, 404]);
 });
 
 test("an agent-scoped key cannot decide for another agent of its organisation", async () => {
