@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { verifies } from "../../../../spec/verifies.ts";
 import { keptDays } from "../../src/db/purge.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createFinishRevocations } from "../../src/resources/connections/finish-revocations.ts";
@@ -164,6 +165,7 @@ describe("providers that were not told of a revocation", () => {
     )[0];
 
   test("are asked again until they answer, and then the tokens go", async () => {
+    verifies("connections.revoke");
     const organisation = await createOrganisation();
     const [answers, offersNone, silent] = [
       await revoked(organisation, "https://answers.example"),
@@ -277,6 +279,7 @@ describe("providers that were not told of a revocation", () => {
 });
 
 test("connections in use are not read: what is due is found by indexes, whatever else is stored", async () => {
+  verifies("connections.idle");
   const { id, agentId } = await createOrganisation();
   const own = uuidOf("organisation", id);
   const stored = 30_000;
