@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { approvalKinds, approvals } from "./approvals/approvals.ts";
 import type { Figures } from "./comparison.ts";
+import { connections } from "./connections/connections.ts";
 import { consolePages } from "./console/console.ts";
 import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
 import { housekeeping } from "./housekeeping.ts";
@@ -56,6 +57,11 @@ const benchmarks: Record<string, Benchmark> = {
     run: (short, isChosen) => approvals({ short, kinds: approvalKinds.filter(isChosen) }),
     hasShort: true,
     kinds: { all: approvalKinds, full: approvalKinds, short: approvalKinds },
+  },
+  connections: {
+    about: "1,000,000 connected accounts that nobody uses, and lists and look-ups with 100 and with that many",
+    run: (short) => connections({ short }),
+    hasShort: true,
   },
   console: {
     about: "the console on a list of a million runs: first rows, frames while scrolling, slow networks",
