@@ -16,7 +16,7 @@ export const revocationResults = ["pending", "done", "not_offered", "failed"] as
 export const RevocationResult = z
   .enum(revocationResults)
   .describe(
-    "`pending`: the provider did not answer yet and is asked again for a day. `not_offered`: it has no way to revoke tokens.",
+    "`pending`: the provider has not answered yet. It is asked at once, and again for a day. The answer to a revocation says this; get the connection to see what came of it. `not_offered`: it has no way to revoke tokens.",
   )
   .meta({ id: "RevocationResult" });
 export type RevocationResult = z.infer<typeof RevocationResult>;

@@ -1328,7 +1328,7 @@ export type RemoveMfa = ConfirmMfa;
 
 export type RequestId = string;
 
-/** `pending`: the provider did not answer yet and is asked again for a day. `not_offered`: it has no way to revoke tokens. */
+/** `pending`: the provider has not answered yet. It is asked at once, and again for a day. The answer to a revocation says this; get the connection to see what came of it. `not_offered`: it has no way to revoke tokens. */
 export type RevocationResult = "pending" | "done" | "not_offered" | "failed";
 
 export interface RevokeLeakedKey {

@@ -70,9 +70,6 @@ test("every answer that signs a browser in, or proves or enrols a second factor,
   ]);
 });
 
-/** Asks the provider before its transaction: who comes meanwhile is told to look, as `confirm-connection.test.ts` shows. */
-const confirm = "POST /v1/agents/{agent_id}/connections/{connection_id}/confirm";
-
 describe.each(keptKeys)("%s", (key) => {
   test("a repeated request gets the status and bytes of the first on any node, marked as a replay", async () => {
     verifies("idempotency.header", "idempotency.replay", "idempotency.operations");
@@ -99,18 +96,15 @@ describe.each(keptKeys)("%s", (key) => {
     expect(again).toEqual({ ...original, replayed: "true" });
   });
 
-  test.skipIf(key === confirm)(
-    "twenty concurrent requests on two nodes have one effect and get equal responses",
-    async () => {
-      verifies("idempotency.in-flight");
-      const { organisation, first } = await createOrganisationWithSample(perch, key);
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
-      );
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-      expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-    },
-  );
+  test("twenty concurrent requests on two nodes have one effect and get equal responses", async () => {
+    verifies("idempotency.in-flight");
+    const { organisation, first } = await createOrganisationWithSample(perch, key);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+  });
 });
 
 describe("an operation that does not honour the Idempotency-Key", () => {
