@@ -5,6 +5,7 @@ import { countStale, expireToken, usedTokens } from "./access-tokens.ts";
 import { judgeRuns } from "./judge-runs.ts";
 import { type Run, runFor } from "./runs.ts";
 import { type Result, type Scene, unless } from "./scene.ts";
+import { hastyAgent, patientAgent } from "./users.ts";
 
 const everyMs = 500;
 
@@ -20,7 +21,7 @@ async function runWhileDown({ installation: { provider }, tenant, ada, bob }: Sc
     await goDown();
     const untilMs = performance.now() + (seconds * 1000) / ways.length;
     while (performance.now() < untilMs) {
-      disturbed.push(runFor(tenant, ada));
+      for (const agent of [patientAgent, hastyAgent]) disturbed.push(runFor(tenant, ada, { agent }));
       others.push(runFor(tenant, bob));
       await sleep(everyMs);
     }
@@ -35,9 +36,11 @@ const hasReason = ({ answer }: Run): boolean => /was not called.*(token|authoriz
 export async function outage(scene: Scene, seconds: number): Promise<Result> {
   const { installation, tenant, ada, connections } = scene;
   const { provider, mcp } = installation;
+  const { id } = await tenant.connect(ada, hastyAgent);
+  await runFor(tenant, ada, { agent: hastyAgent });
   const stale = usedTokens(installation, ada);
   provider.setTokenEndpoint({ status: 503 });
-  await expireToken(installation, connections.ada.id);
+  for (const connection of [connections.ada.id, id]) await expireToken(installation, connection);
   const [requests, calls] = [mcp.requests.length, mcp.calls.length];
   const { disturbed, others } = await runWhileDown(scene, seconds);
   provider.setTokenEndpoint("up");

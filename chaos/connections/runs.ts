@@ -1,4 +1,4 @@
-import { agent, type Person, server, type Tenant } from "./users.ts";
+import { type Person, patientAgent, server, type Tenant } from "./users.ts";
 
 /** A run, what it was answered with, and when. */
 export interface Run {
@@ -14,8 +14,12 @@ export interface Run {
 const whoami = `${server}_whoami`;
 let count = 0;
 
-/** Runs the agent for this person. `tool` is what the model calls. */
-export async function runFor({ api, key }: Tenant, person: Person, tool = whoami): Promise<Run> {
+/** Runs an agent for this person. `tool` is what the model calls. */
+export async function runFor(
+  { api, key }: Tenant,
+  person: Person,
+  { tool = whoami, agent = patientAgent }: { readonly tool?: string; readonly agent?: string } = {},
+): Promise<Run> {
   const note = `${person.userId} ${++count}`;
   const body = { message: JSON.stringify({ tool, note }), context: { user_id: person.userId } };
   const answered = await api.post(`/v1/agents/${agent}/invoke`, key, body, {

@@ -88,7 +88,7 @@ export async function revokeGrant(scene: Scene): Promise<Result> {
   provider.revokeGrants(bob.login);
   await expireToken(installation, connections.bob.id);
   const calls = mcp.calls.length;
-  const refused = await Promise.all(Array.from({ length: 20 }, () => runFor(tenant, bob, server)));
+  const refused = await Promise.all(Array.from({ length: 20 }, () => runFor(tenant, bob, { tool: server })));
   const { status, reason } = await tenant.findConnection(bob);
   const untold = refused.filter(({ answer }) => !/connect/i.test(answer));
   const events = () => receiver.received.filter(({ event }) => event.data.id === connections.bob.id);

@@ -4,7 +4,9 @@ import { type Api, createApi } from "../api-client.ts";
 import { runPerch } from "../perch-process.ts";
 import type { Installation } from "./installation.ts";
 
-export const agent = "assistant";
+/** Its runs wait for a provider that does not answer; those of the other one soon fail, with the reason. */
+export const patientAgent = "patient";
+export const hastyAgent = "hasty";
 /** Name of the MCP server in the agent's definition. */
 export const server = "mail";
 
@@ -26,25 +28,28 @@ export interface Tenant {
   readonly api: Api;
   readonly key: string;
   /** Asks for a link, lets the person click, and confirms for the person who is signed in. */
-  readonly connect: (person: Person) => Promise<Connection>;
+  readonly connect: (person: Person, agent?: string) => Promise<Connection>;
   readonly findConnection: (person: Person) => Promise<Connection>;
 }
 
-/** A run that waits for a provider ends when it answers, not at its own limit. */
-const limits = { timeout_seconds: 300, max_concurrent_runs: 500 };
+const timeouts = { [patientAgent]: 300, [hastyAgent]: 5 };
 
 export async function createTenant({ settings, apiUrls, mcp, application, receiver }: Installation): Promise<Tenant> {
   const api = createApi(apiUrls);
   const key = await runPerch(settings, ["create-organisation", "--name", "Connections", "--tier", "enterprise"]);
   const connection = { account: "user", return_urls: [application.returnUrl] };
   const tools = [{ type: "mcp", name: server, url: mcp.url, connection }];
-  await api.post("/v1/agents", key, { name: agent, model: "perch/script", limits, tools });
+  for (const [name, timeout_seconds] of Object.entries(timeouts)) {
+    const limits = { timeout_seconds, max_concurrent_runs: 500 };
+    await api.post("/v1/agents", key, { name, model: "perch/script", limits, tools });
+  }
   await api.post("/v1/webhooks", key, { url: receiver.url, events: ["connection.needs_reauth"] });
-  const path = `/v1/agents/${agent}/connections`;
+  const pathOf = (agent: string) => `/v1/agents/${agent}/connections`;
   return {
     api,
     key,
-    connect: async ({ userId, login, browser }) => {
+    connect: async ({ userId, login, browser }, agent = patientAgent) => {
+      const path = pathOf(agent);
       const created = await api.post(path, key, { user_id: userId, tool: server });
       const { id, link } = (created.body as { data: { id: string; link: string } }).data;
       const { connectionId, code } = await clickConsent(browser, link, login, application.returnUrl);
@@ -53,7 +58,10 @@ export async function createTenant({ settings, apiUrls, mcp, application, receiv
       return (confirmed.body as { data: Connection }).data;
     },
     findConnection: async ({ userId }) => {
-      const { body } = await api.get(`${path}?${new URLSearchParams({ user_id: userId, tool: server })}`, key);
+      const { body } = await api.get(
+        `${pathOf(patientAgent)}?${new URLSearchParams({ user_id: userId, tool: server })}`,
+        key,
+      );
       const [found] = (body as { data: Connection[] }).data;
       if (!found) throw new Error(`${userId} has no connection`);
       return found;
