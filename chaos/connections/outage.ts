@@ -12,9 +12,9 @@ const everyMs = 500;
 /** Lets the token endpoint be down in three ways, one after the other, and sends runs of both people meanwhile. */
 async function runWhileDown({ installation: { provider }, tenant, ada, bob }: Scene, seconds: number) {
   const ways = [
-    () => provider.setTokenEndpoint({ status: 503 }),
-    () => provider.setTokenEndpoint("hang"),
-    () => provider.stop(),
+    async () => provider.setTokenEndpoint({ status: 503 }),
+    async () => provider.setTokenEndpoint("hang"),
+    provider.stop,
   ];
   const [disturbed, others]: [Promise<Run>[], Promise<Run>[]] = [[], []];
   for (const goDown of ways) {
