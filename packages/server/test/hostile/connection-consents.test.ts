@@ -82,6 +82,18 @@ describe("the way back to Perch", () => {
     expect((await other.request(callback)).status).toBe(404);
   });
 
+  test("attack 4: ten callbacks at once give one code", async () => {
+    const { perch, organisation } = testbed();
+    const browser = openBrowser(perch);
+    const { link } = await createLink(organisation, { user_id: "ada" });
+    const callback = await browser.consent((await browser.press(link)).location, "ada");
+    const cookie = [...browser.jar.cookies(perch.url)].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => openBrowser(perch).request(callback, { headers: { cookie } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array<number>(9).fill(404)]);
+  });
+
   test("attack 5: a callback after the consent was confirmed gives no second code", async () => {
     const { organisation } = testbed();
     const { browser, callback, connection, code } = await walk({ user_id: "ada" });

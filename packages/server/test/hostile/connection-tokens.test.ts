@@ -15,7 +15,7 @@ import {
 import { callThenQuote, callTool } from "../support/secret-runs.ts";
 import { setAccessExpiry } from "../support/stored-connections.ts";
 
-/** Attacks 48 to 57 of docs/security/connections.md: a token goes to the tool it was given for, in the runs of its user, and nowhere else. */
+/** Attacks 48 to 58 of docs/security/connections.md: a token goes to the tool it was given for, in the runs of its user, and nowhere else. */
 const script = await startScriptServer(callThenQuote);
 const testbed = useConsentTestbed({ scriptModelUrl: script.url });
 let evil: ScriptedServer;
@@ -261,4 +261,27 @@ describe("attack 57: a token that no longer counts", () => {
     await expect.poll(() => readMail("ada"), { interval: 500 }).toBe('{"user":"ada"}');
     expect((await readConnection(organisation, id)).status).toBe("active");
   });
+});
+
+test("attack 58: arguments that fill in the tool's address lead to no other host", async () => {
+  const { perch, organisation, mail, provider } = testbed();
+  const tool = connectedTool(mail.url, provider.issuer);
+  await setTools({ ...tool, url: `${mail.url}/{note}`, method: "GET" });
+  await connect(perch, organisation, { user_id: "ada" });
+  const host = new URL(evil.url).host;
+  const notes = [
+    `//${host}/`,
+    `@${host}`,
+    `\\\\${host}`,
+    `..//${host}`,
+    `../../../${host}`,
+    evil.url,
+    `%2f%2f${host}`,
+    "\r\nhost: x",
+  ];
+  const before = evil.calls.length;
+  for (const note of notes) await readMail("ada", { note });
+  expect(evil.calls.length).toBe(before);
+  expect(mail.calls.map(({ headers }) => headers.host)).toEqual(mail.calls.map(() => new URL(mail.url).host));
+  expect(mail.accepted.length).toBeGreaterThan(0);
 });
