@@ -62,10 +62,14 @@ function toToolError(error: unknown, { name }: ConnectedTool): unknown {
   return new Failure(`The tool ${name} was not called. ${error.message}`, { cause: error });
 }
 
+const late = "Its provider has not given a new access token in time.";
+const isTimeout = ({ reason }: AbortSignal): boolean => reason instanceof Error && reason.name === "TimeoutError";
+
 /** Waits no longer than the call may take. What is waited for goes on: others wait for it too. */
 const waitUntilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
+    const abort = () =>
+      reject(isTimeout(signal) ? new TransientToolError(late, { cause: signal.reason }) : signal.reason);
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));

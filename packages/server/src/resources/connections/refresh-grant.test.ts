@@ -50,8 +50,8 @@ async function createConnectedUser(expiresInSeconds = -60) {
     userId: "ada",
   };
   const used = { ...tool, connection: usedConnection(tool.connection as never) };
-  const find = (worker: { readonly find: FindToken }, rejected?: { value: string; generation: number }) =>
-    worker.find(user, used, { signal: AbortSignal.timeout(40_000), ...(rejected && { rejected }) });
+  const find = (worker: { readonly find: FindToken }, rejected?: { value: string; generation: number }, ms = 40_000) =>
+    worker.find(user, used, { signal: AbortSignal.timeout(ms), ...(rejected && { rejected }) });
   const read = () => readConnection(perch(), organisation, connection);
   const refreshes = provider.countTokenRequests("refresh_token");
   const countRefreshes = () => provider.countTokenRequests("refresh_token") - refreshes;
@@ -159,6 +159,15 @@ describe("refreshing the tokens of an account", () => {
     expect(await other).toBeInstanceOf(TransientToolError);
     expect(countRefreshes()).toBe(0);
     expect((await find(createWorker(second))).generation).toBe(2);
+  });
+
+  test("a run that has no time to wait for a provider is told what it waited for", async () => {
+    const { find, read } = await createConnectedUser();
+    provider.setTokenEndpoint("hang");
+    const error: unknown = await find(createWorker(), undefined, 300).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TransientToolError);
+    expect(String(error)).toContain("was not called. Its provider has not given a new access token in time.");
+    expect((await read()).status).toBe("active");
   });
 
   test("a worker that stood still for longer than its claim replaces nothing", async () => {
