@@ -28,7 +28,10 @@ const escapeHtml = (value: string): string => value.replaceAll(/[&<>"']/g, (char
 const button = (path: string, label: string): string =>
   `<form method="post" action="${path}"><button>${label}</button></form>`;
 
-const signInForm = `<form method="post" action="/sign-in"><label>User name <input name="user" required></label> <button>Sign in</button></form>`;
+/** `next`: the page that the browser asked for. */
+const signInForm = (next: string): string =>
+  `<form method="post" action="/sign-in"><input type="hidden" name="next" value="${escapeHtml(next)}">
+<label>User name <input name="user" required></label> <button>Sign in</button></form>`;
 
 /** What a user can do about the mailbox, by the state of the connection. */
 function mailboxPart(connection: Connection | undefined): string {
@@ -39,9 +42,8 @@ function mailboxPart(connection: Connection | undefined): string {
 }
 
 /** `notice` and `answer` are text, not HTML. */
-async function homePage(user: string | undefined, { notice = "", answer = "" } = {}): Promise<string> {
+async function homePage(user: string, { notice = "", answer = "" } = {}): Promise<string> {
   const said = notice && `<p role="status">${escapeHtml(notice)}</p>`;
-  if (user === undefined) return `${said}${signInForm}`;
   return `<p>Signed in as ${escapeHtml(user)}</p>${button("/sign-out", "Sign out")}
 ${said}${mailboxPart(await findConnection(user))}
 <form method="post" action="/chat"><label>Message <input name="message" required></label> <button>Send</button></form>
@@ -54,10 +56,13 @@ function sendPage(response: ServerResponse, status: number, body: string): void 
     // The button that connects leads to another site, so there is no form-action here.
     "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
-    // The address of the return page has a code.
-    "referrer-policy": "no-referrer",
+    // The return page's address has a code: no other site gets it. `no-referrer` would make browsers send `Origin: null` with our own
+    // forms.
+    "referrer-policy": "same-origin",
   });
-  response.end(`<!doctype html><html lang="en"><title>Support</title><h1>Support</h1>\n${body}\n</html>\n`);
+  response.end(`<!doctype html><html lang="en"><title>Support</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<h1>Support</h1>\n${body}\n</html>\n`);
 }
 
 const redirect = (response: ServerResponse, location: string, headers: Record<string, string> = {}): void => {
@@ -70,7 +75,7 @@ const notices: Readonly<Record<string, string>> = {
   failed: "That did not work. Please try again.",
 };
 
-/** The browser is back from the provider. Whose browser it is, says the session; the address could be anybody's. */
+/** The browser has returned from the provider. The session says whose browser it is; anybody could have made the address. */
 async function confirm(user: string, query: URLSearchParams): Promise<string> {
   const [id, code] = [query.get("connection_id"), query.get("code")];
   if (query.get("error") === "access_denied") return "denied";
@@ -97,8 +102,9 @@ async function chat(user: string, message: string): Promise<{ answer: string } |
 
 async function handlePost(path: string, form: URLSearchParams, user: string | undefined, response: ServerResponse) {
   if (path === "/sign-in") {
-    const name = form.get("user")?.trim();
-    return redirect(response, "/", name ? { "set-cookie": startSession(name, origin) } : {});
+    const [name, next] = [form.get("user")?.trim(), form.get("next") ?? ""];
+    const headers = name ? { "set-cookie": startSession(name, origin) } : {};
+    return redirect(response, next.startsWith("/connected?") ? next : "/", headers);
   }
   if (user === undefined) return redirect(response, "/");
   if (path === "/sign-out") return redirect(response, "/", { "set-cookie": endSession(origin) });
@@ -124,10 +130,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     if (request.headers.origin !== origin) return sendPage(response, 403, "<p>Use the forms of this page.</p>");
     return handlePost(pathname, new URLSearchParams(await text(request)), user, response);
   }
-  // Without a session there is nobody to confirm for. The code, which counts for two minutes, is not used up.
-  if (pathname === "/connected" && user !== undefined)
-    return redirect(response, `/?notice=${await confirm(user, searchParams)}`);
   if (pathname !== "/" && pathname !== "/connected") return sendPage(response, 404, "<p>There is no such page.</p>");
+  // Without a session there is nobody to confirm for. The code is valid for two minutes, so the sign-in leads back to this page.
+  if (user === undefined) return sendPage(response, 200, signInForm(request.url ?? "/"));
+  if (pathname === "/connected") return redirect(response, `/?notice=${await confirm(user, searchParams)}`);
   const notice = notices[searchParams.get("notice") ?? ""] ?? "";
   sendPage(response, 200, await homePage(user, { notice }));
 }

@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccountProvider, startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
 import { type BrowserJar, createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
@@ -9,9 +6,9 @@ import { type RestateCluster, startRestate } from "../../scripts/testbed/restate
 import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 import { verifies } from "../verifies.ts";
+import { connectAccountsOrigin, startConnectAccounts } from "./connect-accounts-process.ts";
 import { walkConsent } from "./consent-walk.ts";
 
-const file = join(import.meta.dirname, "../../examples/connect-accounts/server.ts");
 const steps = [
   { tool_calls: [{ name: "mailbox_whoami", arguments: {} }] },
   { reply: "I have looked into your mailbox." },
@@ -22,7 +19,7 @@ let engine: RestateCluster;
 let server: ServerProcess;
 let provider: AccountProvider;
 let mailbox: OAuthMcpServer;
-let application: ChildProcess;
+let stopApplication: (() => void) | undefined;
 let origin: string;
 
 async function createAgent(apiKey: string): Promise<void> {
@@ -37,24 +34,13 @@ async function createAgent(apiKey: string): Promise<void> {
   expect(response.status, await response.text()).toBe(201);
 }
 
-async function startApplication(port: number, apiKey: string): Promise<ChildProcess> {
-  const env = { ...process.env, PORT: String(port), PERCH_URL: server.url, PERCH_API_KEY: apiKey };
-  const child = spawn(process.execPath, ["--no-warnings", file], { env, stdio: ["ignore", "ignore", "inherit"] });
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if (await fetch(origin).catch(() => undefined)) return child;
-    await sleep(50);
-  }
-  child.kill("SIGKILL");
-  throw new Error("The application does not answer");
-}
-
 beforeAll(async () => {
   database = await createScratchDatabase();
   engine = await startRestate();
   await runCommand(database, ["migrate"]);
   const apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const [perchPort, port] = [await freePort(), await freePort()];
-  origin = `http://127.0.0.1:${port}`;
+  const perchPort = await freePort();
+  origin = await connectAccountsOrigin();
   server = await startServer(
     database,
     {
@@ -70,10 +56,10 @@ beforeAll(async () => {
   provider = await startAccountProvider({ perch: [server.url] });
   mailbox = await startOAuthMcpServer(provider);
   await createAgent(apiKey);
-  application = await startApplication(port, apiKey);
+  stopApplication = await startConnectAccounts({ origin, perchUrl: server.url, apiKey });
 }, 120_000);
 afterAll(async () => {
-  application?.kill("SIGTERM");
+  stopApplication?.();
   await mailbox?.close();
   await provider?.stop();
   await server?.stop();
@@ -145,6 +131,25 @@ describe("examples/connect-accounts", () => {
       await chat(jar);
     }
     expect([callers(), provider.tokenRequests.length - before]).toEqual([[], 0]);
+  });
+
+  test("a browser that returns without a session signs in, and the same code still connects", async () => {
+    const hal = await signIn("hal");
+    const returned = await walkConsent(hal, await askForLink(hal), { login: "hal@mail.example" });
+    await submit(hal, "/sign-out");
+    const page = await (await hal.request(returned)).text();
+    const next = /name="next" value="([^"]*)"/.exec(page)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    const signedIn = await submit(hal, "/sign-in", { user: "hal", next });
+    const onward = new URL(signedIn.headers.get("location") ?? "", origin).href;
+    expect(onward).toBe(returned);
+    expect(await comeBack(hal, onward)).toContain("Your mailbox is connected.");
+  });
+
+  test("signing in leads to no other site, whatever the form says", async () => {
+    for (const next of ["https://evil.example/connected?", "//evil.example/connected?", "/\\evil.example"]) {
+      const response = await submit(createBrowserJar(), "/sign-in", { user: "ivy", next });
+      expect(response.headers.get("location")).toBe("/");
+    }
   });
 
   test("who says no at the provider is told that nothing was connected", async () => {

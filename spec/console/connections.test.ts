@@ -7,6 +7,7 @@ import { launchBrowser, openContext, watch } from "../../scripts/console/browser
 import { createOrganisation } from "../../scripts/console/story.ts";
 import { type Application, clickConsent, startApplication } from "../../scripts/testbed/consent-clicks.ts";
 import { freePort, startServer } from "../../scripts/testbed/server-process.ts";
+import { connectAccountsOrigin, startConnectAccounts } from "../acceptance/connect-accounts-process.ts";
 import { barriersAt } from "./barriers.ts";
 
 /** An API node with a public address. For a browser, `localhost` is another site than the provider's and the application's 127.0.0.1. */
@@ -20,6 +21,10 @@ let application: Application;
 let node: Awaited<ReturnType<typeof startServer>>;
 let publicUrl: string;
 let perch: Perch;
+let apiKey: string;
+
+const scriptOf = (tool: string) =>
+  JSON.stringify({ steps: [{ tool_calls: [{ name: `${tool}_whoami`, arguments: {} }] }, { reply: "done" }] });
 
 beforeAll(async () => {
   [browser, provider, application] = await Promise.all([
@@ -33,13 +38,12 @@ beforeAll(async () => {
   const database = { ...server.database, drop: async () => undefined };
   const own = { PERCH_PORT: String(port), PERCH_PUBLIC_URL: publicUrl };
   node = await startServer(database, { ...server.settings, ...own });
-  ({ perch } = await createOrganisation({ url: node.url, database: server.database }, "Connections"));
-  const steps = [{ tool_calls: [{ name: "mail_whoami", arguments: {} }] }, { reply: "done" }];
+  ({ perch, apiKey } = await createOrganisation({ url: node.url, database: server.database }, "Connections"));
   const connection = { account: "user" as const, return_urls: [application.returnUrl] };
   await perch.agents.create({
     name: agent,
     model: "perch/script",
-    instructions: JSON.stringify({ steps }),
+    instructions: scriptOf("mail"),
     tools: [{ type: "mcp", name: "mail", url: mcp.url, connection }],
   });
 });
@@ -93,6 +97,38 @@ test("two users consent by clicking, and of 200 interleaved runs each calls with
   expect(called).toHaveLength(runs);
   expect(new Set(mcp.calls.map(({ token }) => token)).size).toBe(2);
 }, 240_000);
+
+test("in examples/connect-accounts a person signs in, connects a mailbox and disconnects it, all by clicking", async () => {
+  const origin = await connectAccountsOrigin();
+  const connection = { account: "user" as const, return_urls: [`${origin}/connected`] };
+  const tools = [{ type: "mcp" as const, name: "mailbox", url: mcp.url, connection }];
+  await perch.agents.create({ name: "support", model: "perch/script", instructions: scriptOf("mailbox"), tools });
+  const stop = await startConnectAccounts({ origin, perchUrl: node.url, apiKey });
+  const context = await open();
+  try {
+    const page = await context.newPage();
+    const press = (name: string) => page.getByRole("button", { name }).click();
+    await page.goto(origin);
+    await page.getByLabel("User name").fill("fay");
+    await press("Sign in");
+    await press("Connect your mailbox");
+    await press("Continue");
+    await page.getByLabel("User name").fill("fay@mail.example");
+    await press("Continue");
+    await press("Allow");
+    await page.getByText("Your mailbox is connected.").waitFor();
+    await page.getByLabel("Message").fill("Who am I?");
+    await press("Send");
+    await page.locator("blockquote", { hasText: "done" }).waitFor();
+    expect(mcp.calls.at(-1)?.user).toBe("fay@mail.example");
+    await press("Disconnect");
+    await page.getByRole("button", { name: "Connect your mailbox" }).waitFor();
+    expect(provider.hasGrant("fay@mail.example")).toBe(false);
+  } finally {
+    await context.close();
+    stop();
+  }
+});
 
 describe("the page of a link", () => {
   test("has no barrier and breaks no policy, and its button works by keyboard alone", async () => {
